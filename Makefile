@@ -1,0 +1,43 @@
+# Every target depends on `install`, which makes .venv once from the lock file.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help install demo test lint format bench lock clean
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+install: $(STAMP) ## Make the virtual environment .venv
+
+$(STAMP): pyproject.toml requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --requirement requirements.lock
+	$(BIN)/pip install --quiet --no-deps --editable .
+	touch $@
+
+demo: install ## Skip files of a real Hudi table with real Hive filters, and prove that no row is lost
+	$(BIN)/sargo demo
+
+test: install ## Run every test
+	$(BIN)/python -m pytest
+
+lint: install ## ruff, mypy strict, layer rule
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install ## Let ruff mend what it can
+	$(BIN)/ruff check --fix .
+
+bench: install ## Time the hot paths and print ratios
+	$(BIN)/python -m tests.bench
+
+lock: install ## Write requirements.lock anew from pyproject.toml (for every Python >= 3.10)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --universal --python-version 3.10 --extra dev --no-header --no-annotate --quiet pyproject.toml --output-file requirements.lock
+
+clean: ## Remove what the build made
+	rm -rf $(VENV) build dist *.egg-info

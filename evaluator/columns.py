@@ -1,0 +1,148 @@
+"""Statistics of one column over all slices, as arrays: what an index kind gives and what the rules read.
+
+``lo[i] <= x <= hi[i]`` for every non-null x of slice i, wherever the bound is known. A bound that is not known holds
+``filler`` and is masked: a rule must see "unknown", never the filler. Bounds are *bounds*, not values that occur (P20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.types import Kind, Type
+
+__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "array_dtype", "filler", "from_values", "to_ordinal"]
+
+#: A count (of nulls, of rows) that is not known.
+UNKNOWN_COUNT = -1
+
+Bounds = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnStatistics:
+    """Bounds and counts of one column over n slices.
+
+    lo, hi              ``(n,)`` of ``array_dtype(type)``
+    lo_known, hi_known  ``(n,) bool``
+    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is exact)
+    row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
+    trust               ``(n,) uint8``, codes of ``evaluator.bounds.Trust``: why a statistic is missing or was distrusted
+    """
+
+    type: Type
+    lo: Bounds
+    hi: Bounds
+    lo_known: Mask
+    hi_known: Mask
+    null_count: Counts
+    row_count: Counts
+    trust: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+    @property
+    def may_be_null(self) -> Mask:
+        """``(n,) bool``: the null count is not known to be 0."""
+        mask: Mask = self.null_count != 0
+        return mask
+
+    @property
+    def may_be_value(self) -> Mask:
+        """``(n,) bool``: the null count is not known to be the row count."""
+        mask: Mask = (self.null_count != self.row_count) | (self.row_count == UNKNOWN_COUNT)
+        return mask
+
+    def take(self, indices: npt.NDArray[np.intp] | Mask) -> ColumnStatistics:
+        """The statistics of some slices only, by index or by mask."""
+        return ColumnStatistics(self.type, self.lo[indices], self.hi[indices], self.lo_known[indices],
+                                self.hi_known[indices], self.null_count[indices], self.row_count[indices],
+                                self.trust[indices])
+
+    @classmethod
+    def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
+        """Nothing is known of this column in any of n slices."""
+        empty = np.full(n, filler(column_type), array_dtype(column_type))
+        unset = np.zeros(n, np.bool_)
+        count = np.full(n, UNKNOWN_COUNT, np.int64)
+        return cls(column_type, empty, empty, unset, unset, count, count, np.full(n, trust, np.uint8))
+
+
+def array_dtype(column_type: Type) -> np.dtype[Any]:
+    """The numpy dtype that holds the bounds of this type."""
+    match column_type.kind:
+        case Kind.FLOAT | Kind.DOUBLE:
+            return np.dtype(np.float64)
+        case Kind.DECIMAL:
+            return np.dtype(np.int64) if column_type.precision <= 18 else np.dtype(object)
+        case Kind.STRING | Kind.CHAR | Kind.VARCHAR | Kind.BINARY | Kind.VOID | Kind.OTHER:
+            return np.dtype(object)
+        case _:
+            return np.dtype(np.int64)
+
+
+def filler(column_type: Type) -> object:
+    """A harmless value to stand under a mask: it compares with every value of the type."""
+    match column_type.kind:
+        case Kind.FLOAT | Kind.DOUBLE:
+            return 0.0
+        case Kind.BINARY:
+            return b""
+        case Kind.STRING | Kind.CHAR | Kind.VARCHAR:
+            return ""
+        case _:
+            return 0
+
+
+def to_ordinal(value: Any, column_type: Type) -> Any:
+    """A value in the form that arrays hold: a decimal becomes its unscaled integer, a boolean 0 or 1.
+
+    Raises ValueError for a decimal that the type's scale cannot hold exactly.
+    """
+    match column_type.kind:
+        case Kind.DECIMAL:
+            sign, digits, exponent = Decimal(value).as_tuple()
+            if not isinstance(exponent, int):
+                raise ValueError(f"{value} is not a number")
+            unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
+            shift = exponent + column_type.scale
+            if shift >= 0:
+                return unscaled * 10**shift
+            if unscaled % 10**-shift:
+                raise ValueError(f"{value} does not fit {column_type}")
+            return unscaled // 10**-shift
+        case Kind.BOOLEAN:
+            return int(value)
+        case _:
+            return value
+
+
+def from_values(column_type: Type, lo: Sequence[Any], hi: Sequence[Any], null_count: Sequence[int | None] | None = None,
+                row_count: Sequence[int | None] | None = None) -> ColumnStatistics:
+    """Build statistics from Python values; ``None`` is an unknown bound or count. For tests and small tables."""
+    n = len(lo)
+
+    def bounds(values: Sequence[Any]) -> tuple[Bounds, Mask]:
+        known = np.array([v is not None for v in values], np.bool_)
+        array = np.full(n, filler(column_type), array_dtype(column_type))
+        for i, value in enumerate(values):
+            if value is not None:
+                array[i] = to_ordinal(value, column_type)
+        return array, known
+
+    def counts(values: Sequence[int | None] | None) -> Counts:
+        given: Sequence[int | None] = [None] * n if values is None else values
+        return np.array([UNKNOWN_COUNT if v is None else v for v in given], np.int64)
+
+    lo_array, lo_known = bounds(lo)
+    hi_array, hi_known = bounds(hi)
+    return ColumnStatistics(column_type, lo_array, hi_array, lo_known, hi_known, counts(null_count), counts(row_count),
+                            np.zeros(n, np.uint8))

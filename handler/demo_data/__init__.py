@@ -1,0 +1,1 @@
+"""A small real Hudi table and real Hive filters for the demo."""

@@ -1,0 +1,1 @@
+"""Class layouts of the Hive versions, as data."""
