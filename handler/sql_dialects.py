@@ -1,0 +1,59 @@
+"""The two SQL dialects, with functions left as they are written.
+
+sqlglot's dialects rewrite functions while parsing (``date_sub(d, 10)`` becomes an addition, a Java date pattern a
+strftime one) because they translate between engines. A filter must keep the name, the order of the arguments and the
+patterns of its own engine, so these parsers know no function by name: a call is read as ``Anonymous(name, arguments)``.
+Only forms with a syntax of their own (CAST, EXTRACT, TRIM, ...) keep their parsers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from sqlglot import exp, parser
+from sqlglot.dialects.hive import Hive
+from sqlglot.dialects.spark import Spark
+from sqlglot.parsers.hive import HiveParser
+from sqlglot.parsers.spark import SparkParser
+
+__all__ = ["Engine", "dialect_of"]
+
+Engine: TypeAlias = Literal["hive", "spark"]
+
+_OWN_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION"}
+
+
+def _own_syntax(parsers: dict[str, Any]) -> dict[str, Any]:
+    return {name: parse for name, parse in parsers.items() if name in _OWN_SYNTAX}
+
+
+class _HiveCondition(HiveParser):
+    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+    FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(HiveParser.FUNCTION_PARSERS)
+
+    def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
+        """Hive does cut a string at the length of a CHAR or VARCHAR; sqlglot would read both as STRING."""
+        return parser.Parser._parse_types(self, *arguments, **named)
+
+
+class _SparkCondition(SparkParser):
+    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+    FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(SparkParser.FUNCTION_PARSERS)
+
+
+class _HiveDialect(Hive):
+    Parser = _HiveCondition
+
+
+class _SparkDialect(Spark):
+    Parser = _SparkCondition
+
+
+_DIALECTS: dict[str, type[Hive]] = {"hive": _HiveDialect, "spark": _SparkDialect}
+
+
+def dialect_of(engine: Engine) -> Hive:
+    """The dialect of an engine; raises ValueError for an engine that is not known."""
+    if engine not in _DIALECTS:
+        raise ValueError(f"engine is 'hive' or 'spark', not {engine!r}")
+    return _DIALECTS[engine]()
