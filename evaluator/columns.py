@@ -32,9 +32,11 @@ class ColumnStatistics:
 
     lo, hi              ``(n,)`` of ``array_dtype(type)``
     lo_known, hi_known  ``(n,) bool``
-    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is exact)
+    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is
+    exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
-    trust               ``(n,) uint8``, codes of ``evaluator.bounds.Trust``: why a statistic is missing or was distrusted
+    trust               ``(n,) uint8``, codes of ``evaluator.bounds.Trust``: why a statistic is missing or was
+    distrusted
     """
 
     type: Type

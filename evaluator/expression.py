@@ -7,7 +7,8 @@ Two families of nodes, all frozen:
 * **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``Opaque``.
 
 A front end (Hive bytes, SQL text, Spark) builds this tree and only states what the filter says. What it does not
-understand is ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*: unknown is a value (C1), its siblings still prune.
+understand is ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*: unknown is a value (C1), its siblings still
+prune.
 Conversions between types, name resolution and engine differences are the business of ``evaluator.bind``.
 
 Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep their own stack.
@@ -126,7 +127,10 @@ class Not(HudiExpression):
 
 @dataclass(frozen=True, slots=True)
 class Compare(HudiExpression):
-    """``left op right`` with op one of ``= != < <= > >= <=>``. A bare boolean column is ``Compare("=", column, TRUE)``."""
+    """``left op right`` with op one of ``= != < <= > >= <=>``.
+
+    A bare boolean column is ``Compare("=", column, TRUE)``.
+    """
 
     op: str
     left: Operand

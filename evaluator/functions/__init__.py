@@ -1,1 +1,27 @@
-"""Range functions."""
+"""Range functions: what a function can yield when its arguments lie in known intervals.
+
+A family is one file. Each function is sound on the *interval it is given* or says that it does not know
+(``Interval.without_bounds``); no function is taken for monotone by its name (pitfall P9).
+
+    arithmetic.py    + - * / % abs negative floor ceil round exp ln log10 log2 sqrt greatest least ...
+    conversions.py   CAST between all types
+    calendar.py      year month day quarter hour ... date_add datediff trunc date_format to_date unix_timestamp ...
+    text.py          lower upper substr left concat length ...
+    conditional.py   branches (IF, CASE), coalesce, nvl, nullif
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluator.functions import arithmetic, calendar, conditional, text
+from evaluator.functions.base import RangeFunction
+
+__all__ = ["FUNCTIONS", "RangeFunction"]
+
+FUNCTIONS: Mapping[str, RangeFunction] = {
+    **arithmetic.FUNCTIONS,
+    **calendar.FUNCTIONS,
+    **conditional.FUNCTIONS,
+    **text.FUNCTIONS,
+}

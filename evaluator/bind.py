@@ -1,0 +1,333 @@
+"""Binding: from the filter as written to leaves over the columns of one table, under one engine's semantics.
+
+    HudiExpression + Schema + Semantics  ->  BoundExpression(leaves, program)
+
+Here names are resolved, casts that keep or merely round the value are looked through, constants are brought into the
+column's own domain (C7), NOT / AND / OR are kept as they are (C1 needs no rewriting), and whatever cannot be decided
+becomes
+an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpression.columns`` says which statistics are needed.
+
+The tree is compiled to a postfix program, so that 10,000 levels cost a loop and no recursion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from evaluator import expression as ex
+from evaluator import outcome, rules
+from evaluator.columns import array_dtype
+from evaluator.errors import UnsupportedError
+from evaluator.functions.conversions import keeps_value
+from evaluator.functions.text import successor
+from evaluator.interval import Interval
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, Prefix, Test
+from evaluator.like import Form, parse_like
+from evaluator.literal import in_domain, to_ordinals
+from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
+from evaluator.rules import Members
+from evaluator.schema import Field, Schema
+from evaluator.semantics import Semantics
+from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type
+
+__all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step of the postfix program: push leaf ``operand``, or combine the top ``operand`` outcomes by AND / OR /
+    NOT.
+    """
+
+    operation: str
+    operand: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundExpression:
+    """A filter that is ready to evaluate on statistics of its ``columns``."""
+
+    expression: ex.HudiExpression
+    leaves: tuple[BoundLeaf, ...]
+    program: tuple[Instruction, ...]
+    columns: tuple[Field, ...]
+    semantics: Semantics
+
+
+def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
+    """Bind a filter to a table's schema. Never fails: what is not decided is an unknown leaf with its reason."""
+    return _Binder(schema, semantics).bind(expression)
+
+
+class _Binder:
+    """Collects leaves and instructions while it walks the tree with its own stack."""
+
+    def __init__(self, schema: Schema, semantics: Semantics) -> None:
+        self._schema = schema
+        self._semantics = semantics
+        self._leaves: list[BoundLeaf] = []
+        self._program: list[Instruction] = []
+        self._columns: dict[str, Field] = {}
+
+    def bind(self, expression: ex.HudiExpression) -> BoundExpression:
+        stack: list[ex.HudiExpression | Instruction] = [expression]
+        while stack:
+            match stack.pop():
+                case Instruction() as instruction:
+                    self._program.append(instruction)
+                case ex.And(children=children):
+                    stack.append(Instruction("and", len(children)))
+                    stack.extend(reversed(children))
+                case ex.Or(children=children):
+                    stack.append(Instruction("or", len(children)))
+                    stack.extend(reversed(children))
+                case ex.Not(child=child):
+                    stack.extend((Instruction("not", 1), child))
+                case leaf:
+                    self._bind_leaf(leaf)
+        return BoundExpression(expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()),
+                               self._semantics)
+
+    def _bind_leaf(self, node: ex.HudiExpression) -> None:
+        text = ex.to_text(node)
+        columns = ex.column_names(node)
+        try:
+            tests = list(self._tests(node))
+        except (UnsupportedError, OverflowError) as error:
+            self._push(BoundLeaf(text, Fixed(outcome.UNKNOWN), columns, str(error)))
+            return
+        for test, lookup in tests:
+            self._push(BoundLeaf(text, test, self._read_by(test), None, lookup))
+        if len(tests) > 1:
+            self._program.append(Instruction("or", len(tests)))
+
+    def _push(self, leaf: BoundLeaf) -> None:
+        self._program.append(Instruction("leaf", len(self._leaves)))
+        self._leaves.append(leaf)
+
+    def _read_by(self, test: Test) -> tuple[str, ...]:
+        match test:
+            case Comparison(left=left, right=right):
+                read = {**columns_of(left), **columns_of(right)}
+            case Fixed():
+                read = {}
+            case _:
+                read = dict(columns_of(test.operand))
+        self._columns.update(read)
+        return tuple(read)
+
+    def _tests(self, node: ex.HudiExpression) -> Iterator[tuple[Test, Lookup | None]]:
+        """The tests whose OR is the leaf: mostly one."""
+        match node:
+            case ex.Compare(op=op, left=left, right=right):
+                yield self._comparison(op, self._operand(left), self._operand(right))
+            case ex.In(operand=operand, members=members):
+                yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
+            case ex.IsNull(operand=operand):
+                yield self._null_test(_without_lossless_casts(self._operand(operand))), None
+            case ex.Like(operand=operand, pattern=pattern, escape=escape):
+                yield self._like(self._operand(operand), pattern, escape)
+            case ex.Constant(value=value):
+                yield Fixed(outcome.of_value(value)), None
+            case ex.Unknown(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} is not decided")
+
+    def _operand(self, operand: ex.Operand) -> BoundOperand:
+        return bind_operand(operand, self._schema, self._semantics)
+
+    # -- comparisons
+
+    def _comparison(self, op: str, left: BoundOperand, right: BoundOperand) -> tuple[Test, Lookup | None]:
+        if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
+            op, left, right = ex.MIRRORED[op], right, left
+        if not isinstance(right, BoundConstant):
+            return self._between_columns(op, left, right), None
+        if isinstance(left, BoundConstant):
+            return _between_constants(op, left, right), None
+        if not right.interval.value:
+            return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
+        operand, interval = self._in_domain_of(left, right)
+        if isinstance(operand, BoundFunction):
+            return Comparison(op, operand, _constant(interval, operand.type)), None
+        test = _against_column(op, operand, to_ordinals(interval, operand.type))
+        is_key = op in ("=", "<=>") and interval.is_point and not interval.null and _has_one_form(operand.type)
+        is_key = is_key and not isinstance(interval.lo, Fraction)
+        return test, Lookup(operand.field, (interval.lo,)) if is_key else None
+
+    def _in_domain_of(self, operand: BoundOperand,
+                      constant: BoundConstant) -> tuple[BoundColumn | BoundFunction, Interval]:
+        """The operand without the casts that can be looked through, and the constant in that operand's domain."""
+        via: Type | None = None
+        while isinstance(operand, BoundFunction) and operand.function == "cast":
+            source = operand.arguments[0]
+            if keeps_value(source.type, operand.type):
+                operand = source
+            elif _only_rounds(source.type, operand.type) or _adds_midnight(source.type, operand.type, constant.type):
+                via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
+                operand = source
+            else:
+                break
+        if isinstance(operand, BoundConstant):
+            raise UnsupportedError("a comparison of constants is not decided")
+        return operand, in_domain(constant.value, constant.type, operand.type, self._semantics, via)
+
+    def _between_columns(self, op: str, left: BoundOperand, right: BoundOperand) -> Test:
+        left, right = _without_lossless_casts(left), _without_lossless_casts(right)
+        kinds = (left.type.kind, right.type.kind)
+        if Kind.CHAR in kinds or Kind.OTHER in kinds:
+            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
+        if any(kind.is_fractional for kind in kinds):
+            if self._semantics.signed_zero_differs or not all(kind.is_number for kind in kinds):
+                raise UnsupportedError("two floating-point operands are not decided under this engine")
+            if not all(kind.is_fractional for kind in kinds):
+                if Kind.FLOAT in kinds:
+                    raise UnsupportedError("a float compared with a number of another type is not decided")
+                left, right = (_cast(side, DOUBLE, self._semantics) for side in (left, right))
+        elif (Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds)) or set(kinds) == {
+                Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}:
+            if self._semantics.date_hides_timestamp:
+                raise UnsupportedError("a date compared with a timestamp is not decided under this engine")
+            left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
+        elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
+            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
+        if not (isinstance(left, BoundColumn) and isinstance(right, BoundColumn)
+                and ((left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL)
+                     or left.type == right.type)):
+            left, right = (_as_function(side, self._semantics) for side in (left, right))
+        return Comparison(op, left, right)
+
+    # -- the other leaves
+
+    def _membership(self, operand: BoundOperand,
+                    members: Sequence[BoundOperand]) -> Iterator[tuple[Test, Lookup | None]]:
+        if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
+            raise UnsupportedError("IN over anything but a column and constants is not decided")
+        constants = [m for m in members if isinstance(m, BoundConstant)]
+        has_null = any(not m.interval.value for m in constants)
+        target: BoundOperand = operand
+        points: list[Any] = []
+        lookups: list[Any] = []
+        wider: list[Interval] = []
+        for member in constants:
+            if not member.interval.value:
+                continue
+            target, interval = self._in_domain_of(operand, member)
+            ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
+            if not interval.is_point or interval.null:
+                wider.append(ordinal)
+            elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
+                points.append(ordinal.lo)
+                lookups.append(interval.lo)
+        dtype = array_dtype(target.type) if isinstance(target, BoundColumn) else np.dtype(object)
+        if dtype == np.int64:
+            points = [p for p in points if -(1 << 63) <= p < 1 << 63]
+        has_key = isinstance(target, BoundColumn) and not wider and _has_one_form(target.type)
+        lookup = Lookup(target.field, tuple(lookups)) if has_key and isinstance(target, BoundColumn) else None
+        yield Membership(target, Members.of(points, dtype, has_null)), lookup
+        for interval in wider:
+            yield Comparison("=", target, _constant(_outward(interval, target), target.type)), None
+
+    def _null_test(self, operand: BoundOperand) -> Test:
+        if isinstance(operand, BoundConstant):
+            interval = operand.interval
+            return Fixed((outcome.TRUE if interval.null else 0) | (outcome.FALSE if interval.value else 0))
+        return NullTest(operand)
+
+    def _like(self, operand: BoundOperand, pattern: str, escape: str) -> tuple[Test, Lookup | None]:
+        operand = _without_lossless_casts(operand)
+        if isinstance(operand, BoundConstant) or not operand.type.kind.is_text:
+            raise UnsupportedError(f"LIKE over {operand.type} is not decided")
+        parsed = parse_like(pattern, escape)
+        if operand.type.kind is Kind.CHAR:
+            prefix = parsed.prefix.rstrip(" ")
+            if any(c < " " for c in prefix):
+                raise UnsupportedError("CHAR with characters below the space is not decided")
+            return Prefix(operand, prefix, successor(prefix), exact=False), None
+        if parsed.form is Form.EQUALS:
+            constant = BoundConstant(parsed.prefix, Interval(parsed.prefix, parsed.prefix, null=False), STRING)
+            return self._comparison("=", operand, constant)
+        return Prefix(operand, parsed.prefix, successor(parsed.prefix), parsed.form is Form.STARTS), None
+
+
+def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Test:
+    if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
+            c.interval.value and not c.interval.is_point for c in (left, right)):
+        raise UnsupportedError("a comparison of constants of different types is not decided")
+    ranges = [rules.range_of(c.interval, 0) for c in (left, right)]
+    if not (left.interval.value and right.interval.value):
+        unequal = outcome.FALSE if left.interval.value or right.interval.value else outcome.TRUE
+        return Fixed(unequal if op == "<=>" else outcome.NULL)
+    return Fixed(int(rules.compare(op, *ranges)))
+
+
+def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
+    """A column against a constant in its domain, where the constant may fall between two values of the column."""
+    if not isinstance(interval.lo, Fraction) and not isinstance(interval.hi, Fraction):
+        return Comparison(op, column, _constant(interval, column.type))
+    if not interval.is_point or interval.null:
+        return Comparison(op, column, _constant(_outward(interval, column), column.type))
+    below, above = math.floor(interval.lo), math.ceil(interval.lo)
+    match op:
+        case "<" | "<=":
+            return Comparison("<=", column, _constant(interval.with_bounds(below, below), column.type))
+        case ">" | ">=":
+            return Comparison(">=", column, _constant(interval.with_bounds(above, above), column.type))
+        case "<=>":
+            return Fixed(outcome.FALSE)
+        case "=":
+            return Membership(column, Members.of([], array_dtype(column.type), has_null=False))
+        case _:
+            # x != v is TRUE for every value x: it lies below or above v.
+            return Comparison("!=", column, _constant(interval.with_bounds(below, above), column.type))
+
+
+def _outward(interval: Interval, operand: BoundOperand) -> Interval:
+    """The next whole ordinals around an interval, for a column whose arrays hold integers."""
+    if not isinstance(operand, BoundColumn):
+        return interval
+    lo = math.floor(interval.lo) if isinstance(interval.lo, Fraction) else interval.lo
+    hi = math.ceil(interval.hi) if isinstance(interval.hi, Fraction) else interval.hi
+    return interval.with_bounds(lo, hi)
+
+
+def _constant(interval: Interval, of: Type) -> BoundConstant:
+    return BoundConstant(None, interval, of)
+
+
+def _without_lossless_casts(operand: BoundOperand) -> BoundOperand:
+    while isinstance(operand, BoundFunction) and operand.function == "cast" and keeps_value(
+            operand.arguments[0].type, operand.type):
+        operand = operand.arguments[0]
+    return operand
+
+
+def _only_rounds(source: Type, target: Type) -> bool:
+    """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
+    return (source.kind.is_integer or source.kind is Kind.DECIMAL) and target.kind.is_fractional
+
+
+def _adds_midnight(source: Type, target: Type, constant: Type) -> bool:
+    return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
+
+
+def _has_one_form(of: Type) -> bool:
+    """True when equal values are the same value, so that a key or a hash of it can be looked up."""
+    return of.kind.is_integer or of.kind in (Kind.STRING, Kind.VARCHAR, Kind.DATE, Kind.BOOLEAN)
+
+
+def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand:
+    return operand if operand.type == to else BoundFunction("cast", (operand,), to, semantics)
+
+
+def _as_function(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """A column in value form: a cast to its own type."""
+    return BoundFunction("cast", (operand,), operand.type, semantics) if isinstance(operand, BoundColumn) else operand
+

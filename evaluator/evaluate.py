@@ -1,0 +1,313 @@
+"""Evaluation: from a bound filter and statistics to the outcome of every slice (contracts C1, C6).
+
+Two renderings of one rule table. ``evaluate`` takes all slices at once, as arrays, from any number of sources (one per
+index kind) and intersects what they answer, leaf by leaf. ``evaluate_slice`` takes one slice as intervals. Functions
+over columns are
+computed once per distinct pair of bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator import outcome
+from evaluator.bind import BoundExpression, BoundLeaf, Instruction
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler
+from evaluator.interval import UNKNOWN, Interval
+from evaluator.leaves import test_outcome
+from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.outcome import Outcomes
+from evaluator.rules import Range, range_of
+from evaluator.schema import Field
+from evaluator.types import Kind
+
+__all__ = ["Evaluation", "LeafAnswer", "Source", "evaluate", "evaluate_slice", "interval_at"]
+
+MayHold = Callable[[Field, Sequence[object]], "npt.NDArray[np.bool_] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
+
+    ``may_hold(column, values)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None: no
+    answer.
+    """
+
+    name: str
+    statistics: Mapping[str, ColumnStatistics]
+    may_hold: MayHold | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeafAnswer:
+    """The outcomes of one leaf: intersected, and as each source gave them (only sources that had something to say)."""
+
+    outcomes: Outcomes
+    by_source: Mapping[str, Outcomes]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The outcome of each slice, ``(n,) uint8``, and the answers of the leaves in the order of
+    ``BoundExpression.leaves``.
+    """
+
+    outcomes: Outcomes
+    leaves: tuple[LeafAnswer, ...]
+
+    @cached_property
+    def keep(self) -> npt.NDArray[np.bool_]:
+        """``(n,) bool``: TRUE is possible."""
+        kept: npt.NDArray[np.bool_] = (self.outcomes & outcome.TRUE) != 0
+        return kept
+
+    @cached_property
+    def fully_matched(self) -> npt.NDArray[np.bool_]:
+        """``(n,) bool``: nothing but TRUE is possible."""
+        matched: npt.NDArray[np.bool_] = self.outcomes == outcome.TRUE
+        return matched
+
+
+def evaluate(bound: BoundExpression, n: int, sources: Sequence[Source]) -> Evaluation:
+    """The outcomes of a bound filter over n slices, from what the sources know. No source at all: all is unknown."""
+    views = [_SourceView(source, n) for source in sources]
+    answers = tuple(_answer(leaf, n, views) for leaf in bound.leaves)
+    return Evaluation(_run(bound.program, [a.outcomes for a in answers], n), answers)
+
+
+def evaluate_slice(bound: BoundExpression, statistics: Mapping[str, Interval]) -> int:
+    """The outcome of one slice from intervals of its columns, in the form of the columns' arrays (``interval_at``)."""
+
+    def scalar_range(operand: BoundOperand) -> Range:
+        return range_of(_interval_of(operand, statistics, ordinal=True), _filler_of(operand))
+
+    stack: list[int] = []
+    for step in bound.program:
+        match step.operation:
+            case "leaf":
+                stack.append(int(test_outcome(bound.leaves[step.operand].test, scalar_range)))
+            case "not":
+                stack.append(outcome.NOT_TABLE[stack.pop()])
+            case operation:
+                table = outcome.AND_TABLE if operation == "and" else outcome.OR_TABLE
+                result = outcome.TRUE if operation == "and" else outcome.FALSE
+                for _ in range(step.operand):
+                    result = table[result << 3 | stack.pop()]
+                stack.append(result)
+    return stack[0]
+
+
+def interval_at(statistics: ColumnStatistics, index: int) -> Interval:
+    """One slice's statistics of a column as an interval, in the form of the arrays."""
+    lo, hi = (bound.item() if isinstance(bound, np.generic) else bound
+              for bound in (statistics.lo[index], statistics.hi[index]))
+    lo_known, hi_known = bool(statistics.lo_known[index]), bool(statistics.hi_known[index])
+    if statistics.type.kind.is_fractional and not (lo_known and hi_known and lo == lo and hi == hi):
+        lo_known = hi_known = False  # NaN may be among the values: it has no place in an order
+    return Interval(lo if lo_known else None, hi if hi_known else None, bool(statistics.null_count[index] != 0),
+                    bool(statistics.null_count[index] != statistics.row_count[index]
+                         or statistics.row_count[index] == UNKNOWN_COUNT))
+
+
+def _run(program: Sequence[Instruction], leaves: Sequence[Outcomes], n: int) -> Outcomes:
+    stack: list[Outcomes] = []
+    for step in program:
+        match step.operation:
+            case "leaf":
+                stack.append(leaves[step.operand])
+            case "not":
+                stack.append(outcome.negate(stack.pop()))
+            case operation:
+                parts = [stack.pop() for _ in range(step.operand)]
+                stack.append(outcome.conjoin(parts, n) if operation == "and" else outcome.disjoin(parts, n))
+    return stack[0]
+
+
+def _answer(leaf: BoundLeaf, n: int, views: Sequence[_SourceView]) -> LeafAnswer:
+    by_source: dict[str, Outcomes] = {}
+    if not leaf.columns:
+        return LeafAnswer(_broadcast(test_outcome(leaf.test, _unknown_range), n), by_source)
+    total: Outcomes | None = None
+    for view in views:
+        answer = view.answer(leaf)
+        if answer is not None:
+            by_source[view.source.name] = answer
+            total = answer if total is None else total & answer
+    if total is None or (len(leaf.columns) > 1 and len(views) > 1):
+        joint = _JointView(views, n)
+        answer = _broadcast(test_outcome(leaf.test, joint.range_of), n)
+        total = answer if total is None else total & answer
+    return LeafAnswer(total, by_source)
+
+
+def _broadcast(answer: Any, n: int) -> Outcomes:
+    if isinstance(answer, np.ndarray) and answer.shape == (n,):
+        return answer
+    return np.full(n, int(answer), np.uint8)
+
+
+def _unknown_range(operand: BoundOperand) -> Range:
+    return _literal_range(operand.interval) if isinstance(operand, BoundConstant) else range_of(
+        UNKNOWN, _filler_of(operand))
+
+
+def _literal_range(interval: Interval) -> Range:
+    """A constant for arrays. Text goes in as an object, or numpy would take it for its own fixed-width strings."""
+    scalar = range_of(interval, 0)
+    if isinstance(scalar.lo, str | bytes):
+        return replace(scalar, lo=np.array(scalar.lo, object), hi=np.array(scalar.hi, object))
+    return scalar
+
+
+def _filler_of(operand: BoundOperand) -> object:
+    return filler(operand.type)
+
+
+def _interval_of(operand: BoundOperand, statistics: Mapping[str, Interval], *, ordinal: bool) -> Interval:
+    """The interval of an operand in one slice; a column as an argument of a function is in value form."""
+    match operand:
+        case BoundConstant(interval=interval):
+            return interval
+        case BoundColumn():
+            interval = statistics.get(operand.field.name, UNKNOWN)
+            if operand.is_nested:
+                interval = interval.nullable()
+            return interval if ordinal else _value_form(interval, operand)
+        case BoundFunction(arguments=arguments):
+            return operand.interval([_interval_of(a, statistics, ordinal=False) for a in arguments])
+
+
+def _value_form(interval: Interval, column: BoundColumn) -> Interval:
+    if column.type.kind is not Kind.DECIMAL:
+        return interval
+    scale = 10**column.field.type.scale
+    return interval.with_bounds(*(None if bound is None else Fraction(int(bound), scale)
+                                  for bound in (interval.lo, interval.hi)))
+
+
+class _SourceView:
+    """One source during one evaluation: ranges of columns are made once."""
+
+    def __init__(self, source: Source, n: int) -> None:
+        self.source = source
+        self._n = n
+        self._ranges: dict[str, Range] = {}
+
+    def answer(self, leaf: BoundLeaf) -> Outcomes | None:
+        """The outcomes of a leaf from this source alone, or None when it knows none of the columns."""
+        result: Outcomes | None = None
+        if any(name in self.source.statistics for name in leaf.columns):
+            result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
+        if leaf.lookup is not None and self.source.may_hold is not None:
+            holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values)
+            if holds is not None:
+                allowed = np.where(holds, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
+                result = allowed if result is None else result & allowed
+        return result
+
+    def knows(self, column: BoundColumn) -> bool:
+        return column.field.name in self.source.statistics
+
+    def range_of(self, operand: BoundOperand) -> Range:
+        return _array_range(operand, self.column_range, self.statistics_of, self._n)
+
+    def statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
+        return self.source.statistics.get(column.field.name)
+
+    def column_range(self, column: BoundColumn) -> Range:
+        name = column.field.name
+        if name not in self._ranges:
+            statistics = self.statistics_of(column)
+            self._ranges[name] = _unknown_range(column) if statistics is None else _range_of_statistics(statistics)
+        found = self._ranges[name]
+        return replace(found, null=True) if column.is_nested else found
+
+
+class _JointView:
+    """All sources together, for a leaf over several columns: each column from the first source that knows it."""
+
+    def __init__(self, views: Sequence[_SourceView], n: int) -> None:
+        self._views = views
+        self._n = n
+
+    def _view_of(self, column: BoundColumn) -> _SourceView | None:
+        return next((view for view in self._views if view.knows(column)), None)
+
+    def range_of(self, operand: BoundOperand) -> Range:
+        return _array_range(operand, self._column_range, self._statistics_of, self._n)
+
+    def _column_range(self, column: BoundColumn) -> Range:
+        view = self._view_of(column)
+        return _unknown_range(column) if view is None else view.column_range(column)
+
+    def _statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
+        view = self._view_of(column)
+        return None if view is None else view.statistics_of(column)
+
+
+def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Range],
+                 statistics_of: Callable[[BoundColumn], ColumnStatistics | None], n: int) -> Range:
+    match operand:
+        case BoundColumn():
+            return column_range(operand)
+        case BoundConstant(interval=interval):
+            return _literal_range(interval)
+        case BoundFunction():
+            return _function_range(operand, statistics_of, n)
+
+
+def _range_of_statistics(statistics: ColumnStatistics) -> Range:
+    lo_unknown, hi_unknown = ~statistics.lo_known, ~statistics.hi_known
+    if statistics.type.kind.is_fractional:
+        # NaN may be among the values unless both bounds are known: it has no place in an order (P3).
+        unknown = lo_unknown | hi_unknown | np.isnan(statistics.lo) | np.isnan(statistics.hi)
+        lo_unknown = hi_unknown = unknown
+    return Range(statistics.lo, statistics.hi, lo_unknown, hi_unknown, statistics.may_be_null, statistics.may_be_value)
+
+
+def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],
+                    n: int) -> Range:
+    """A function over columns, slice by slice, each distinct input once."""
+    columns = {c.field.name: statistics_of(c) for c in _columns(function)}
+    intervals: dict[tuple[Any, ...], Interval] = {}
+    results: list[Interval] = []
+    for index in range(n):
+        at = {name: interval_at(s, index) for name, s in columns.items() if s is not None}
+        key = tuple(at.values())
+        found = intervals.get(key)
+        if found is None:
+            found = intervals[key] = _interval_of(function, at, ordinal=False)
+        results.append(found)
+    fill = _filler_of(function)
+    dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
+    lo, hi = np.empty(n, dtype), np.empty(n, dtype)
+    lo[:] = [fill if r.lo is None else r.lo for r in results]
+    hi[:] = [fill if r.hi is None else r.hi for r in results]
+
+    def flags(values: list[bool]) -> npt.NDArray[np.bool_]:
+        return np.array(values, np.bool_)
+
+    return Range(lo, hi, flags([r.lo is None for r in results]), flags([r.hi is None for r in results]),
+                 flags([r.null for r in results]), flags([r.value for r in results]))
+
+
+def _columns(function: BoundFunction) -> list[BoundColumn]:
+    found: list[BoundColumn] = []
+    stack: list[BoundOperand] = [function]
+    while stack:
+        match stack.pop():
+            case BoundColumn() as column:
+                found.append(column)
+            case BoundFunction(arguments=arguments):
+                stack.extend(arguments)
+            case _:
+                pass
+    return found

@@ -1,0 +1,319 @@
+"""Arithmetic over intervals.
+
+Integers are exact and must stay inside the result type, else nothing is known: engines wrap, fail or yield NULL on
+overflow. Decimals are exact while the exact result fits 38 digits. Doubles: IEEE addition, subtraction, multiplication
+and division are monotone in each argument, so the rounded ends bound the rounded results; the transcendental functions
+are widened by four units in the last place, more than Java and C libraries differ. FLOAT results are not decided, since
+engines compute them in single or in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.interval import Interval
+from evaluator.literal import exact_number
+from evaluator.semantics import Semantics
+from evaluator.types import BIGINT, DOUBLE, INT, Kind, Type, decimal_type
+
+__all__ = ["FUNCTIONS"]
+
+_WIDTHS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
+
+
+def _wider(types: Sequence[Type]) -> Type:
+    """The type in which numbers of these types meet."""
+    if not all(t.kind.is_number for t in types):
+        raise UnsupportedError(f"arithmetic on {', '.join(map(str, types))} is not decided")
+    if any(t.kind.is_fractional for t in types):
+        if any(t.kind is Kind.FLOAT for t in types):
+            raise UnsupportedError("arithmetic in single precision is not decided")
+        return DOUBLE
+    if any(t.kind is Kind.DECIMAL for t in types):
+        scale = max(t.scale for t in types)
+        whole = max(t.precision - t.scale if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in types)
+        return _fitting(whole + scale, scale)
+    return Type(max((t.kind for t in types), key=_WIDTHS.index))
+
+
+def _fitting(precision: int, scale: int) -> Type:
+    if precision > 38:
+        raise UnsupportedError("a decimal result of more than 38 digits is rounded by the engine: not decided")
+    return decimal_type(precision, scale)
+
+
+def _sum_type(types: Sequence[Type]) -> Type:
+    wide = _wider(types)
+    return _fitting(wide.precision + 1, wide.scale) if wide.kind is Kind.DECIMAL else wide
+
+
+def _product_type(types: Sequence[Type]) -> Type:
+    wide = _wider(types)
+    if wide.kind is not Kind.DECIMAL:
+        return wide
+    digits = [t.precision if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in types]
+    return _fitting(sum(digits) + 1, sum(t.scale for t in types))
+
+
+def _same_type(types: Sequence[Type]) -> Type:
+    return _wider(types[:1]) if types[0].kind is not Kind.FLOAT else types[0]
+
+
+def _floor_type(types: Sequence[Type]) -> Type:
+    kind = types[0].kind
+    if kind is Kind.DECIMAL:
+        return decimal_type(min(38, types[0].precision - types[0].scale + 1), 0)
+    return BIGINT if kind.is_number else _wider(types)
+
+
+def _double_type(types: Sequence[Type]) -> Type:
+    _wider([t for t in types if t.kind is not Kind.FLOAT])
+    return DOUBLE
+
+
+def _in_type(value: Any, result: Type) -> Any:
+    """The bound if the result type can hold it, else None (overflow: not decided)."""
+    if value is None:
+        return None
+    if result.kind.is_integer:
+        lo, hi = result.integer_range()
+        return value if lo <= value <= hi else None
+    if result.kind is Kind.DECIMAL:
+        return value if abs(value) < 10 ** (result.precision - result.scale) else None
+    return value if math.isfinite(value) else None
+
+
+def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null: bool = False) -> Interval:
+    """Both bounds, or none: one end that overflows may come out anywhere."""
+    lo, hi = _in_type(lo, result), _in_type(hi, result)
+    if lo is None or hi is None:
+        return strict(arguments, null=True)
+    return strict(arguments, lo, hi, null=null)
+
+
+def _as_result(value: Any, result: Type) -> Any:
+    if result.kind is not Kind.DOUBLE:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _ends(arguments: Sequence[Argument], result: Type) -> list[tuple[Any, Any]] | None:
+    if not all(a.interval.is_bounded for a in arguments):
+        return None
+    return [(_as_result(a.interval.lo, result), _as_result(a.interval.hi, result)) for a in arguments]
+
+
+def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
+    """A function of two arguments that is monotone in each: its extremes lie at the four corners."""
+
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        ends = _ends(arguments, result)
+        if ends is None:
+            return strict(arguments, null=True)
+        values = [operation(x, y) for x in ends[0] for y in ends[1]]
+        if result.kind is Kind.DOUBLE and any(math.isnan(v) for v in values):
+            return strict(arguments, null=True)
+        return _both(min(values), max(values), arguments, result)
+
+    return compute
+
+
+def _divide_type(types: Sequence[Type]) -> Type:
+    wide = _wider(types)
+    if wide.kind is Kind.DECIMAL:
+        raise UnsupportedError("division of decimals is rounded by the engine: not decided")
+    return DOUBLE
+
+
+def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """x / y in doubles. A divisor whose range touches 0 tells nothing (and yields NULL or an error)."""
+    ends = _ends(arguments, result)
+    if ends is None or ends[1][0] <= 0.0 <= ends[1][1]:
+        return strict(arguments, null=True)
+    values = [x / y for x in ends[0] for y in ends[1]]
+    return _both(min(values), max(values), arguments, result)
+
+
+def _integer_type(types: Sequence[Type]) -> Type:
+    wide = _wider(types)
+    if not wide.kind.is_integer:
+        raise UnsupportedError("the remainder of numbers that are no integers is not decided")
+    return wide
+
+
+def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """x % n with the sign of x. Inside one period [kn, (k+1)n) on one side of 0 it is x - kn, else it is below |n|."""
+    n = abs(constant_of(arguments[1], "a divisor"))
+    x = arguments[0].interval
+    if n == 0 or not x.is_bounded:
+        return strict(arguments, null=True)
+    if x.lo >= 0:
+        return (strict(arguments, x.lo % n, x.hi % n) if x.lo // n == x.hi // n
+                else strict(arguments, 0, min(n - 1, x.hi)))
+    if x.hi <= 0:
+        return (strict(arguments, -(-x.lo % n), -(-x.hi % n)) if -x.lo // n == -x.hi // n
+                else strict(arguments, max(1 - n, x.lo), 0))
+    return _both(max(1 - n, x.lo), min(n - 1, x.hi), arguments, result)
+
+
+def _positive_remainder(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """pmod(x, n), n > 0: in 0 .. n - 1. It is computed as (x % n + n) % n, so n must stay clear of overflow."""
+    n = constant_of(arguments[1], "a divisor")
+    if not 0 < n < 1 << 30:
+        return strict(arguments, null=True)
+    x = arguments[0].interval
+    if x.is_bounded and x.lo // n == x.hi // n:
+        return strict(arguments, x.lo % n, x.hi % n)
+    return strict(arguments, 0, n - 1)
+
+
+def _negative(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    x = arguments[0].interval
+    if not x.is_bounded:
+        return strict(arguments, null=True)
+    return _both(-x.hi, -x.lo, arguments, result)
+
+
+def _absolute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """Falls up to 0 and rises from there; the smallest integer has no absolute value."""
+    x = arguments[0].interval
+    if not x.is_bounded:
+        return strict(arguments, null=True)
+    far = max(abs(x.lo), abs(x.hi))
+    near = x.lo * 0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
+    return _both(near, far, arguments, result)
+
+
+def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    return arguments[0].interval
+
+
+def _rounded_by(function: Callable[[Any], int]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
+    def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+        if len(arguments) != 1:
+            raise UnsupportedError("rounding to a number of digits by floor or ceil is not decided")
+        x = arguments[0].interval
+        if not x.is_bounded or not all(math.isfinite(end) for end in (x.lo, x.hi)):
+            return strict(arguments, null=True)
+        return _both(function(x.lo), function(x.hi), arguments, result)
+
+    return compute
+
+
+def _round_type(types: Sequence[Type]) -> Type:
+    if types[0].kind is Kind.DECIMAL:
+        return decimal_type(38, types[0].scale)
+    return _wider(types[:1])
+
+
+def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
+    """round(x, d): half up, half even or in binary, the result is at most one unit of the last digit away."""
+    digits = constant_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
+    x = arguments[0].interval
+    if not x.is_bounded or not -15 <= digits <= 15:
+        return strict(arguments, null=True)
+    if result.kind.is_integer and digits >= 0:
+        return x
+    unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
+    if result.kind is Kind.DOUBLE:
+        return _both(float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit), arguments, result)
+    return _both(x.lo - unit, x.hi + unit, arguments, result)
+
+
+def _widened(value: float, direction: float) -> float:
+    for _ in range(4):
+        value = math.nextafter(value, direction)
+    return value
+
+
+def _transcendental(function: Callable[[float], float], smallest: float) -> Callable[..., Interval]:
+    """A rising function of a double that is defined above ``smallest``; below it is NULL or NaN: not decided."""
+
+    def end(value: Any, direction: float) -> float | None:
+        try:
+            return _widened(function(float(value)), direction)
+        except (OverflowError, ValueError):
+            return None
+
+    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+        if len(arguments) != 1:
+            raise UnsupportedError("a logarithm with a base is not decided")
+        x = arguments[0].interval
+        if x.lo is None or x.lo <= smallest:
+            return strict(arguments, null=True)
+        lo = end(x.lo, -math.inf)
+        return strict(arguments, lo, None if x.hi is None else end(x.hi, math.inf))
+
+    return compute
+
+
+def _extreme(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """greatest / least: one of the arguments. Spark skips NULLs, Hive yields NULL."""
+    parts = [a.interval for a in arguments]
+    if not all(p.is_bounded for p in parts if p.value):
+        return Interval()
+    valued = [p for p in parts if p.value]
+    return Interval(min((p.lo for p in valued), default=None), max((p.hi for p in valued), default=None),
+                    any(p.null for p in parts), bool(valued))
+
+
+def _alike(types: Sequence[Type]) -> Type:
+    kinds = {t.kind for t in types}
+    if len(kinds) == 1 and Kind.CHAR not in kinds and Kind.DECIMAL not in kinds:
+        return types[0]
+    wide = _wider(types)
+    if wide.kind is Kind.DOUBLE:
+        raise UnsupportedError("the greatest or least of different number types is not decided")
+    return wide
+
+
+def _sign(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    return monotone(arguments[0], lambda x: (x > 0) - (x < 0))
+
+
+def _int_type(_: Sequence[Type]) -> Type:
+    return INT
+
+
+_ADD = RangeFunction(_sum_type, _corners(lambda x, y: x + y))
+_FLOOR = RangeFunction(_floor_type, _rounded_by(math.floor))
+_CEIL = RangeFunction(_floor_type, _rounded_by(math.ceil))
+
+FUNCTIONS = {
+    "+": _ADD,
+    "-": RangeFunction(_sum_type, _corners(lambda x, y: x - y)),
+    "*": RangeFunction(_product_type, _corners(lambda x, y: x * y)),
+    "/": RangeFunction(_divide_type, _divide),
+    "%": RangeFunction(_integer_type, _remainder),
+    "mod": RangeFunction(_integer_type, _remainder),
+    "pmod": RangeFunction(_integer_type, _positive_remainder),
+    "negative": RangeFunction(_same_type, _negative),
+    "positive": RangeFunction(_same_type, _positive),
+    "abs": RangeFunction(_same_type, _absolute),
+    "floor": _FLOOR,
+    "ceil": _CEIL,
+    "ceiling": _CEIL,
+    "round": RangeFunction(_round_type, _round),
+    "bround": RangeFunction(_round_type, _round),
+    "exp": RangeFunction(_double_type, _transcendental(math.exp, -math.inf)),
+    "ln": RangeFunction(_double_type, _transcendental(math.log, 0.0)),
+    "log": RangeFunction(_double_type, _transcendental(math.log, 0.0)),
+    "log10": RangeFunction(_double_type, _transcendental(math.log10, 0.0)),
+    "log2": RangeFunction(_double_type, _transcendental(math.log2, 0.0)),
+    "log1p": RangeFunction(_double_type, _transcendental(math.log1p, -1.0)),
+    "expm1": RangeFunction(_double_type, _transcendental(math.expm1, -math.inf)),
+    "sqrt": RangeFunction(_double_type, _transcendental(math.sqrt, 0.0)),
+    "sign": RangeFunction(_int_type, _sign),
+    "signum": RangeFunction(_int_type, _sign),
+    "greatest": RangeFunction(_alike, _extreme),
+    "least": RangeFunction(_alike, _extreme),
+}

@@ -1,0 +1,297 @@
+"""Dates and timestamps over intervals: parts, shifts, truncation, ISO and other text.
+
+Timestamps are turned into wall clocks of the session zone first (contract C8); a zone whose clocks are set back widens
+the range by a day, since an hour may be shown twice. A part such as ``month(d)`` is in order while all greater parts
+stay the
+same: on [2020-03-01, 2020-05-31] month is 3 .. 5, on a range over New Year it is 1 .. 12. Years outside 1 .. 9999 are
+not decided.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.functions.date_pattern import format_bounds
+from evaluator.interval import Interval, hull
+from evaluator.semantics import Semantics
+from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
+from evaluator.zones import DAY, wall_clocks_between
+
+__all__ = ["FUNCTIONS", "day_text", "timestamp_text_bounds", "to_day", "wall_clock"]
+
+_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
+_EPOCH = datetime.datetime(1970, 1, 1)
+#: 1582-10-15 and 9999-12-31 as days: outside, calendars and formats differ.
+FIRST_DAY, LAST_DAY = -141427, 2932896
+
+
+def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
+    """A timestamp or date argument as microseconds of the session's wall clock."""
+    interval, kind = argument.interval, argument.type.kind
+    match kind:
+        case Kind.DATE:
+            return monotone(argument, lambda day: day * DAY)
+        case Kind.TIMESTAMP:
+            return interval
+        case Kind.TIMESTAMP_LTZ:
+            lo, hi = wall_clocks_between(interval.lo, interval.hi, "UTC" if semantics.is_utc else semantics.time_zone)
+            local = interval.with_bounds(lo, hi)
+            return hull([local, interval]) if semantics.utc_timestamps else local
+        case _:
+            raise UnsupportedError(f"a date function over {argument.type} is not decided")
+
+
+def to_day(argument: Argument, semantics: Semantics) -> Interval:
+    """The day, since 1970-01-01, of a date or timestamp."""
+    if argument.type.kind is Kind.DATE:
+        return argument.interval
+    clock = wall_clock(argument, semantics)
+    return clock.with_bounds(*(None if end is None else end // DAY for end in (clock.lo, clock.hi)))
+
+
+def date_of(day: int) -> datetime.date | None:
+    """The calendar date of a day number, or None outside the years that are decided."""
+    return datetime.date.fromordinal(day + _EPOCH_ORDINAL) if FIRST_DAY <= day <= LAST_DAY else None
+
+
+def day_text(day: int) -> str | None:
+    """``yyyy-MM-dd``, in the order of the days."""
+    date = date_of(day)
+    return None if date is None else date.isoformat()
+
+
+def moment_of(wall: Any) -> datetime.datetime | None:
+    """The calendar moment of a wall clock, cut to microseconds, or None outside the years that are decided."""
+    micros = math.floor(wall)
+    if not FIRST_DAY * DAY <= micros <= LAST_DAY * DAY:
+        return None
+    return _EPOCH + datetime.timedelta(microseconds=micros)
+
+
+def timestamp_text_bounds(argument: Argument, semantics: Semantics) -> Interval:
+    """``yyyy-MM-dd HH:mm:ss[.f]``: engines differ in how they write the fraction, so it is left open."""
+    clock = wall_clock(argument, semantics)
+    lo = None if clock.lo is None else moment_of(clock.lo)
+    hi = None if clock.hi is None else moment_of(clock.hi)
+    return clock.with_bounds(None if lo is None else lo.strftime("%Y-%m-%d %H:%M:%S"),
+                             None if hi is None else hi.strftime("%Y-%m-%d %H:%M:%S") + ".9999999999")
+
+
+def _dated(types: Sequence[Type], result: Type) -> Type:
+    if not (types[0].kind is Kind.DATE or types[0].kind.is_timestamp):
+        raise UnsupportedError(f"a date function over {types[0]} is not decided")
+    return result
+
+
+def _to(result: Type) -> Callable[[Sequence[Type]], Type]:
+    return lambda types: _dated(types, result)
+
+
+def _moments(argument: Argument, semantics: Semantics) -> tuple[datetime.datetime, datetime.datetime] | None:
+    clock = wall_clock(argument, semantics)
+    if not clock.is_bounded:
+        return None
+    lo, hi = moment_of(clock.lo), moment_of(clock.hi)
+    return None if lo is None or hi is None else (lo, hi)
+
+
+_Key = Callable[[datetime.datetime], Any]
+
+
+def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFunction:
+    """A part of the moment; in order while the greater parts are the same at both ends."""
+
+    def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+        moments = _moments(arguments[0], semantics)
+        if moments is None or len(arguments) != 1:
+            return strict(arguments, null=True)
+        lo, hi = moments
+        if greater(lo) == greater(hi):
+            return strict(arguments, part(lo), part(hi))
+        return strict(arguments, smallest, largest)
+
+    return RangeFunction(_to(INT), compute)
+
+
+def _shift(sign: int) -> RangeFunction:
+    """date_add / date_sub: days moved by a number that has an interval of its own."""
+
+    def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+        day, count = to_day(arguments[0], semantics), arguments[1].interval
+        if not day.is_bounded or not count.is_bounded or not arguments[1].type.kind.is_integer:
+            return strict(arguments, null=True)
+        steps = (sign * count.lo, sign * count.hi)
+        lo, hi = day.lo + min(steps), day.hi + max(steps)
+        if not FIRST_DAY <= lo <= hi <= LAST_DAY:
+            return strict(arguments, null=True)
+        return strict(arguments, lo, hi)
+
+    return RangeFunction(_to(DATE), compute)
+
+
+def _difference(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    if not all(a.type.kind is Kind.DATE or a.type.kind.is_timestamp for a in arguments):
+        raise UnsupportedError("datediff over text is not decided")
+    end, start = (to_day(a, semantics) for a in arguments)
+    if not (end.is_bounded and start.is_bounded):
+        return strict(arguments)
+    return strict(arguments, end.lo - start.hi, end.hi - start.lo)
+
+
+def _to_date(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    if len(arguments) != 1:
+        raise UnsupportedError("to_date with a pattern is not decided")
+    return to_day(arguments[0], semantics)
+
+
+def _last_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    def last(day: int) -> int | None:
+        date = date_of(day)
+        if date is None or date.year == 9999:
+            return None
+        following = date.replace(day=28) + datetime.timedelta(days=4)
+        return following.replace(day=1).toordinal() - 1 - _EPOCH_ORDINAL
+
+    return monotone(Argument(DATE, to_day(arguments[0], semantics)), last)
+
+
+def _add_months(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """add_months moves by whole months; the day may be cut to the month's length: never more than 31 days a month."""
+    count = constant_of(arguments[1], "a number of months")
+    day = to_day(arguments[0], semantics)
+    if not day.is_bounded or not isinstance(count, int) or abs(count) > 12_000:
+        return strict(arguments, null=True)
+    lo, hi = day.lo + min(28 * count, 31 * count) - 3, day.hi + max(28 * count, 31 * count) + 3
+    if not FIRST_DAY <= lo <= hi <= LAST_DAY:
+        return strict(arguments, null=True)
+    return strict(arguments, lo, hi)
+
+
+def _midnight(moment: datetime.datetime) -> datetime.datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _quarter_start(moment: datetime.datetime) -> datetime.datetime:
+    return _midnight(moment).replace(month=(moment.month - 1) // 3 * 3 + 1, day=1)
+
+
+_STARTS: dict[str, Callable[[datetime.datetime], datetime.datetime]] = {
+    "year": lambda m: _midnight(m).replace(month=1, day=1),
+    "quarter": _quarter_start,
+    "month": lambda m: _midnight(m).replace(day=1),
+    "week": lambda m: _midnight(m) - datetime.timedelta(days=m.weekday()),
+    "day": _midnight,
+    "hour": lambda m: m.replace(minute=0, second=0, microsecond=0),
+    "minute": lambda m: m.replace(second=0, microsecond=0),
+    "second": lambda m: m.replace(microsecond=0),
+}
+_UNITS = {"year": "year", "yyyy": "year", "yy": "year", "quarter": "quarter", "q": "quarter", "month": "month",
+          "mon": "month", "mm": "month", "week": "week", "day": "day", "dd": "day", "hour": "hour", "minute": "minute",
+          "second": "second"}
+
+
+def _start_of(moment: Argument, unit: Argument, semantics: Semantics) -> tuple[Any, Any] | None:
+    name = constant_of(unit, "a unit")
+    start = _STARTS.get(_UNITS.get(str(name).lower(), ""))
+    if start is None:
+        raise UnsupportedError(f"truncation to {name!r} is not decided")
+    moments = _moments(moment, semantics)
+    return None if moments is None else (start(moments[0]), start(moments[1]))
+
+
+def _trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """trunc(date, unit): the first day of the year, quarter, month or week."""
+    if len(arguments) != 2 or str(constant_of(arguments[1], "a unit")).lower() in ("day", "dd", "hour", "minute",
+    "second"):
+        raise UnsupportedError("trunc to a unit below the week is not decided")
+    ends = _start_of(arguments[0], arguments[1], semantics)
+    if ends is None:
+        return strict(arguments, null=True)
+    return strict(arguments, *((end - _EPOCH).days for end in ends))
+
+
+def _date_trunc_type(types: Sequence[Type]) -> Type:
+    return _dated(types[1:], TIMESTAMP)
+
+
+def _date_trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """date_trunc(unit, timestamp): the wall clock at the start of the unit."""
+    ends = _start_of(arguments[1], arguments[0], semantics)
+    if ends is None:
+        return strict(arguments, null=True)
+    return strict(arguments, *((end - _EPOCH) // datetime.timedelta(microseconds=1) for end in ends))
+
+
+def _date_format(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    pattern = constant_of(arguments[1], "a pattern")
+    moments = _moments(arguments[0], semantics)
+    bounds = None if moments is None else format_bounds(str(pattern), *moments)
+    return strict(arguments, null=True) if bounds is None else strict(arguments, *bounds)
+
+
+def _epoch_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """unix_timestamp(x) / to_unix_timestamp(x): whole seconds, for an instant or in UTC."""
+    argument = arguments[0]
+    if argument.type.kind.is_text or len(arguments) > 1:
+        raise UnsupportedError("unix_timestamp of text is not decided")
+    is_instant = argument.type.kind is Kind.TIMESTAMP_LTZ and not semantics.utc_timestamps
+    if not (is_instant or semantics.is_utc):
+        raise UnsupportedError("unix_timestamp of a wall clock is decided in UTC only")
+    micros = argument.interval if is_instant else wall_clock(argument, semantics)
+    return micros.with_bounds(None if micros.lo is None else math.floor(micros.lo) // 1_000_000,
+                              None if micros.hi is None else math.floor(micros.hi) // 1_000_000)
+
+
+def _from_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """from_unixtime(n[, pattern]): text of the wall clock."""
+    if not arguments[0].type.kind.is_integer or not semantics.is_utc:
+        raise UnsupportedError("from_unixtime is decided for integers in UTC only")
+    clock = monotone(arguments[0], lambda seconds: seconds * 1_000_000)
+    pattern = Argument(STRING, Interval("yyyy-MM-dd HH:mm:ss", "yyyy-MM-dd HH:mm:ss", null=False))
+    if len(arguments) > 1:
+        pattern = arguments[1]
+    return _date_format([Argument(TIMESTAMP, clock), pattern], STRING, semantics)
+
+
+def _integer_seconds(types: Sequence[Type]) -> Type:
+    if len(types) == 0:
+        raise UnsupportedError("the current time is not decided")
+    return _dated(types, BIGINT)
+
+
+def _text_type(_: Sequence[Type]) -> Type:
+    return STRING
+
+
+_ADD, _SUBTRACT = _shift(1), _shift(-1)
+_DAY = _part(lambda m: m.day, lambda m: (m.year, m.month), 1, 31)
+_UNIX = RangeFunction(_integer_seconds, _epoch_seconds)
+
+FUNCTIONS = {
+    "year": _part(lambda m: m.year, lambda _: None, 1, 9999),
+    "quarter": _part(lambda m: (m.month + 2) // 3, lambda m: m.year, 1, 4),
+    "month": _part(lambda m: m.month, lambda m: m.year, 1, 12),
+    "day": _DAY,
+    "dayofmonth": _DAY,
+    "dayofyear": _part(lambda m: m.timetuple().tm_yday, lambda m: m.year, 1, 366),
+    "hour": _part(lambda m: m.hour, lambda m: m.date(), 0, 23),
+    "minute": _part(lambda m: m.minute, lambda m: (m.date(), m.hour), 0, 59),
+    "second": _part(lambda m: m.second, lambda m: (m.date(), m.hour, m.minute), 0, 59),
+    "date_add": _ADD,
+    "date_sub": _SUBTRACT,
+    "datediff": RangeFunction(_to(INT), _difference),
+    "add_months": RangeFunction(_to(DATE), _add_months),
+    "last_day": RangeFunction(_to(DATE), _last_day),
+    "to_date": RangeFunction(_to(DATE), _to_date),
+    "trunc": RangeFunction(_to(DATE), _trunc),
+    "date_trunc": RangeFunction(_date_trunc_type, _date_trunc),
+    "date_format": RangeFunction(_to(STRING), _date_format),
+    "unix_timestamp": _UNIX,
+    "to_unix_timestamp": _UNIX,
+    "from_unixtime": RangeFunction(_text_type, _from_seconds),
+}

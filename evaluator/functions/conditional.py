@@ -1,0 +1,62 @@
+"""Conditionals over intervals: the result is one of the branches, whichever the row takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, RangeFunction
+from evaluator.interval import Interval, hull
+from evaluator.semantics import Semantics
+from evaluator.types import Kind, Type, decimal_type
+
+__all__ = ["FUNCTIONS"]
+
+_INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
+
+
+def _one_type(types: Sequence[Type]) -> Type:
+    """The type in which the branches meet without any of them changing its value."""
+    typed = [t for t in types if t.kind is not Kind.VOID]
+    if not typed:
+        return Type(Kind.VOID)
+    first = typed[0]
+    if all(t == first for t in typed) and first.kind not in (Kind.CHAR, Kind.OTHER):
+        return first
+    kinds = {t.kind for t in typed}
+    if kinds <= set(_INTEGERS):
+        return Type(max(kinds, key=_INTEGERS.index))
+    if kinds <= {Kind.STRING, Kind.VARCHAR}:
+        return Type(Kind.STRING)
+    if kinds <= {*_INTEGERS, Kind.DECIMAL}:
+        scale = max(t.scale for t in typed)
+        whole = max(t.precision - t.scale if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in typed)
+        if whole + scale <= 38:
+            return decimal_type(whole + scale, scale)
+    raise UnsupportedError(f"branches of {' and '.join(map(str, typed))} are not decided")
+
+
+def _branches(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    return hull(a.interval for a in arguments)
+
+
+def _coalesce(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """The first that is not NULL: the ones behind an argument that is never NULL are never reached."""
+    reached: list[Interval] = []
+    for argument in arguments:
+        reached.append(argument.interval)
+        if not argument.interval.null:
+            break
+    result = hull(reached)
+    return Interval(result.lo, result.hi, all(i.null for i in reached), result.value)
+
+
+_COALESCE = RangeFunction(_one_type, _coalesce)
+
+FUNCTIONS = {
+    "branches": RangeFunction(_one_type, _branches),
+    "coalesce": _COALESCE,
+    "nvl": _COALESCE,
+    "ifnull": _COALESCE,
+}

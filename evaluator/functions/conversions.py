@@ -1,0 +1,203 @@
+"""CAST over intervals: what the engine's conversion can yield.
+
+    ==================  =====================  ==============================================================
+    from                to                     result on [lo, hi]
+    ==================  =====================  ==============================================================
+    integer             integer                the same while both ends fit the type; else not decided (wraps)
+    decimal, double     integer                cut toward zero, which never falls; both ends must fit
+    number              double, float          nearest value, which never falls
+    number              decimal(p, s)          exact when it fits, else within one unit of the last digit
+    boolean             number                 0, 1
+    number              boolean                0 is false, all else true
+    integer             text                   decimal digits, in order among numbers of one sign and length
+    date, timestamp     text                   ISO text, in order in the years 1000 to 9999
+    boolean             text                   'false', 'true'
+    text                text                   the same, or its first n characters; never through CHAR
+    date                timestamp              midnight, wall clock
+    timestamp           date                   the day of the wall clock
+    timestamp           number                 seconds since the epoch
+    ==================  =====================  ==============================================================
+
+Text to anything else is not decided: its order is not that of the values.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, monotone, strict
+from evaluator.functions.calendar import day_text, timestamp_text_bounds, to_day, wall_clock
+from evaluator.interval import Interval
+from evaluator.literal import exact_number, nearest_float
+from evaluator.semantics import Semantics
+from evaluator.types import Kind, Type
+from evaluator.zones import DAY
+
+__all__ = ["cast", "keeps_value"]
+
+_WHOLE_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
+_INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+
+
+def keeps_value(source: Type, target: Type) -> bool:
+    """True when the cast gives the very same value for every value of the source type (lossless widening)."""
+    match source.kind, target.kind:
+        case (a, b) if a in _INTEGERS and b in _INTEGERS:
+            return _INTEGERS.index(a) <= _INTEGERS.index(b)
+        case (a, Kind.DECIMAL) if a in _INTEGERS:
+            return target.precision - target.scale >= _WHOLE_DIGITS[a]
+        case (Kind.TINYINT | Kind.SMALLINT, Kind.FLOAT | Kind.DOUBLE) | (Kind.INT, Kind.DOUBLE):
+            return True
+        case (Kind.DECIMAL, Kind.DECIMAL):
+            return target.scale >= source.scale and target.precision - target.scale >= source.precision - source.scale
+        case (Kind.FLOAT, Kind.DOUBLE) | (Kind.VARCHAR, Kind.STRING):
+            return True
+        case (Kind.VARCHAR, Kind.VARCHAR):
+            return target.precision >= source.precision
+        case (a, b):
+            return source == target or (a.is_timestamp and b.is_timestamp and a is b)
+
+
+def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
+    """The interval of ``CAST(argument AS target)``. Raises UnsupportedError for a pair that is not decided."""
+    source = argument.type
+    if keeps_value(source, target):
+        return argument.interval
+    if source.kind is Kind.VOID:
+        return Interval(null=True, value=False)
+    match target.kind:
+        case kind if kind.is_integer:
+            return _to_integer(argument, target, semantics)
+        case Kind.DOUBLE | Kind.FLOAT:
+            return _to_float(argument, target, semantics)
+        case Kind.DECIMAL if source.kind.is_number:
+            return _to_decimal(argument, target)
+        case Kind.BOOLEAN if source.kind.is_number:
+            return _to_boolean(argument)
+        case Kind.STRING | Kind.VARCHAR:
+            return _to_text(argument, target, semantics)
+        case Kind.DATE if source.kind.is_timestamp:
+            return to_day(argument, semantics)
+        case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE and target.kind is Kind.TIMESTAMP:
+            return monotone(argument, lambda day: day * DAY)
+        case Kind.TIMESTAMP if source.kind is Kind.TIMESTAMP_LTZ:
+            return wall_clock(argument, semantics)
+        case _:
+            raise _undecided(source, target)
+
+
+def _undecided(source: Type, target: Type) -> UnsupportedError:
+    return UnsupportedError(f"CAST of {source} to {target} is not decided")
+
+
+def _to_integer(argument: Argument, target: Type, semantics: Semantics) -> Interval:
+    smallest, largest = target.integer_range()
+    source, interval = argument.type.kind, argument.interval
+    if source is Kind.BOOLEAN:
+        return interval
+    if source.is_timestamp:
+        return _seconds(argument, semantics, math.floor, smallest, largest)
+    if not source.is_number:
+        raise _undecided(argument.type, target)
+    if not interval.is_bounded or not all(math.isfinite(end) for end in (interval.lo, interval.hi)):
+        return strict([argument], null=True)
+    lo, hi = math.trunc(interval.lo), math.trunc(interval.hi)
+    if lo < smallest or hi > largest:
+        return strict([argument], null=True)
+    return strict([argument], lo, hi)
+
+
+def _seconds(argument: Argument, semantics: Semantics, rounded: Any, smallest: int, largest: int) -> Interval:
+    """A timestamp as seconds since the epoch. Only where wall clock and instant are one: Spark's own, or in UTC."""
+    is_instant = argument.type.kind is Kind.TIMESTAMP_LTZ and not semantics.utc_timestamps
+    if not (is_instant or semantics.is_utc):
+        raise UnsupportedError("a timestamp as a number is decided in UTC only")
+    result = monotone(argument, lambda micros: rounded(Fraction(micros) / 1_000_000))
+    if not result.is_bounded or result.lo < smallest or result.hi > largest:
+        return strict([argument], null=True)
+    return result
+
+
+def _to_float(argument: Argument, target: Type, semantics: Semantics) -> Interval:
+    source = argument.type.kind
+    if source.is_timestamp and target.kind is Kind.DOUBLE:
+        seconds = _seconds(argument, semantics, lambda s: s, -(1 << 52), 1 << 52)
+        return monotone(Argument(argument.type, seconds), float)
+    if source is Kind.BOOLEAN:
+        return monotone(argument, float)
+    if not source.is_number:
+        raise _undecided(argument.type, target)
+
+    def nearest(value: Any) -> float | None:
+        try:
+            double = float(value)
+        except OverflowError:
+            return None
+        return double if target.kind is Kind.DOUBLE else nearest_float(double)
+
+    result = monotone(argument, nearest)
+    if target.kind is Kind.FLOAT and source is not Kind.DOUBLE and result.is_bounded:
+        # Rounding through double first may differ by one unit in the last place from rounding once.
+        slack = [abs(end) * 2.0**-22 + 2.0**-140 for end in (result.lo, result.hi)]
+        return result.with_bounds(result.lo - slack[0], result.hi + slack[1])
+    return result
+
+
+def _to_decimal(argument: Argument, target: Type) -> Interval:
+    interval = argument.interval
+    unit = Fraction(1, 10**target.scale)
+    limit = 10 ** (target.precision - target.scale)
+    if not interval.is_bounded or not all(math.isfinite(end) for end in (interval.lo, interval.hi)):
+        return strict([argument], null=True)
+    lo, hi = Fraction(exact_number(interval.lo)), Fraction(exact_number(interval.hi))
+    if max(abs(lo), abs(hi)) + unit >= limit:
+        return strict([argument], null=True)
+    source = argument.type
+    exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and source.scale <= target.scale)
+    return strict([argument], lo if exact else lo - unit, hi if exact else hi + unit)
+
+
+def _to_boolean(argument: Argument) -> Interval:
+    interval = argument.interval
+    if not interval.is_bounded:
+        return strict([argument], 0, 1)
+    if interval.lo == 0 == interval.hi:
+        return strict([argument], 0, 0)
+    return strict([argument], 0 if interval.lo <= 0 <= interval.hi else 1, 1)
+
+
+def _to_text(argument: Argument, target: Type, semantics: Semantics) -> Interval:
+    source, interval = argument.type.kind, argument.interval
+    if source is Kind.CHAR:
+        raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
+    if source in (Kind.STRING, Kind.VARCHAR):
+        length = target.precision
+        return interval if target.kind is Kind.STRING else monotone(argument, lambda text: text[:length])
+    if target.kind is Kind.VARCHAR:
+        raise _undecided(argument.type, target)
+    if source is Kind.BOOLEAN:
+        return monotone(argument, lambda flag: "true" if flag else "false")
+    if source.is_integer:
+        return _digits(argument)
+    if source is Kind.DATE:
+        return monotone(argument, day_text)
+    if source.is_timestamp:
+        return timestamp_text_bounds(argument, semantics)
+    raise _undecided(argument.type, target)
+
+
+def _digits(argument: Argument) -> Interval:
+    """Numbers of one sign and one length are ordered as text like numbers; negative ones the other way round."""
+    interval = argument.interval
+    if not interval.is_bounded:
+        return strict([argument])
+    lo, hi = str(interval.lo), str(interval.hi)
+    if interval.lo >= 0 and len(lo) == len(hi):
+        return strict([argument], lo, hi)
+    if interval.hi < 0 and len(lo) == len(hi):
+        return strict([argument], hi, lo)
+    # Any digits: between the smallest and the largest first characters.
+    return strict([argument], "-" if interval.lo < 0 else "0", ":" if interval.hi >= 0 else "-:")

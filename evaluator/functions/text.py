@@ -1,0 +1,138 @@
+"""Text functions over intervals.
+
+``substr(c, 1, n)`` and ``left`` never fall (a prefix of a smaller text is not greater). ``lower`` and ``upper`` do not
+keep the order ('Z' < 'a', but 'z' > 'a'): all texts of [lo, hi] share the common prefix of lo and hi and go on with
+a character
+between the two next ones, and that alone bounds the result. Only ASCII is mapped; other characters may change with
+locale and context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.interval import Interval
+from evaluator.semantics import Semantics
+from evaluator.types import INT, STRING, Kind, Type
+
+__all__ = ["FUNCTIONS", "successor"]
+
+
+def successor(prefix: str) -> str | None:
+    """The smallest text above every text with this prefix; None when there is none."""
+    for end in range(len(prefix), 0, -1):
+        code = ord(prefix[end - 1])
+        if code < 0x10FFFF:
+            following = 0xE000 if code == 0xD7FF else code + 1
+            return prefix[: end - 1] + chr(following)
+    return None
+
+
+def _text_type(types: Sequence[Type]) -> Type:
+    if any(t.kind not in (Kind.STRING, Kind.VARCHAR) for t in types[:1]):
+        raise UnsupportedError(f"a text function over {types[0]} is not decided")
+    return STRING
+
+
+def _concat_type(types: Sequence[Type]) -> Type:
+    if not types or any(t.kind not in (Kind.STRING, Kind.VARCHAR) for t in types):
+        raise UnsupportedError("concat of anything but strings is not decided")
+    return STRING
+
+
+def _length_type(types: Sequence[Type]) -> Type:
+    _text_type(types)
+    return INT
+
+
+def _common_prefix(a: str, b: str) -> str:
+    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[:length]
+
+
+def _case(convert: Callable[[str], str]) -> RangeFunction:
+    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+        x = arguments[0].interval
+        if not x.is_bounded:
+            return strict(arguments)
+        common = _common_prefix(x.lo, x.hi)
+        if not common.isascii():
+            return strict(arguments)
+        prefix = convert(common)
+        if x.lo == x.hi:
+            return strict(arguments, prefix, prefix)
+        lowest = ord(x.lo[len(common)]) if len(x.lo) > len(common) else 0
+        highest = ord(x.hi[len(common)])
+        if highest > 0x7F:
+            # Some character beyond ASCII may follow: only what stands before it is known.
+            return strict(arguments, prefix, successor(prefix))
+        following = [convert(chr(code)) for code in range(lowest, highest + 1)]
+        ends_here = len(x.lo) == len(common)
+        lo = prefix if ends_here else prefix + min(following)
+        return strict(arguments, lo, successor(prefix + max(following)))
+
+    return RangeFunction(_text_type, compute)
+
+
+def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """left(c, n), substr(c, 1, n)."""
+    if len(arguments) == 3:
+        if constant_of(arguments[1], "a position") not in (0, 1):
+            raise UnsupportedError("substr from another position than the first is not decided")
+        length = constant_of(arguments[2], "a length")
+    elif len(arguments) == 2:
+        length = constant_of(arguments[1], "a length")
+    else:
+        raise UnsupportedError("substr with these arguments is not decided")
+    if not isinstance(length, int):
+        raise UnsupportedError("a length that is no integer is not decided")
+    return monotone(arguments[0], lambda text: text[: max(length, 0)])
+
+
+def _substring(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
+    if len(arguments) != 3:
+        raise UnsupportedError("substr to the end is not decided")
+    return _first_characters(arguments, result, semantics)
+
+
+def _joined(a: Argument, b: Argument) -> Argument:
+    """a || b: at least a.lo || b.lo, if a is one value; at most a prefix of a.hi followed by b.hi."""
+    x, y = a.interval, b.interval
+    if x.is_point:
+        lo = None if y.lo is None else x.lo + y.lo
+        hi = None if y.hi is None else x.lo + y.hi
+    else:
+        lo = x.lo
+        hi = None
+        if x.hi is not None and y.hi is not None and len(x.hi) <= 256:
+            hi = max(x.hi[:end] + y.hi for end in range(len(x.hi) + 1))
+    return Argument(STRING, strict([a, b], lo, hi))
+
+
+def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    joined = arguments[0]
+    for argument in arguments[1:]:
+        joined = _joined(joined, argument)
+    return joined.interval
+
+
+def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    return strict(arguments, 0)
+
+
+_SUBSTRING = RangeFunction(_text_type, _substring)
+_LOWER, _UPPER = _case(str.lower), _case(str.upper)
+
+FUNCTIONS = {
+    "lower": _LOWER,
+    "lcase": _LOWER,
+    "upper": _UPPER,
+    "ucase": _UPPER,
+    "left": RangeFunction(_text_type, _first_characters),
+    "substr": _SUBSTRING,
+    "substring": _SUBSTRING,
+    "concat": RangeFunction(_concat_type, _concat),
+    "length": RangeFunction(_length_type, _length),
+}

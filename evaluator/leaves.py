@@ -1,0 +1,99 @@
+"""Bound leaves: a test of the rule table over operands, and what it reads.
+
+``Test`` is one of five forms; ``test_outcome`` evaluates any of them on ranges, for one slice or for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import assert_never
+
+from evaluator import rules
+from evaluator.operands import BoundOperand
+from evaluator.rules import Members, Range
+from evaluator.schema import Field
+
+__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "Prefix", "Test", "test_outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``left op right``; both operands are in one domain (see ``evaluator.bind``)."""
+
+    op: str
+    left: BoundOperand
+    right: BoundOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Membership:
+    """``operand IN members``."""
+
+    operand: BoundOperand
+    members: Members
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE."""
+
+    operand: BoundOperand
+    prefix: str
+    successor: str | None
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NullTest:
+    """``operand IS NULL``."""
+
+    operand: BoundOperand
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The same outcome in every slice: a constant, or unknown."""
+
+    outcome: int
+
+
+Test = Comparison | Membership | Prefix | NullTest | Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets."""
+
+    column: Field
+    values: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundLeaf:
+    """A leaf of the filter, ready to evaluate. ``reason`` says why it is unknown, if it is."""
+
+    text: str
+    test: Test
+    columns: tuple[str, ...] = ()
+    reason: str | None = None
+    lookup: Lookup | None = None
+
+
+def test_outcome(test: Test, range_of: Callable[[BoundOperand], Range]) -> Any:
+    """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
+    match test:
+        case Comparison(op=op, left=left, right=right):
+            return rules.compare(op, range_of(left), range_of(right))
+        case Membership(operand=operand, members=members):
+            return rules.is_in(range_of(operand), members)
+        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact):
+            return rules.starts_with(range_of(operand), prefix, successor, exact)
+        case NullTest(operand=operand):
+            return rules.is_null(range_of(operand))
+        case Fixed(outcome=fixed):
+            return fixed
+        case _:
+            assert_never(test)

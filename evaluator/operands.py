@@ -1,0 +1,169 @@
+"""Bound operands: a column, a constant or a function of columns, with its type, ready to give an interval per slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evaluator import expression as ex
+from evaluator.errors import UnsupportedError
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.base import Argument
+from evaluator.functions.conversions import cast
+from evaluator.interval import UNKNOWN, Interval
+from evaluator.literal import exact_number
+from evaluator.schema import Field, Schema
+from evaluator.semantics import Semantics
+from evaluator.types import Kind, Type
+
+__all__ = ["BoundColumn", "BoundConstant", "BoundFunction", "BoundOperand", "bind_operand", "literal_interval"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundColumn:
+    """A column of the table; ``type`` is how the filter sees it (CHAR, say, where the table stores a string)."""
+
+    field: Field
+    type: Type
+
+    @property
+    def is_nested(self) -> bool:
+        return "." in self.field.name
+
+
+@dataclass(frozen=True, slots=True)
+class BoundConstant:
+    """A constant: one value, NULL, or the few values that an engine may take it for."""
+
+    value: object
+    interval: Interval
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFunction:
+    """A function or cast over operands of which at least one is a column. ``cast_to`` is set for a cast."""
+
+    function: str
+    arguments: tuple[BoundOperand, ...]
+    type: Type
+    semantics: Semantics
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """The interval of the result, given those of the arguments. What is not decided is unknown."""
+        try:
+            return _apply(self.function, [Argument(operand.type, interval) for operand, interval in
+                                          zip(self.arguments, arguments, strict=True)], self.type, self.semantics)
+        except (UnsupportedError, OverflowError):
+            return UNKNOWN
+
+
+BoundOperand = BoundColumn | BoundConstant | BoundFunction
+
+
+def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
+    """Resolve names and types of an operand, bottom-up. Raises UnsupportedError(why) if it cannot be decided."""
+
+    def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
+        match node:
+            case ex.Column():
+                return _bind_column(node, schema, semantics)
+            case ex.Literal(value=value, type=of):
+                return BoundConstant(value, literal_interval(value, of), of)
+            case ex.Cast(type=to):
+                return _bind_function("cast", arguments, to, semantics)
+            case ex.Call(function=name):
+                function = FUNCTIONS.get(name)
+                if function is None:
+                    raise UnsupportedError(f"function {name} is not decided")
+                return _bind_function(name, arguments, function.result([a.type for a in arguments]), semantics)
+            case ex.Opaque(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
+
+    return ex.fold(operand, bind)
+
+
+def columns_of(operand: BoundOperand) -> Mapping[str, Field]:
+    """The columns that an operand reads, by name."""
+    found: dict[str, Field] = {}
+    stack: list[BoundOperand] = [operand]
+    while stack:
+        match stack.pop():
+            case BoundColumn(field=field):
+                found[field.name] = field
+            case BoundFunction(arguments=arguments):
+                stack.extend(arguments)
+            case _:
+                pass
+    return found
+
+
+def literal_interval(value: object, of: Type) -> Interval:
+    """A constant as an interval in the value form of its own type; NaN has no bounds."""
+    if value is None:
+        return Interval(null=True, value=False)
+    match of.kind:
+        case Kind.BOOLEAN:
+            plain: object = int(bool(value))
+        case Kind.DECIMAL:
+            plain = exact_number(value)
+        case Kind.FLOAT | Kind.DOUBLE if isinstance(value, float) and value != value:
+            return Interval(null=False)
+        case Kind.OTHER:
+            raise UnsupportedError(f"a constant of type {of} is not decided")
+        case _:
+            plain = value
+    return Interval(plain, plain, null=False)
+
+
+def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundColumn:
+    field = schema.resolve(column.name, case_sensitive=semantics.case_sensitive)
+    if field is None:
+        raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
+    return BoundColumn(field, _seen_as(column, field))
+
+
+def _seen_as(column: ex.Column, field: Field) -> Type:
+    """The type under which the filter sees the column. A type that changes values on reading cannot be decided."""
+    declared, stored = column.type, field.type
+    if declared is None or declared == stored:
+        return stored
+    kinds = (declared.kind, stored.kind)
+    if all(kind.is_text for kind in kinds):
+        return declared if Kind.CHAR in kinds else stored
+    integers = all(kind.is_integer for kind in kinds)
+    if integers and declared.integer_range()[1] >= stored.integer_range()[1]:
+        return stored
+    if all(kind.is_timestamp for kind in kinds):
+        return stored
+    if kinds == (Kind.DOUBLE, Kind.FLOAT):
+        return stored
+    if all(kind is Kind.DECIMAL for kind in kinds) and declared.scale >= stored.scale and (
+            declared.precision - declared.scale >= stored.precision - stored.scale):
+        return stored
+    raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+
+
+def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics: Semantics) -> BoundOperand:
+    if name == "cast" and arguments[0].type.kind is Kind.CHAR and to.kind is Kind.STRING:
+        return arguments[0]  # Hive trims the padding: a comparison with CHAR allows for that (P15)
+    if any(a.type.kind is Kind.CHAR for a in arguments):
+        raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
+    function = BoundFunction(name, tuple(arguments), to, semantics)
+    # Once on nothing known: a pair of types that is never decided shows now, with its reason.
+    constant = all(isinstance(a, BoundConstant) for a in arguments)
+    known = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
+    interval = _apply(name, known, to, semantics)
+    if not constant:
+        return function
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError(f"the constant {name}(...) is not decided")
+    return BoundConstant(interval.lo, interval, to)
+
+
+def _apply(name: str, arguments: Sequence[Argument], to: Type, semantics: Semantics) -> Interval:
+    if name == "cast":
+        return cast(arguments[0], to, semantics)
+    return FUNCTIONS[name].compute(arguments, to, semantics)

@@ -1,0 +1,55 @@
+"""Wall clocks and instants of a session zone, in microseconds.
+
+A wall clock may name no instant (a gap) or two (an overlap); an instant names one wall clock. Where there is a doubt,
+the answer is an interval that holds every reading. Python's calendar covers the years 1 to 9999: outside of it, and
+before 1900, where zone tables disagree, nothing is known.
+"""
+
+from __future__ import annotations
+
+import datetime
+from zoneinfo import ZoneInfo
+
+from evaluator.interval import Interval
+
+__all__ = ["DAY", "instant_of", "wall_clock_of"]
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+_EPOCH = datetime.datetime(1970, 1, 1)
+_UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
+_FIRST = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
+_LAST = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def instant_of(wall_clock: int, zone: str) -> Interval | None:
+    """The instants, in UTC microseconds, that a wall clock of the zone may mean; None when nothing is known."""
+    if zone == "UTC":
+        return Interval(wall_clock, wall_clock, null=False)
+    if not _FIRST <= wall_clock <= _LAST:
+        return None
+    local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=ZoneInfo(zone))
+    readings = [(local.replace(fold=fold) - _UTC_EPOCH) // _MICROSECOND for fold in (0, 1)]
+    return Interval(min(readings), max(readings), null=False)
+
+
+def wall_clock_of(instant: int, zone: str) -> int | None:
+    """The wall clock of the zone, in microseconds, at an instant; None when nothing is known."""
+    if zone == "UTC":
+        return instant
+    if not _FIRST <= instant <= _LAST:
+        return None
+    local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return (local - _EPOCH) // _MICROSECOND
+
+
+def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:
+    """Bounds of the wall clocks shown while the instant runs from lo to hi: clocks that are set back widen them."""
+    if zone == "UTC":
+        return lo, hi
+    start = None if lo is None else wall_clock_of(lo, zone)
+    end = None if hi is None else wall_clock_of(hi, zone)
+    # An hour shown twice: the clock may fall below `start` or have stood above `end`. No zone ever moved by more
+    # than a day.
+    return (None if start is None else start - DAY), (None if end is None else end + DAY)
