@@ -1,0 +1,327 @@
+"""Java constants of a filter: typed, and as the text that Java prints.
+
+    ================================  ================================================  ==========================
+    Java class                        ``Constant.value``                                text
+    ================================  ================================================  ==========================
+    Boolean, Byte .. Long             bool, int                                         true, 5
+    Float, Double                     float                                             1.5, 1.0E10
+    String, HiveChar, HiveVarchar     str (a HiveChar as padded in the bytes)           itself
+    HiveDecimal, BigDecimal           Decimal, exact                                    1.25
+    byte[]                            bytes                                             base64:AQ==
+    type.Date                         LocalDate                                         2020-01-02
+    type.Timestamp                    LocalTimestamp                                    2020-01-02 03:04:05.1
+    java.sql.Date, java.sql.Timestamp SqlDate, SqlTimestamp: milliseconds of a moment   printed as in UTC
+    type.TimestampTZ                  ZonedTimestamp: a moment and a zone               2020-01-02 03:04:05.0 UTC
+    HiveIntervalYearMonth / DayTime   YearMonth, DayTime                                0-1, 1 00:00:00.000000000
+    a list                            tuple of Constant                                 [1, x]
+    ================================  ================================================  ==========================
+
+A java.sql constant (Hive 2.3) is local midnight or wall clock of the *writer's* zone, which the bytes do not say.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+import math
+import struct
+import zoneinfo
+from dataclasses import dataclass
+from typing import Any
+
+from sarg.errors import DecodeError
+from sarg.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
+from sarg.values import Boxed, JavaList, JavaObject
+
+__all__ = ["Constant", "DayTime", "LocalDate", "LocalTimestamp", "SqlDate", "SqlTimestamp", "YearMonth",
+           "ZonedTimestamp", "constant_of"]
+
+_HIVE = "org.apache.hadoop.hive.common.type."
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDate:
+    """A calendar day (proleptic Gregorian)."""
+
+    year: int
+    month: int
+    day: int
+
+    def epoch_day(self) -> int:
+        """Days since 1970-01-01, for any year (the algorithm of java.time.LocalDate.toEpochDay)."""
+        year = self.year - (self.month <= 2)
+        day_of_year = (153 * (self.month + (-3 if self.month > 2 else 9)) + 2) // 5 + self.day - 1
+        return year * 365 + year // 4 - year // 100 + year // 400 + day_of_year - 719468
+
+    def __str__(self) -> str:
+        sign = "-" if self.year < 0 else "+" if self.year > 9999 else ""
+        return f"{sign}{abs(self.year):04d}-{self.month:02d}-{self.day:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTimestamp:
+    """A wall clock with nanoseconds."""
+
+    date: LocalDate
+    hour: int
+    minute: int
+    second: int
+    nano: int
+
+    def epoch_nanos(self) -> int:
+        """Nanoseconds since 1970-01-01 00:00 on the same wall clock."""
+        seconds = self.date.epoch_day() * 86400 + self.hour * 3600 + self.minute * 60 + self.second
+        return seconds * 10**9 + self.nano
+
+    def __str__(self) -> str:
+        fraction = f".{self.nano:09d}".rstrip("0") if self.nano else ""
+        return f"{self.date} {self.hour:02d}:{self.minute:02d}:{self.second:02d}{fraction}"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlDate:
+    """java.sql.Date: milliseconds at local midnight of the writer's zone."""
+
+    millis: int
+
+    def __str__(self) -> str:
+        return _moment(self.millis // 1000)[:10]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTimestamp:
+    """java.sql.Timestamp: milliseconds (whole seconds count) and nanoseconds of the second."""
+
+    millis: int
+    nanos: int
+
+    def __str__(self) -> str:
+        return f"{_moment(self.millis // 1000)}.{_fraction(self.nanos)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ZonedTimestamp:
+    """Hive's TimestampTZ."""
+
+    seconds: int
+    nanos: int
+    zone: str
+
+    def __str__(self) -> str:
+        shown = _moment(self.seconds + _zone_offset(self.zone, self.seconds))
+        return f"{shown}.{_fraction(self.nanos)} {self.zone}"
+
+
+@dataclass(frozen=True, slots=True)
+class YearMonth:
+    """INTERVAL YEAR TO MONTH."""
+
+    months: int
+
+    def __str__(self) -> str:
+        return f"{'-' if self.months < 0 else ''}{abs(self.months) // 12}-{abs(self.months) % 12}"
+
+
+@dataclass(frozen=True, slots=True)
+class DayTime:
+    """INTERVAL DAY TO SECOND."""
+
+    seconds: int
+    nanos: int
+
+    def __str__(self) -> str:
+        sign = "-" if self.seconds < 0 or self.nanos < 0 else ""
+        total = abs(self.seconds)
+        clock = f"{total // 3600 % 24:02d}:{total // 60 % 60:02d}:{total % 60:02d}"
+        return f"{sign}{total // 86400} {clock}.{abs(self.nanos):09d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A Java value: its class, and the value in the form of the module's table."""
+
+    java: str
+    value: Any
+
+    def __str__(self) -> str:
+        value = self.value
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float):
+            return _java_float(value, self.java.endswith("Float"))
+        if isinstance(value, decimal.Decimal):
+            return format(value, "f")
+        if isinstance(value, bytes):
+            return "base64:" + base64.b64encode(value).decode()
+        if isinstance(value, tuple):
+            return "[" + ", ".join("null" if item is None else str(item) for item in value) + "]"
+        return str(value)
+
+    def weight(self) -> int:
+        """How many nodes this value counts for (limits)."""
+        if isinstance(self.value, tuple):
+            return 1 + sum(1 if item is None else item.weight() for item in self.value)
+        return 1 + (len(self.value) // CHARACTERS_PER_NODE if isinstance(self.value, str | bytes) else 0)
+
+
+def constant_of(value: Any, offset: int) -> Constant | None:
+    """The typed constant of what the reader found; None for null. Raises DecodeError for anything implausible."""
+    return _constant(value, offset, MAX_VALUE_DEPTH, [MAX_NODES])
+
+
+def _constant(value: Any, offset: int, depth: int, budget: list[int]) -> Constant | None:
+    budget[0] -= 1
+    if depth == 0 or budget[0] < 0:
+        raise DecodeError(offset, "a constant is nested too deep or too large")
+    match value:
+        case None:
+            return None
+        case str():
+            return Constant("java.lang.String", value)
+        case bytes():
+            return Constant("[B", value)
+        case Boxed(java=java, value=plain):
+            return Constant(java, plain)
+        case JavaList(java=java, items=items):
+            return Constant(java, tuple(_constant(item, offset, depth - 1, budget) for item in items))
+        case JavaObject():
+            return _object_constant(value)
+        case _:
+            raise DecodeError(offset, f"a {type(value).__name__} is not a constant")
+
+
+def _object_constant(found: JavaObject) -> Constant:
+    fields = found.fields
+    try:
+        match found.java.removeprefix(_HIVE):
+            case "HiveDecimal" | "org.apache.hadoop.hive.serde2.io.HiveDecimalWritable":
+                return Constant(found.java, _hive_decimal(found))
+            case "java.math.BigDecimal":
+                return Constant(found.java, _scaled(fields["unscaled"], fields["scale"], found))
+            case "HiveChar" | "HiveVarchar":
+                return Constant(found.java, _text(fields["value"], found))
+            case "Date":
+                return Constant(found.java, _local_date(fields["localDate"], found))
+            case "Timestamp":
+                return Constant(found.java, _local_timestamp(fields["localDateTime"], found))
+            case "java.sql.Date":
+                return Constant(found.java, SqlDate(fields["millis"]))
+            case "java.sql.Timestamp":
+                millis = fields["millis"]
+                nanos = _within(fields.get("nanos", millis % 1000 * 10**6), 0, 999_999_999, found)
+                return Constant(found.java, SqlTimestamp(millis, nanos))
+            case "TimestampTZ":
+                nanos = _within(fields["nanos"], 0, 999_999_999, found)
+                return Constant(found.java, ZonedTimestamp(fields["seconds"], nanos, _text(fields["zone"], found)))
+            case "HiveIntervalYearMonth":
+                return Constant(found.java, YearMonth(fields["totalMonths"]))
+            case "HiveIntervalDayTime":
+                return Constant(found.java, DayTime(fields["totalSeconds"], fields["nanos"]))
+            case _:
+                return Constant(found.java, f"object {found.java}")
+    except KeyError as error:
+        raise DecodeError(found.offset, f"a {found.java} has no {error}") from None
+
+
+def _hive_decimal(found: JavaObject) -> decimal.Decimal:
+    fields = found.fields
+    digits = fields["fast2"] * 10**32 + fields["fast1"] * 10**16 + fields["fast0"]
+    sign = _within(fields["fastSignum"], -1, 1, found)
+    return _scaled(sign * _within(digits, 0, 10**38 - 1, found), _within(fields["fastScale"], 0, 38, found), found)
+
+
+def _scaled(unscaled: Any, scale: int, found: JavaObject) -> decimal.Decimal:
+    if not isinstance(unscaled, int) or abs(unscaled) >= 10**400 or abs(scale) > 400:
+        raise DecodeError(found.offset, "a decimal is out of range")
+    return decimal.Decimal(unscaled).scaleb(-scale, decimal.Context(prec=500))
+
+
+def _local_date(found: Any, owner: JavaObject) -> LocalDate:
+    if not isinstance(found, JavaObject):
+        raise DecodeError(owner.offset, "a date has no value")
+    fields = found.fields
+    return LocalDate(_within(fields["year"], -999_999_999, 999_999_999, found),
+                     _within(fields["month"], 1, 12, found), _within(fields["day"], 1, 31, found))
+
+
+def _local_timestamp(found: Any, owner: JavaObject) -> LocalTimestamp:
+    if not isinstance(found, JavaObject):
+        raise DecodeError(owner.offset, "a timestamp has no value")
+    date, time = found.fields["date"], found.fields["time"]
+    if not isinstance(time, JavaObject):
+        raise DecodeError(owner.offset, "a timestamp has no time")
+    parts = time.fields
+    return LocalTimestamp(_local_date(date, found), _within(parts["hour"], 0, 23, time),
+                          _within(parts["minute"], 0, 59, time), _within(parts["second"], 0, 59, time),
+                          _within(parts["nano"], 0, 999_999_999, time))
+
+
+def _within(value: object, low: int, high: int, found: JavaObject) -> int:
+    if not isinstance(value, int) or not low <= value <= high:
+        raise DecodeError(found.offset, f"{value!r} in a {found.java} is out of range")
+    return value
+
+
+def _text(value: Any, found: JavaObject) -> str:
+    if not isinstance(value, str):
+        raise DecodeError(found.offset, f"a {found.java} has no text")
+    return value
+
+
+def _java_float(value: float, is_float32: bool) -> str:
+    """As Float.toString / Double.toString print it: the shortest digits, plain from 10^-3 up to 10^7."""
+    if math.isnan(value) or math.isinf(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    shortest = _shortest_float32(value) if is_float32 else repr(value)
+    sign, digits, exponent = decimal.Decimal(shortest).as_tuple()
+    if not isinstance(exponent, int) or value == 0:
+        return "-0.0" if math.copysign(1, value) < 0 else "0.0"
+    text = "".join(map(str, digits)).rstrip("0")
+    point = len(digits) + exponent
+    minus = "-" if sign else ""
+    if -3 < point <= 7:
+        whole, fraction = (text[:point].ljust(point, "0"), text[point:]) if point > 0 else ("0", "0" * -point + text)
+        return f"{minus}{whole}.{fraction or '0'}"
+    return f"{minus}{text[0]}.{text[1:] or '0'}E{point - 1}"
+
+
+def _shortest_float32(value: float) -> str:
+    for precision in range(1, 10):
+        text = f"{value:.{precision}g}"
+        try:
+            if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
+                return text
+        except OverflowError:
+            continue
+    return repr(value)
+
+
+def _moment(seconds: int) -> str:
+    """``2020-01-02 03:04:05`` of a count of seconds; seconds outside the years 1 to 9999 are shown as a count."""
+    try:
+        return str(_EPOCH + datetime.timedelta(seconds=seconds))
+    except OverflowError:
+        return f"epoch {seconds}"
+
+
+def _fraction(nanos: int) -> str:
+    return f"{nanos:09d}".rstrip("0") or "0"
+
+
+def _zone_offset(zone: str, seconds: int) -> int:
+    """The zone's distance from UTC at that moment, for printing; 0 for a zone that is not known here."""
+    if zone[:1] in "+-" and zone[1:2].isdigit():
+        hours, _, rest = zone[1:].partition(":")
+        minutes, _, rest = rest.partition(":")
+        if all(part.isdecimal() and len(part) <= 2 for part in (hours, minutes or "0", rest or "0")):
+            size = int(hours) * 3600 + int(minutes or 0) * 60 + int(rest or 0)
+            return -size if zone[0] == "-" else size
+    try:
+        local = (_EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).astimezone(
+            zoneinfo.ZoneInfo(zone))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OverflowError, OSError):
+        return 0
+    offset = local.utcoffset()
+    return int(offset.total_seconds()) if offset is not None else 0

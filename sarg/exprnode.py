@@ -1,0 +1,162 @@
+"""The typed Hive tree: what the pushed expression says, before any translation.
+
+``ExprNode`` is one of five nodes (and ``OtherNode`` for a class that has no meaning here):
+
+    ===============  ==========================  ============================================================
+    node             Hive class                  ``to_dict``
+    ===============  ==========================  ============================================================
+    FunctionNode     ExprNodeGenericFuncDesc     {"func", ["udfName", "udfClassName", "isOperator"], "type", "children"}
+    ColumnNode       ExprNodeColumnDesc          {"col", "tab", "part", "type"}
+    ConstantNode     ExprNodeConstantDesc        {"const", "java", "type"}: the text that Java prints, or null
+    FieldNode        ExprNodeFieldDesc           {"field", "isList", "of", "type"}
+    DynamicNode      ExprNodeDynamicValueDesc    {"dynamic", "type"}: a value that is known at run time only
+    ===============  ==========================  ============================================================
+
+Types are Hive's type texts (``decimal(10,2)``). Subtrees may be shared; ``size`` counts a shared one each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sarg.constants import Constant
+
+__all__ = ["Bridge", "ColumnNode", "ConstantNode", "DynamicNode", "ExprNode", "FieldNode", "FunctionNode", "OtherNode",
+           "fold_tree"]
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """What GenericUDFBridge says of the old-style function that it calls."""
+
+    name: str | None
+    java: str | None
+    is_operator: bool
+
+    @property
+    def simple_name(self) -> str:
+        return (self.java or "").rpartition(".")[2]
+
+
+class ExprNode:
+    """A node of the typed Hive tree."""
+
+    __slots__ = ()
+
+    def children_of(self) -> tuple[ExprNode, ...]:
+        """The nodes below, in writing order."""
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as plain dicts and lists, in the shape of the module's table. Any depth."""
+        return fold_tree(self, lambda node: node.children_of(), _as_dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionNode(ExprNode):
+    """A function or operator; ``java`` is the class of the GenericUDF."""
+
+    java: str
+    type: str
+    children: tuple[ExprNode, ...]
+    bridge: Bridge | None = None
+
+    @property
+    def simple_name(self) -> str:
+        return self.java.rpartition(".")[2]
+
+    def children_of(self) -> tuple[ExprNode, ...]:
+        return self.children
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnNode(ExprNode):
+    """A column; ``is_partition_or_virtual`` as Hive says."""
+
+    name: str
+    table: str | None
+    is_partition_or_virtual: bool
+    type: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstantNode(ExprNode):
+    """A constant; ``value`` None is NULL."""
+
+    value: Constant | None
+    type: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldNode(ExprNode):
+    """A field of a struct, or of each struct of a list."""
+
+    field: str
+    is_list: bool
+    of: ExprNode
+    type: str
+
+    def children_of(self) -> tuple[ExprNode, ...]:
+        return (self.of,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DynamicNode(ExprNode):
+    """The bound of a semi-join; its value never is in the bytes."""
+
+    id: str | None
+    type: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherNode(ExprNode):
+    """A node class that filters of scans do not use, such as ExprNodeColumnListDesc."""
+
+    java: str
+    type: str
+
+
+def fold_tree(root: ExprNode, children_of: Callable[[ExprNode], tuple[ExprNode, ...]],
+              combine: Callable[[ExprNode, list[R]], R]) -> R:
+    """Compute a value bottom-up, ``combine(node, values of its children)``, without recursion."""
+    order: list[tuple[ExprNode, int]] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = children_of(node)
+        order.append((node, len(children)))
+        stack.extend(children)
+    values: list[R] = []
+    while order:
+        node, count = order.pop()
+        below = values[len(values) - count:]
+        del values[len(values) - count:]
+        values.append(combine(node, below))
+    return values[0]
+
+
+def _as_dict(node: ExprNode, children: list[dict[str, Any]]) -> dict[str, Any]:
+    match node:
+        case FunctionNode(java=java, bridge=None):
+            return {"func": java, "type": node.type, "children": children}
+        case FunctionNode(java=java, bridge=Bridge() as bridge):
+            return {"func": java, "udfName": bridge.name, "udfClassName": bridge.java,
+                    "isOperator": bridge.is_operator, "type": node.type, "children": children}
+        case ColumnNode():
+            return {"col": node.name, "tab": node.table, "part": node.is_partition_or_virtual, "type": node.type}
+        case ConstantNode(value=None):
+            return {"const": None, "java": None, "type": node.type}
+        case ConstantNode(value=Constant(java=java) as constant):
+            return {"const": str(constant), "java": java, "type": node.type}
+        case FieldNode():
+            return {"field": node.field, "isList": node.is_list, "of": children[0], "type": node.type}
+        case DynamicNode():
+            return {"dynamic": node.id, "type": node.type}
+        case OtherNode():
+            return {"other": node.java, "type": node.type}
+        case _:
+            raise TypeError(f"not a node: {node!r}")

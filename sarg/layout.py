@@ -1,0 +1,192 @@
+"""Class layouts: how Kryo writes each class, read from the JSON tables in ``sarg/layouts`` (data, not code).
+
+A profile names several tables; later ones override earlier ones. A table holds
+
+    registered   classes by Kryo id
+    final        classes that no other class can extend (a slot of such a type carries no class tag)
+    classes      {"fields": [...]}, {"enum": [...]} or {"serializer": "..."}
+
+and a class's ``Layout`` is compiled from it when it is first met.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib.resources
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+WRAPPERS = {"int": "java.lang.Integer", "long": "java.lang.Long", "float": "java.lang.Float",
+            "double": "java.lang.Double", "boolean": "java.lang.Boolean", "byte": "java.lang.Byte",
+            "short": "java.lang.Short", "char": "java.lang.Character"}
+_ALWAYS_FINAL = frozenset(["java.lang.String", "java.time.LocalDate", "java.time.LocalDateTime", "java.time.LocalTime",
+                           "[B", "[I", "[J", "[S", "[C", "[F", "[D", "[Z", *WRAPPERS.values()])
+_PRIMITIVE_ARRAYS = {"byte[]": "[B", "int[]": "[I", "long[]": "[J", "short[]": "[S", "char[]": "[C", "float[]": "[F",
+                     "double[]": "[D", "boolean[]": "[Z"}
+
+
+class Shape(enum.Enum):
+    """What follows a class tag."""
+
+    FIELDS = enum.auto()
+    ENUM = enum.auto()
+    SCALAR = enum.auto()
+    BOXED = enum.auto()
+    COLLECTION = enum.auto()
+    MAP = enum.auto()
+    TREE_MAP = enum.auto()
+    TAGGED_ITEMS = enum.auto()
+    ARRAY_AS_LIST = enum.auto()
+    SUB_LIST = enum.auto()
+    ARRAY = enum.auto()
+    PRIMITIVE_ARRAY = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """A type with its arguments, as declared: ``java.util.Map<java.lang.String, ?>``."""
+
+    name: str
+    arguments: tuple[Generic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for a value. ``primitive`` is set for Java primitives; ``known`` when the class is not written.
+
+    ``keeps_class`` asks for a ``Boxed`` although the class is known: the items of a list whose class is written once.
+    """
+
+    name: str
+    primitive: str | None = None
+    known: str | None = None
+    nullable: bool = True
+    arguments: tuple[Generic, ...] = ()
+    keeps_class: bool = False
+
+
+TAGGED = Slot("")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one class is written. ``detail`` is the serializer of a SCALAR, the element class of an array."""
+
+    shape: Shape
+    slots: tuple[Slot, ...] = ()
+    constants: tuple[str, ...] = ()
+    detail: str = ""
+    fixed_length: int = -1
+
+
+_SHAPES = {
+    "CollectionSerializer": Layout(Shape.COLLECTION),
+    "ArraysAsListSerializer": Layout(Shape.ARRAY_AS_LIST),
+    "ArrayListSubListSerializer": Layout(Shape.SUB_LIST),
+    "ImmutableListSerializer": Layout(Shape.TAGGED_ITEMS),
+    "MapSerializer": Layout(Shape.MAP),
+    "TreeMapSerializer": Layout(Shape.TREE_MAP),
+    "CollectionsEmptyListSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
+    "CollectionsEmptySetSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
+    "CollectionsEmptyMapSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
+    "CollectionsSingletonListSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=1),
+    "CollectionsSingletonSetSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=1),
+    "CollectionsSingletonMapSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=2),
+}
+
+
+@dataclass(slots=True)
+class Layouts:
+    """The tables of one profile, merged. ``of`` compiles and keeps the layout of a class."""
+
+    registered: tuple[str, ...]
+    final: frozenset[str]
+    classes: Mapping[str, Mapping[str, Any]]
+    _compiled: dict[str, Layout | None] = field(default_factory=dict)
+
+    def of(self, java: str) -> Layout | None:
+        """The layout of a class, or None when no table has it: then nothing after it can be read."""
+        try:
+            return self._compiled[java]
+        except KeyError:
+            layout = self._compile(java)
+            if layout is not None and (java in self.classes or java in _ALWAYS_FINAL):
+                self._compiled[java] = layout  # never a name that only the input knows
+            return layout
+
+    def is_final(self, java: str) -> bool:
+        """Whether a slot of this class is written without a class tag."""
+        if java.startswith("[L"):
+            java = java[2:-1]
+        return java in _ALWAYS_FINAL or java in self.final
+
+    def _compile(self, java: str) -> Layout | None:
+        if java in WRAPPERS.values():
+            return Layout(Shape.BOXED, detail=next(p for p, w in WRAPPERS.items() if w == java))
+        if java == "java.lang.String":
+            return Layout(Shape.SCALAR, detail="StringSerializer")
+        if java.startswith("["):
+            if java in _ALWAYS_FINAL:
+                return Layout(Shape.PRIMITIVE_ARRAY, detail=java[1])
+            return Layout(Shape.ARRAY, detail=java[2:-1] if java.startswith("[L") else java[1:])
+        table = self.classes.get(java)
+        if table is None:
+            # Kryo writes every list that is not registered in one way; a wrong guess does not read to the end.
+            return _SHAPES["CollectionSerializer"] if java.endswith("List") else None
+        if "enum" in table:
+            return Layout(Shape.ENUM, constants=tuple(table["enum"]))
+        if "fields" in table:
+            return Layout(Shape.FIELDS, slots=tuple(_slot(row) for row in table["fields"]))
+        serializer = table["serializer"]
+        return _SHAPES.get(serializer) or Layout(Shape.SCALAR, detail=serializer)
+
+
+def _slot(row: list[Any]) -> Slot:
+    name, declared = row[0], row[1]
+    if len(row) == 2:
+        return Slot(name, primitive=declared)
+    generic = parse_generic(declared)
+    return Slot(name, known=generic.name if row[2] else None, nullable=len(row) == 3, arguments=generic.arguments)
+
+
+@functools.cache
+def parse_generic(text: str) -> Generic:
+    """Read ``a.B<c.D, ? extends e.F>``; only for texts of our own tables."""
+    text = text.strip()
+    if text.endswith("[]"):
+        return Generic(_PRIMITIVE_ARRAYS.get(text, f"[L{text[:-2]};"))
+    if not text.endswith(">"):
+        return Generic(text)
+    name, _, inside = text[:-1].partition("<")
+    parts, depth, start = [], 0, 0
+    for index, character in enumerate(inside):
+        depth += (character == "<") - (character == ">")
+        if character == "," and depth == 0:
+            parts.append(inside[start:index])
+            start = index + 1
+    return Generic(name, tuple(parse_generic(part) for part in [*parts, inside[start:]]))
+
+
+@functools.cache
+def load_layouts(tables: tuple[str, ...]) -> Layouts:
+    """Merge tables by name. Read once for each combination and kept."""
+    registered: list[str] = []
+    final: set[str] = set()
+    classes: dict[str, Mapping[str, Any]] = {}
+    for name in tables:
+        table = _table(name)
+        registered = table.get("registered", registered)
+        final.update(table.get("final", ()))
+        classes.update(table["classes"])
+    final.update(java for java, layout in classes.items() if "enum" in layout)
+    return Layouts(tuple(WRAPPERS.get(java, java) for java in registered), frozenset(final), classes)
+
+
+@functools.cache
+def _table(name: str) -> dict[str, Any]:
+    resource = importlib.resources.files("sarg.layouts").joinpath(f"{name}.json")
+    loaded: dict[str, Any] = json.loads(resource.read_bytes())
+    return loaded

@@ -1,0 +1,87 @@
+"""Which Hive wrote these bytes? They do not say: profiles are tried in a fixed order.
+
+A profile is a Kryo generation and the tables of class layouts. It is accepted only when it reads the **whole** input
+**and** the tree is plausible (sarg.build). No filter of one Kryo generation was ever misread under another: where two
+profiles accept the same bytes, they yield the same tree (a test shows it for the corpus).
+
+Hadoop's ``Text`` occurs inside some functions and has two forms, by the version of Hadoop and not of Hive; the second
+form is tried only when the first attempt met a ``Text``. "Kryo 4" is the form of vendors who ship Hive with Kryo 4.0.x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sarg.errors import DecodeError
+from sarg.kryo import Generation, Reader
+from sarg.layout import load_layouts
+from sarg.values import JavaObject
+
+__all__ = ["EXPRESSION_PROFILES", "SEARCH_ARGUMENT_PROFILES", "Profile", "read_with_profiles"]
+
+R = TypeVar("R")
+_TEXT = "org.apache.hadoop.io.Text"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A way to read: ``tables`` are merged in order; ``only_if_seen`` is the class that sets it apart from the last."""
+
+    name: str
+    generation: Generation
+    tables: tuple[str, ...]
+    only_if_seen: str | None = None
+
+
+def _with_both_texts(name: str, generation: Generation, *tables: str, newest_first: bool = False) -> list[Profile]:
+    texts = [("text_2", "Hadoop up to 3.3"), ("text_3", "Hadoop 3.4")]
+    if newest_first:
+        texts.reverse()
+    return [Profile(f"{name}, {label}", generation, ("java", *tables, text), _TEXT if index else None)
+            for index, (text, label) in enumerate(texts)]
+
+
+EXPRESSION_PROFILES: tuple[Profile, ...] = (
+    *_with_both_texts("Hive 4 (Kryo 5)", Generation.KRYO5, "hive_4"),
+    *_with_both_texts("Hive 3.1 (Kryo 3)", Generation.KRYO3, "hive_3_1"),
+    *_with_both_texts("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
+    *_with_both_texts("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
+    *_with_both_texts("Hive 2.3 (Kryo 4)", Generation.KRYO4, "hive_2_3", "java_time", newest_first=True),
+    *_with_both_texts("Hive 4 (Kryo 4)", Generation.KRYO4, "hive_4"),
+)
+
+SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (
+    Profile("SearchArgument of Hive 4 (Kryo 5)", Generation.KRYO5, ("java", "hive_4", "text_2")),
+    Profile("SearchArgument, storage-api 2.8 (plain Kryo 3 or 4)", Generation.KRYO3,
+            ("java", "hive_2_3", "text_3", "plain_kryo_3")),
+    Profile("SearchArgument, storage-api 2.4 to 2.7 (plain Kryo 3 or 4)", Generation.KRYO3,
+            ("java", "hive_3_1", "text_2", "plain_kryo_3")),
+    Profile("SearchArgument of Hive 3.1 (Kryo 3)", Generation.KRYO3, ("java", "hive_3_1", "text_2")),
+    Profile("SearchArgument of Hive 2.3 (Kryo 3)", Generation.KRYO3, ("java", "hive_2_3", "text_3")),
+    Profile("SearchArgument, storage-api 2.8 (plain Kryo 5)", Generation.KRYO5,
+            ("java", "hive_4", "text_2", "plain_kryo_5")),
+)
+
+
+def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
+                       build: Callable[[JavaObject], R]) -> tuple[Profile, R]:
+    """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and what it built.
+
+    Raises the DecodeError of the profile that came farthest.
+    """
+    farthest: DecodeError | None = None
+    reached = -1
+    seen: set[str] = set()
+    for profile in profiles:
+        if profile.only_if_seen is not None and profile.only_if_seen not in seen:
+            continue
+        reader = Reader(data, load_layouts(profile.tables), profile.generation)
+        try:
+            return profile, build(reader.read(top))
+        except DecodeError as error:
+            if reader.position > reached:
+                reached, farthest = reader.position, DecodeError(error.offset, f"{error.why} (read as {profile.name})")
+        seen = reader.seen
+    raise farthest or DecodeError(0, "no profile")
