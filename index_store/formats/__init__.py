@@ -1,1 +1,1 @@
-"""."""
+"""Decoders of the bytes on disk: they know a format, never a table."""

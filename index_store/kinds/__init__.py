@@ -1,1 +1,15 @@
-"""."""
+"""Index kinds: each file is one source of statistics about file slices. A new one is registered here."""
+
+from __future__ import annotations
+
+from index_store.kinds.base import MakeKind
+
+__all__ = ["registered_kinds"]
+
+
+def registered_kinds() -> tuple[MakeKind, ...]:
+    """How each kind is made, the cheapest first."""
+    from index_store.kinds.column_stats import make as column_stats
+    from index_store.kinds.partition_values import make as partition_values
+
+    return (partition_values, column_stats)

@@ -1,0 +1,297 @@
+"""A projector for column statistics: from the Avro bytes of a metadata record straight to the fields that matter.
+
+A record of ``HoodieMetadataRecord`` (HoodieMetadata.avsc) that holds column statistics is
+
+    head    meta fields, key "", type, null, null, branch 1: equal in all records of an HFile, learned from the first
+    body    fileName, columnName, minValue, maxValue, valueCount, nullCount, totalSize, totalUncompressedSize,
+            isDeleted [, isTightBound] [, valueType {ordinal, additionalInfo}]: version 6 has neither of the last two
+    tail    the other kinds of record: null
+
+The positions come from the writer's schema; a schema or a record of another shape goes through fastavro. A record must
+end exactly where its entry does: damage that would shift the fields is seen. About 200,000 records a second.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from index_store.errors import FormatError
+from index_store.formats.avro_record import RecordReader, unwrap
+
+__all__ = ["ColumnStatsDecoder", "StatsRecord"]
+
+Skip = Callable[[bytes, int], int]
+_DOUBLE = struct.Struct("<d")
+_FLOAT = struct.Struct("<f")
+_BODY = ("fileName", "columnName", "minValue", "maxValue", "valueCount", "nullCount", "totalSize",
+         "totalUncompressedSize", "isDeleted")
+_KINDS = {"null": "null", "boolean": "boolean", "int": "long", "long": "long", "float": "float", "double": "double",
+          "bytes": "bytes", "string": "bytes"}
+
+
+class _OtherShapeError(Exception):
+    """The record is not of the shape that the fast path knows: the reference decoder takes it."""
+
+
+class StatsRecord(NamedTuple):
+    """Statistics of one column in one file, as written.
+
+    ``lo_wrapper`` and ``hi_wrapper`` name the Avro wrapper ("" for null); strings and decimals are still bytes.
+    Counts are None where they were null. ``ordinal`` is 0 for a V1 wrapper, ``info`` is ``p,s`` for V2 decimals.
+    """
+
+    file_name: bytes
+    column: bytes
+    lo_wrapper: str
+    lo: Any
+    hi_wrapper: str
+    hi: Any
+    rows: int | None
+    nulls: int | None
+    deleted: bool
+    tight: bool
+    ordinal: int
+    info: bytes
+
+
+class ColumnStatsDecoder:
+    """Decodes records of one HFile; make a new one for each, since the head is learned."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self._reference: RecordReader | None = None
+        self._head = b""
+        self._fast = False
+        self._tight = self._typed = False
+        self._tail = 0
+        self._head_skips: list[Skip] = []
+        self._wrappers: list[tuple[str, str]] = []
+        self._plan()
+
+    def _plan(self) -> None:
+        """Find out from the schema whether the fast path applies, and where its fields are."""
+        fields = self._schema.get("fields", []) if isinstance(self._schema, Mapping) else []
+        place = next((i for i, f in enumerate(fields) if f.get("name") == "ColumnStatsMetadata"), None)
+        if place is None:
+            raise FormatError("the HFile's schema has no column statistics")
+        named: dict[str, Any] = {}
+        _name_types(self._schema, named)
+        try:
+            self._head_skips = [_skipper(field["type"], named) for field in fields[:place]]
+            _, record = fields[place]["type"]
+            record = named.get(record, record) if isinstance(record, str) else record
+            body = {field["name"]: field["type"] for field in record["fields"]}
+            order = tuple(body)
+            self._wrappers = [_wrapper(branch, named) for branch in body["minValue"]]
+            rest = order[len(_BODY):]
+            self._tight, self._typed = rest[:1] == ("isTightBound",), rest[-1:] == ("valueType",)
+            self._tail = len(fields) - place - 1
+            nullable = (*_BODY[:8], *(("valueType",) if self._typed else ()))
+            self._fast = (
+                order[:len(_BODY)] == _BODY and len(rest) == self._tight + self._typed
+                and [_wrapper(branch, named) for branch in body["maxValue"]] == self._wrappers
+                and all(isinstance(body[name], list) and body[name][0] == "null" for name in nullable)
+                and all(isinstance(f["type"], list) and f["type"][0] == "null" for f in fields[place + 1:])
+                and fields[place]["type"][0] == "null")
+        except (KeyError, TypeError, ValueError, FormatError):
+            self._fast = False
+
+    def decode(self, data: bytes, start: int, end: int) -> StatsRecord | None:
+        """The statistics in ``data[start:end]``, or None for a record of another kind. Raises FormatError."""
+        if not self._fast:
+            return self._by_reference(data, start, end)
+        try:
+            return self._decode(data, start, end)
+        except _OtherShapeError:
+            return self._by_reference(data, start, end)
+        except (IndexError, struct.error) as error:
+            raise FormatError("a column statistics record is cut off") from error
+
+    def _decode(self, data: bytes, start: int, end: int) -> StatsRecord:
+        head = self._head
+        if not head or not data.startswith(head, start):
+            position = start
+            for skip in self._head_skips:
+                position = skip(data, position)
+            if data[position] != 2:
+                raise _OtherShapeError
+            head = self._head = data[start:position + 1]
+        p = start + len(head)
+        name, p = _text(data, p)
+        column, p = _text(data, p)
+        wrappers = self._wrappers
+        lo_wrapper, kind = wrappers[data[p] >> 1]
+        lo, p = _value(data, p + 1, kind)
+        hi_wrapper, kind = wrappers[data[p] >> 1]
+        hi, p = _value(data, p + 1, kind)
+        rows, p = _count(data, p)
+        nulls, p = _count(data, p)
+        _, p = _count(data, p)
+        _, p = _count(data, p)
+        deleted = data[p] != 0
+        p += 1
+        tight = False
+        if self._tight:
+            tight = data[p] != 0
+            p += 1
+        ordinal, info = 0, b""
+        if self._typed:
+            present = data[p]
+            p += 1
+            if present:
+                ordinal, p = _long(data, p)
+                if data[p]:
+                    info, p = _bytes(data, p + 1)
+                else:
+                    p += 1
+        if p + self._tail != end or data.count(0, p, end) != self._tail:
+            raise _OtherShapeError
+        return StatsRecord(name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info)
+
+    def _by_reference(self, data: bytes, start: int, end: int) -> StatsRecord | None:
+        if self._reference is None:
+            self._reference = RecordReader(self._schema)
+        return _from_record(self._reference.read(data[start:end]))
+
+
+def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
+    stats = unwrap(record.get("ColumnStatsMetadata"))
+    if stats is None:
+        return None
+    value_type = unwrap(stats.get("valueType")) or {}
+    lo_wrapper, lo = _plain(stats.get("minValue"))
+    hi_wrapper, hi = _plain(stats.get("maxValue"))
+    return StatsRecord((stats.get("fileName") or "").encode(), (stats.get("columnName") or "").encode(),
+                       lo_wrapper, lo, hi_wrapper, hi, stats.get("valueCount"), stats.get("nullCount"),
+                       bool(stats.get("isDeleted")), bool(stats.get("isTightBound")),
+                       value_type.get("typeOrdinal", 0), (value_type.get("additionalInfo") or "").encode())
+
+
+def _plain(wrapped: Any) -> tuple[str, Any]:
+    """A wrapper as the fast path gives it; fastavro has already applied the wrapper's logical type."""
+    if wrapped is None:
+        return "", None
+    if not isinstance(wrapped, tuple):
+        raise FormatError("a bound is not wrapped")
+    wrapper = wrapped[0].rsplit(".", 1)[-1]
+    value = wrapped[1].get("value") if isinstance(wrapped[1], Mapping) else None
+    if wrapper == "DecimalWrapper" and value is not None and not isinstance(value, bytes):
+        unscaled = int(value.scaleb(15))
+        value = unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)
+    if wrapper == "TimeMicrosWrapper":
+        value = None                                          # no column type uses it
+    return wrapper, value.encode() if isinstance(value, str) else value
+
+
+def _name_types(schema: Any, named: dict[str, Any]) -> None:
+    if isinstance(schema, list):
+        for branch in schema:
+            _name_types(branch, named)
+    elif isinstance(schema, Mapping):
+        if "name" in schema and schema.get("type") in ("record", "fixed", "enum"):
+            named[schema["name"]] = schema
+        for key in ("type", "items", "values"):
+            if isinstance(schema.get(key), (list, Mapping)):
+                _name_types(schema[key], named)
+        for field in schema.get("fields", ()):
+            _name_types(field, named)
+
+
+def _wrapper(branch: Any, named: Mapping[str, Any]) -> tuple[str, str]:
+    """A branch of the union of wrappers: its name, and how its one field is decoded."""
+    if branch == "null":
+        return "", "null"
+    record = named[branch.rsplit(".", 1)[-1]] if isinstance(branch, str) else branch
+    if len(record["fields"]) != 1:
+        return record["name"], "unknown"
+    inner = record["fields"][0]["type"]
+    while isinstance(inner, Mapping):
+        inner = inner["type"]
+    return record["name"], _KINDS.get(inner, "unknown") if isinstance(inner, str) else "unknown"
+
+
+def _skipper(schema: Any, named: Mapping[str, Any]) -> Skip:
+    """A function that steps over a value of a simple type; complex ones raise, so the record takes the slow way."""
+    if isinstance(schema, Mapping) and schema.get("type") not in ("record", "map", "array", "enum", "fixed"):
+        return _skipper(schema["type"], named)
+    if isinstance(schema, list):
+        branches = [_skipper(branch, named) for branch in schema]
+        def union(data: bytes, position: int) -> int:
+            return branches[data[position] >> 1](data, position + 1)
+        return union
+    match schema:
+        case "null":
+            return lambda _, position: position
+        case "boolean":
+            return lambda _, position: position + 1
+        case "int" | "long":
+            return lambda data, position: _long(data, position)[1]
+        case "string" | "bytes":
+            return lambda data, position: _bytes(data, position)[1]
+        case _:
+            return _cannot_skip
+
+
+def _cannot_skip(_: bytes, __: int) -> int:
+    raise _OtherShapeError
+
+
+def _text(data: bytes, p: int) -> tuple[bytes, int]:
+    """An optional string."""
+    if not data[p]:
+        return b"", p + 1
+    return _bytes(data, p + 1)
+
+
+def _count(data: bytes, p: int) -> tuple[int | None, int]:
+    """An optional long."""
+    if not data[p]:
+        return None, p + 1
+    byte = data[p + 1]
+    if byte < 128:
+        return (byte >> 1) ^ -(byte & 1), p + 2
+    return _long(data, p + 1)
+
+
+def _bytes(data: bytes, p: int) -> tuple[bytes, int]:
+    length, p = _long(data, p)
+    end = p + length
+    if length < 0 or end > len(data):
+        raise IndexError("a string is cut off")
+    return data[p:end], end
+
+
+def _long(data: bytes, p: int) -> tuple[int, int]:
+    byte = data[p]
+    if byte < 128:
+        return (byte >> 1) ^ -(byte & 1), p + 1
+    value = byte & 127
+    shift = 7
+    while shift < 70:
+        p += 1
+        byte = data[p]
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return (value >> 1) ^ -(value & 1), p + 1
+        shift += 7
+    raise IndexError("a varint does not end")
+
+
+def _value(data: bytes, p: int, kind: str) -> tuple[Any, int]:
+    """The one field of a wrapper."""
+    if kind == "long":
+        return _long(data, p)
+    if kind == "bytes":
+        return _bytes(data, p)
+    if kind == "double":
+        return _DOUBLE.unpack_from(data, p)[0], p + 8
+    if kind == "null":
+        return None, p
+    if kind == "float":
+        return _FLOAT.unpack_from(data, p)[0], p + 4
+    if kind == "boolean":
+        return data[p] != 0, p + 1
+    raise _OtherShapeError
+

@@ -1,0 +1,99 @@
+"""Decompression of one block, by the codec numbers of an HFile trailer (HBase ``Compression.Algorithm``).
+
+    1 GZ      a gzip member, its CRC checked     isal when installed (half the time), else zlib
+    2 NONE    as it is
+    3 SNAPPY, 4 LZ4, 6 ZSTD                      need the optional package cramjam
+
+Hudi writes GZ; the others come from a changed configuration. LZO and BZIP2 are refused by name.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from index_store.errors import FormatError
+
+__all__ = ["CODECS", "inflate"]
+
+_zlib: Any = zlib
+with suppress(ImportError):
+    from isal import isal_zlib as _zlib
+
+_cramjam: Any = None
+with suppress(ImportError):
+    import cramjam as _cramjam
+
+CODECS = {0: "LZO", 1: "GZ", 2: "NONE", 3: "SNAPPY", 4: "LZ4", 5: "BZIP2", 6: "ZSTD"}
+#: No block of the metadata table comes near this; a larger claim is damage, not data.
+LARGEST = 1 << 30
+
+
+def inflate(codec: int, data: bytes, size: int) -> bytes:
+    """Decompress ``data``, which must give exactly ``size`` bytes. Raises FormatError otherwise."""
+    if not 0 <= size <= LARGEST:
+        raise FormatError(f"a block claims {size} uncompressed bytes")
+    if codec == 2:
+        if len(data) < size:
+            raise FormatError("a block is shorter than its header says")
+        return data[:size]
+    try:
+        plain = _gzip(data, size) if codec == 1 else _optional(codec, data, size)
+    except FormatError:
+        raise
+    except Exception as error:  # each library has its own error types
+        raise FormatError(f"a {CODECS.get(codec, codec)} block cannot be decompressed: {error}") from error
+    if len(plain) != size:
+        raise FormatError(f"a block has {len(plain)} uncompressed bytes, its header says {size}")
+    return plain
+
+
+def _gzip(data: bytes, size: int) -> bytes:
+    stream = _zlib.decompressobj(31)
+    plain: bytes = stream.decompress(data, size + 1)
+    if not stream.eof:
+        plain += stream.decompress(stream.unconsumed_tail, 1)
+        if not stream.eof:
+            raise FormatError("a GZ block does not end where its header says")
+    return plain
+
+
+def _optional(codec: int, data: bytes, size: int) -> bytes:
+    name = CODECS.get(codec, str(codec))
+    if codec not in (3, 4, 6):
+        raise FormatError(f"compression codec {name} is not supported")
+    if _cramjam is None:
+        raise FormatError(f"compression codec {name} needs the package cramjam")
+    if codec == 6:
+        return bytes(_cramjam.zstd.decompress(data, output_len=size))
+    decompress: Callable[[bytes, int], bytes] = _snappy if codec == 3 else _lz4
+    return _hadoop_chunks(data, size, decompress)
+
+
+def _snappy(chunk: bytes, _: int) -> bytes:
+    return bytes(_cramjam.snappy.decompress_raw(chunk))
+
+
+def _lz4(chunk: bytes, room: int) -> bytes:
+    return bytes(_cramjam.lz4.decompress_block(chunk, output_len=room))
+
+
+def _hadoop_chunks(data: bytes, size: int, decompress: Callable[[bytes, int], bytes]) -> bytes:
+    """Hadoop's block stream: uncompressed length, then chunks of (compressed length, bytes) until it is reached."""
+    out = bytearray()
+    position = 0
+    while len(out) < size:
+        goal = len(out) + int.from_bytes(data[position:position + 4], "big")
+        position += 4
+        if goal <= len(out) or goal > size:
+            raise FormatError("a compressed block has a length that does not fit")
+        while len(out) < goal:
+            length = int.from_bytes(data[position:position + 4], "big")
+            chunk = data[position + 4:position + 4 + length]
+            position += 4 + length
+            if not chunk or len(chunk) != length:
+                raise FormatError("a compressed block ends too early")
+            out += decompress(chunk, goal - len(out))
+    return bytes(out)

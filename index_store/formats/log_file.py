@@ -1,0 +1,173 @@
+"""Hudi log files: a sequence of blocks, each with the instant that wrote it.
+
+    #HUDI# | length i64 | version i32 | type i32 | header | content length i64 | content | footer | total length i64
+
+    type 0 COMMAND (rollback)   1 DELETE   2 CORRUPT   3 AVRO_DATA   4 HFILE_DATA   5 PARQUET_DATA   6 CDC
+
+Strict: a block that is cut off, or whose lengths disagree, is a FormatError for the whole file. Hudi skips such a
+block; here a skipped block could hide what it says, so the reader of the file has to know. Source: hudi.md 1.5,
+``HoodieLogFormat``, ``HoodieDeleteBlock``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from index_store.errors import FormatError
+from index_store.storage import ByteSource
+
+__all__ = ["CDC", "COMMAND", "DELETE", "HFILE_DATA", "LogBlock", "data_instants", "deleted_keys", "read_log_blocks"]
+
+COMMAND, DELETE, HFILE_DATA, CDC = 0, 1, 4, 6
+_MAGIC = b"#HUDI#"
+_INSTANT_TIME, _TARGET_INSTANT_TIME = 0, 1
+_LONG = struct.Struct(">q")
+_INTS = struct.Struct(">ii")
+_KNOWN_TYPES = range(7)
+
+
+@dataclass(frozen=True, slots=True)
+class LogBlock:
+    """One block. ``instant`` is the one that wrote it, ``target`` the one that a rollback command takes back."""
+
+    type: int
+    instant: str
+    target: str
+    content: bytes
+
+
+def read_log_blocks(data: bytes) -> list[LogBlock]:
+    """All blocks of a log file in their order. Raises FormatError; an empty file is damage too."""
+    if not data:
+        raise FormatError("the log file is empty")
+    blocks = []
+    position = 0
+    while position < len(data):
+        kind, header, start, length, position = _block(data, position)
+        blocks.append(LogBlock(kind, header.get(_INSTANT_TIME, ""), header.get(_TARGET_INSTANT_TIME, ""),
+                               data[start:start + length]))
+    return blocks
+
+
+def data_instants(source: ByteSource) -> set[str]:
+    """The instants that wrote the data and delete blocks of a log file (more than one: it was appended to)."""
+    blocks = read_log_blocks(source.read_at(0, source.size))
+    return {block.instant for block in blocks if block.type not in (COMMAND, CDC)}
+
+
+def _block(data: bytes, start: int) -> tuple[int, dict[int, str], int, int, int]:
+    """Type, header, where the content starts, its length, and where the next block starts."""
+    if data[start:start + 6] != _MAGIC:
+        raise FormatError("a log block does not start with #HUDI#", start)
+    try:
+        length = _LONG.unpack_from(data, start + 6)[0]
+        end = start + 14 + length
+        if length < 32 or end > len(data):
+            raise FormatError("a log block is cut off", start)
+        version, kind = _INTS.unpack_from(data, start + 14)
+        if version != 1:
+            raise FormatError(f"log format version {version} is not supported", start)
+        if kind not in _KNOWN_TYPES:
+            raise FormatError(f"log block type {kind} is not known", start)
+        header, position = _texts(data, start + 22, end)
+        content = _LONG.unpack_from(data, position)[0]
+        position += 8
+        if content < 0 or position + content > end:
+            raise FormatError("a log block's content is longer than the block", start)
+        _, after = _texts(data, position + content, end)
+        if after + 8 != end or _LONG.unpack_from(data, after)[0] != length + 6:
+            raise FormatError("a log block's lengths disagree", start)
+    except struct.error as error:
+        raise FormatError("a log block is cut off", start) from error
+    return kind, header, position, content, end
+
+
+def _texts(data: bytes, position: int, end: int) -> tuple[dict[int, str], int]:
+    """A header or footer: count, then (key i32, length i32, UTF-8 text)."""
+    count = struct.unpack_from(">i", data, position)[0]
+    position += 4
+    found: dict[int, str] = {}
+    if not 0 <= count <= 64:
+        raise FormatError("a log block header has an impossible count", position)
+    for _ in range(count):
+        key, length = _INTS.unpack_from(data, position)
+        position += 8
+        if length < 0 or position + length > end:
+            raise FormatError("a log block header is cut off", position)
+        try:
+            found[key] = data[position:position + length].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise FormatError("a log block header is not text", position) from error
+        position += length
+    return found, position
+
+
+def deleted_keys(content: bytes) -> list[str]:
+    """The record keys of a DELETE block of version 3 (Avro ``HoodieDeleteRecordList``); older versions are refused."""
+    if len(content) < 8:
+        raise FormatError("a delete block is cut off")
+    version, length = _INTS.unpack_from(content, 0)
+    if version != 3:
+        raise FormatError(f"delete block version {version} is not supported")
+    if length < 0 or 8 + length > len(content):
+        raise FormatError("a delete block is cut off")
+    try:
+        return list(_delete_records(content[8:8 + length]))
+    except (IndexError, UnicodeDecodeError) as error:
+        raise FormatError("a delete block cannot be decoded") from error
+
+
+def _delete_records(data: bytes) -> Iterator[str]:
+    position = 0
+    while True:
+        count, position = _zigzag(data, position)
+        if count == 0:
+            return
+        if count < 0:
+            _, position = _zigzag(data, position)
+            count = -count
+        for _ in range(count):
+            key, position = _optional_text(data, position)
+            _, position = _optional_text(data, position)
+            position = _skip_ordering_value(data, position)
+            if key is not None:
+                yield key
+
+
+def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
+    branch, position = _zigzag(data, position)
+    if branch == 0:
+        return None, position
+    length, position = _zigzag(data, position)
+    if branch != 1 or length < 0 or position + length > len(data):
+        raise FormatError("a delete block cannot be decoded", position)
+    return data[position:position + length].decode("utf-8"), position + length
+
+
+def _skip_ordering_value(data: bytes, position: int) -> int:
+    """The ordering value is null or one of the wrappers of HoodieMetadata.avsc, in their order."""
+    branch, position = _zigzag(data, position)
+    if branch in (2, 3, 8, 10, 11, 12):                      # int, long, date, time, timestamp, local date
+        return _zigzag(data, position)[1]
+    if branch in (6, 7, 9):                                  # bytes, string, decimal
+        length, position = _zigzag(data, position)
+        return position + length
+    widths = {0: 0, 1: 1, 4: 4, 5: 8}
+    if branch not in widths:
+        raise FormatError(f"a delete block has an ordering value of kind {branch}", position)
+    return position + widths[branch]
+
+
+def _zigzag(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return (value >> 1) ^ -(value & 1), position
+        shift += 7
+        if shift > 63:
+            raise FormatError("a varint does not end", position)

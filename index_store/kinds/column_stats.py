@@ -1,0 +1,201 @@
+"""Hudi's ``column_stats`` index as arrays: bounds and counts of each column, united over the files of a slice (C3, C4).
+
+The way of a bound: HFile record -> latest version of its key -> type of the column (``stats_values``) -> is it believed
+(``file_rules``) -> union over the slice (``slice_union``). A file without a record makes its slice unknown: real tables
+list the index as available with records of 1 file in 17. Records are found by column prefix and joined by the file's
+name, not by exact key, since some writers hash absolute partition paths (hudi#18317).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import Trust
+from evaluator.columns import ColumnStatistics
+from evaluator.schema import Field
+from evaluator.types import Kind
+from index_store.errors import FormatError, TableError, naming_column
+from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
+from index_store.formats.hfile import HFile, entries
+from index_store.formats.keys import column_id
+from index_store.formats.log_file import data_instants
+from index_store.kinds.base import Coverage, column_coverage
+from index_store.kinds.file_rules import FileStatistics, believe
+from index_store.kinds.footers import FooterProofs
+from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.merge_rule import merges_to_stored_values
+from index_store.metadata_table import Deletes, MetadataTable
+
+if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
+    from index_store.table import Table
+
+__all__ = ["ColumnStats", "make"]
+
+PARTITION = "column_stats"
+#: How many log files of a version 6 table are opened to see whether they were appended to.
+LOG_LIMIT = 256
+
+
+def make(table: Table, slices: FileSlices) -> ColumnStats | None:
+    """The kind, if the table's metadata table has column statistics and describes the latest commit."""
+    if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
+        return None
+    return ColumnStats(table, slices, table.metadata)
+
+
+@dataclass(slots=True)
+class _Versions:
+    """What is stored of one column: for each key the records that count together, and the keys marked as deleted."""
+
+    records: dict[bytes, list[StatsRecord]] = field(default_factory=dict)
+    tombstones: dict[bytes, bytes] = field(default_factory=dict)
+
+    def put(self, key: bytes, record: StatsRecord) -> None:
+        """Put a newer record on top (``HoodieTableMetadataUtil.mergeColumnStatsRecords``).
+
+        A deletion or a tight bound replaces; anything else widens what is there.
+        """
+        if record.deleted:
+            self.records.pop(key, None)
+            self.tombstones[key] = record.file_name
+            return
+        self.tombstones.pop(key, None)
+        there = self.records.get(key)
+        if there is None or record.tight:
+            self.records[key] = [record]
+        elif record not in there:
+            there.append(record)
+
+
+class ColumnStats:
+    """Column statistics of a table's slices. Columns are read when they are first asked for, and kept."""
+
+    name = PARTITION
+
+    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
+        self._table = table
+        self._slices = slices
+        self._metadata = metadata
+        self._proofs = FooterProofs(table.storage)
+        self._known: dict[str, ColumnStatistics | None] = {}
+        self._files: SliceFiles | None = None
+
+    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
+        """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
+        wanted = [column for column in columns if column.name not in self._known and column.type.kind is not Kind.OTHER]
+        if wanted and len(self._slices):
+            stored = self._read(wanted)
+            for column in wanted:
+                with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
+                    self._known[column.name] = self._build(column, stored[column_id(column.name)])
+        found = ((column.name, self._known.get(column.name)) for column in columns)
+        return {name: statistics for name, statistics in found if statistics is not None}
+
+    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+        """Bounds are for the rules; the kind itself has nothing to add."""
+        del column, values
+        return None
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """How many slices have usable statistics of each column, and why the others have not."""
+        found = self.statistics(columns)
+        n = len(self._slices)
+        known = {column.name: column_coverage(found.get(column.name)
+                                              or ColumnStatistics.unknown(column.type, n, Trust.NO_RECORD))
+                 for column in columns}
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    @property
+    def files(self) -> SliceFiles:
+        """The files of the slices in one row."""
+        if self._files is None:
+            self._files = SliceFiles.of(self._slices)
+        return self._files
+
+    def _read(self, columns: Iterable[Field]) -> dict[bytes, _Versions]:
+        """All records of some columns, by the id that starts their keys."""
+        stored = {column_id(column.name): _Versions() for column in columns}
+        names = ", ".join(column.name for column in columns)
+        with naming_column(self._metadata.storage.absolute(PARTITION), names):
+            for group in self._metadata.groups(PARTITION):
+                for layer in self._metadata.layers(group):
+                    with naming_column(layer.path, names):
+                        if isinstance(layer, Deletes):
+                            _remove(layer.keys, stored)
+                        else:
+                            _load(layer.hfile, stored)
+        return stored
+
+    def _build(self, column: Field, stored: _Versions) -> ColumnStatistics | None:
+        """Join the records with the slices' files, believe what can be believed, unite per slice."""
+        records: list[StatsRecord] = []
+        places: list[int] = []
+        name = column.name.encode()
+        for key, versions in stored.records.items():
+            place = self._place(versions[0].file_name, key)
+            if place < 0 or any(record.column != name for record in versions):
+                continue
+            records.extend(versions)
+            places.extend([place] * len(versions))
+        deleted = [place for key, file in stored.tombstones.items() if (place := self._place(file, key)) >= 0]
+        if not records and not deleted:
+            return None
+        table, files = self._table, self.files
+        rows = FileStatistics.of(records, np.array(places, np.intp), column.type,
+                                 table.columns.units.get(column.name, ""), table.version)
+        rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))
+        rows = self._distrust_appended_logs(rows)
+        custom = not merges_to_stored_values(table.properties)
+        return unite(rows, files, np.array(deleted, np.intp), custom_merge=custom)
+
+    def _place(self, file_name: bytes, key: bytes) -> int:
+        """Which file of the slices a record describes, or -1: by its name, with the key's partition if that is not
+        enough (file ids of buckets repeat in every partition)."""
+        place = self.files.by_name.get(file_name, -1)
+        return place if place != SliceFiles.AMBIGUOUS else self.files.by_partition.get((key[12:24], file_name), -1)
+
+    def _distrust_appended_logs(self, rows: FileStatistics) -> FileStatistics:
+        """Version 6 may append several commits to one log file; a record may then describe one of them only."""
+        if self._table.version >= 8:
+            return rows
+        places = np.unique(rows.place[self.files.is_log[rows.place]])
+        whole = [place for place in places[:LOG_LIMIT].tolist() if self._has_one_writer(self.files.paths[place])]
+        return rows.distrusting(self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG,
+                                counts_too=True)
+
+    def _has_one_writer(self, path: str) -> bool:
+        try:
+            with self._table.storage.open(path) as source:
+                return len(data_instants(source)) == 1
+        except (FormatError, TableError):
+            return False
+
+
+def _load(hfile: HFile, stored: Mapping[bytes, _Versions]) -> None:
+    decode = ColumnStatsDecoder(hfile.schema).decode
+    for block in hfile.blocks(sorted(stored)):
+        for key, start, end in entries(block):
+            versions = stored.get(key[:12])
+            if versions is None:
+                continue
+            record = decode(block, start, end) if end > start else None
+            if record is None:
+                versions.records.pop(key, None)
+            else:
+                versions.put(key, record)
+
+
+def _remove(keys: Iterable[str], stored: Mapping[bytes, _Versions]) -> None:
+    for text in keys:
+        key = text.encode()
+        versions = stored.get(key[:12])
+        if versions is not None:
+            versions.records.pop(key, None)
+
+

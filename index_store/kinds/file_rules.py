@@ -1,0 +1,156 @@
+"""Which statistics of single files are believed: the rules of ``evaluator.bounds``, applied to records of one column.
+
+A row is one record of one file (two when a later record widened an earlier one). Base files are Parquet, and their
+bounds come from the footer with its gaps; log files are Avro, and their bounds were compared in Java, value by value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import (
+    ROWS_IN_ONE_ROW_GROUP,
+    Trust,
+    all_null,
+    distrust_float_spanning_zero,
+    distrust_impossible_counts,
+    distrust_inverted_bounds,
+    distrust_nan_bounds,
+    distrust_nan_zero_bounds,
+    distrust_null_bounds_of_text,
+    distrust_reordered_text,
+    distrust_text_beside_nulls,
+    holds_nothing,
+    ignore_bounds_of_all_null,
+)
+from evaluator.columns import UNKNOWN_COUNT
+from evaluator.types import Kind, Type
+from index_store.formats.avro_columns import StatsRecord
+from index_store.kinds.footers import Proof
+from index_store.kinds.stats_values import StoredAs, read_bounds
+
+if TYPE_CHECKING:
+    from index_store.kinds.slice_union import SliceFiles
+
+__all__ = ["FileStatistics", "believe"]
+
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileStatistics:
+    """Statistics of one column, a row for each record: ``(m,)`` arrays, ``place`` the file in ``SliceFiles``.
+
+    ``empty`` rows say that the file holds no row of its own, ``null_only`` rows that all its values are null.
+    """
+
+    type: Type
+    place: npt.NDArray[np.intp]
+    lo: npt.NDArray[Any]
+    hi: npt.NDArray[Any]
+    lo_known: Mask
+    hi_known: Mask
+    nulls: Counts
+    rows: Counts
+    trust: npt.NDArray[np.uint8]
+    empty: Mask
+    null_only: Mask
+
+    @classmethod
+    def of(cls, records: Sequence[StatsRecord], place: npt.NDArray[np.intp], column_type: Type, unit: str,
+           version: int) -> FileStatistics:
+        """Records of one column in the column's type; nothing is believed or doubted yet but the type."""
+        m = len(records)
+        columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 12
+        _, _, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, _, _, ordinal, info = columns
+        low = read_bounds(lo, list(map(StoredAs, lo_wrapper, ordinal, info)), column_type, unit, version, upper=False)
+        high = read_bounds(hi, list(map(StoredAs, hi_wrapper, ordinal, info)), column_type, unit, version, upper=True)
+        no = np.zeros(m, np.bool_)
+        return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
+                   np.maximum(low.trust, high.trust), no, no)
+
+    def distrusting(self, mask: Mask, trust: Trust, *, counts_too: bool = False) -> FileStatistics:
+        """Forget the bounds where the mask says so (and the counts, which takes back "all null" and "empty")."""
+        if not mask.any():
+            return self
+        found = replace(self, lo_known=self.lo_known & ~mask, hi_known=self.hi_known & ~mask,
+                        trust=np.where(mask, np.uint8(trust), self.trust))
+        if counts_too:
+            found = replace(found, nulls=np.where(mask, UNKNOWN_COUNT, self.nulls), empty=self.empty & ~mask,
+                            rows=np.where(mask, UNKNOWN_COUNT, self.rows), null_only=self.null_only & ~mask)
+        return found
+
+
+def _counts(values: Sequence[int | None]) -> Counts:
+    try:
+        return np.array([UNKNOWN_COUNT if value is None else value for value in values], np.int64)
+    except OverflowError:
+        return np.full(len(values), UNKNOWN_COUNT, np.int64)
+
+
+def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> FileStatistics:
+    """Apply every rule; ``proof`` asks a base file's footer where a rule doubts what a footer can prove."""
+    is_log = files.is_log[rows.place]
+    stored_lo, stored_hi = rows.lo_known, rows.hi_known
+    rows = rows.distrusting(distrust_impossible_counts(rows.nulls, rows.rows), Trust.COUNTS, counts_too=True)
+    empty = holds_nothing(stored_lo, stored_hi, rows.nulls, rows.rows) & (rows.trust == Trust.OK)
+    null_only = all_null(rows.nulls, rows.rows) & (rows.trust == Trust.OK)
+    if rows.type.kind.is_text or rows.type.kind is Kind.BINARY or rows.type.kind is Kind.DECIMAL:
+        doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows)
+    else:
+        # A base file of other types has zeros as bounds when it is all null; null ones mean that there were none.
+        doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows) & ~is_log
+    proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
+    null_only &= ~doubtful | proven
+    rows = replace(rows, empty=empty, null_only=null_only)
+    rows = rows.distrusting(doubtful & ~proven, Trust.LONG_STRING, counts_too=True)
+    ignored = ignore_bounds_of_all_null(rows.nulls, rows.rows)
+    rows = replace(rows, lo_known=rows.lo_known & ~ignored, hi_known=rows.hi_known & ~ignored)
+    if rows.type.kind.is_fractional:
+        rows = _believe_floats(rows, files, is_log, proof)
+    elif rows.type.kind.is_text or rows.type.kind is Kind.BINARY:
+        rows = _believe_text(rows, files, is_log, proof)
+    both = rows.lo_known & rows.hi_known
+    inverted = np.zeros(len(both), np.bool_)
+    inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])
+    rows = rows.distrusting(inverted, Trust.INVERTED)
+    bare = ~rows.lo_known & ~rows.hi_known & ~rows.empty & ~rows.null_only & (rows.trust == Trust.OK)
+    return replace(rows, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
+
+
+def _believe_floats(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
+                    ) -> FileStatistics:
+    bounded = rows.lo_known | rows.hi_known
+    zero = bounded & distrust_nan_zero_bounds(rows.lo, rows.hi)
+    spanning = bounded & ~zero & ~is_log & distrust_float_spanning_zero(rows.lo, rows.hi, rows.rows)
+    proven = _ask((zero | spanning) & ~is_log, rows, files, lambda found: proof(found).bounded)
+    rows = rows.distrusting(spanning & ~proven, Trust.NAN_HIDDEN).distrusting(zero & ~proven, Trust.NAN_ZERO)
+    return rows.distrusting(bounded & distrust_nan_bounds(rows.lo, rows.hi), Trust.NAN_BOUND)
+
+
+def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
+                  ) -> FileStatistics:
+    beside = (rows.lo_known | rows.hi_known) & ~is_log & distrust_text_beside_nulls(rows.nulls, rows.rows)
+    proven = _ask(beside, rows, files, lambda found: proof(found).bounded)
+    rows = rows.distrusting(beside & ~proven, Trust.LONG_STRING)
+    if rows.type.kind is Kind.BINARY:
+        return rows
+    in_java = is_log | (rows.rows > ROWS_IN_ONE_ROW_GROUP) | (rows.rows == UNKNOWN_COUNT)
+    lo_bad = rows.lo_known & in_java & distrust_reordered_text(rows.lo, upper=False)
+    hi_bad = rows.hi_known & in_java & distrust_reordered_text(rows.hi, upper=True)
+    return replace(rows, lo_known=rows.lo_known & ~lo_bad, hi_known=rows.hi_known & ~hi_bad,
+                   trust=np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust))
+
+
+def _ask(doubtful: Mask, rows: FileStatistics, files: SliceFiles, proven: Callable[[str], bool]) -> Mask:
+    """Where a doubt is settled by a footer."""
+    found = np.zeros(len(doubtful), np.bool_)
+    for i in np.flatnonzero(doubtful).tolist():
+        found[i] = proven(files.paths[rows.place[i]])
+    return found

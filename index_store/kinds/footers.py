@@ -1,0 +1,90 @@
+"""Proof from a Parquet footer that a file's column statistics hide nothing (P1, P2).
+
+Hudi merges the ranges of a file's row groups and loses which of them had none. The footer still says it:
+
+    every row group has bounds, or holds only nulls     the merged bounds are those of all values, and no float is NaN
+    every row group holds only nulls                    the column is all null
+
+Only files that parquet-mr wrote count: to it a NaN is the greatest value, so it shows as the upper bound (which Hudi
+reads as 0.0); other writers leave the NaN out of the bounds.
+Reading is bounded and may fail; a file without proof stays unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from index_store.errors import TableError
+from index_store.storage import Storage
+
+__all__ = ["FOOTER_LIMIT", "FooterProofs", "Proof"]
+
+#: How many footers one kind reads in its life: about a third of a millisecond each on a local disk.
+FOOTER_LIMIT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a footer proves of one column: that its bounds are whole, that all its values are null."""
+
+    bounded: bool = False
+    all_null: bool = False
+
+
+class FooterProofs:
+    """Reads footers of one table, at most ``limit`` of them, each once."""
+
+    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT) -> None:
+        self._storage = storage
+        self._limit = limit
+        self._footers: dict[str, Any] = {}
+        self._places: dict[str, int] = {}
+
+    def proof(self, path: str, column: str) -> Proof:
+        """What the footer of a base file proves of a column; nothing when it cannot be read."""
+        metadata = self._footer(path)
+        if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
+            return Proof()
+        try:
+            place = self._place(metadata, column)
+            groups = [metadata.row_group(i).column(place) for i in range(metadata.num_row_groups)]
+            return _of_row_groups(groups) if place >= 0 and groups else Proof()
+        except (OSError, pa.ArrowException, IndexError, ValueError):
+            return Proof()
+
+    def _footer(self, path: str) -> Any:
+        if path not in self._footers and len(self._footers) < self._limit and path.endswith(".parquet"):
+            try:
+                with self._storage.input_file(path) as stream:
+                    self._footers[path] = parquet.read_metadata(stream)
+            except (TableError, OSError, pa.ArrowException):
+                self._footers[path] = None
+        return self._footers.get(path)
+
+    def _place(self, metadata: Any, column: str) -> int:
+        """The index of a leaf column, first looked for where the last file had it."""
+        schema, guess = metadata.schema, self._places.get(column, -1)
+        if 0 <= guess < metadata.num_columns and schema.column(guess).path == column:
+            return guess
+        place = next((i for i in range(metadata.num_columns) if schema.column(i).path == column), -1)
+        self._places[column] = place
+        return place
+
+
+def _of_row_groups(groups: list[Any]) -> Proof:
+    bounded = null_only = 0
+    for group in groups:
+        statistics = group.statistics
+        if statistics is None:
+            return Proof()
+        if statistics.has_null_count and statistics.null_count == group.num_values:
+            null_only += 1
+        elif statistics.has_min_max and statistics.min == statistics.min and statistics.max == statistics.max:
+            bounded += 1
+        else:
+            return Proof()
+    return Proof(bounded=bounded > 0, all_null=bounded == 0 and null_only > 0)

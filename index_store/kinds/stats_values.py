@@ -1,0 +1,197 @@
+"""What a stored bound means: from wrappers of ``HoodieMetadataColumnStats`` to arrays of the column's type (P12, P19).
+
+    V2 (version 9)   ``valueType`` says it: 3 INT, 4 LONG, 10 DECIMAL "p,s" unscaled, 12 DATE, 15-17 TIMESTAMP_*, ...
+    V1 (6, 8)        only the wrapper's class says it, and the class depends on the writer's path: a decimal is a
+                     DecimalWrapper or (0.15) a BytesWrapper, both at scale 15; a date a DateWrapper or an IntWrapper;
+                     a timestamp a LongWrapper
+
+A bound is used when its meaning fits the column's type as the table has it now. INT on BIGINT is a widened column and
+exact; FLOAT on DOUBLE is widened by one step; everything else is WRONG_TYPE and unknown. Source: ``ValueType``,
+``HoodieTableMetadataUtil``, hudi.md 3 and B2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import (
+    ANCIENT_DAY,
+    ANCIENT_MICROS,
+    Trust,
+    distrust_ancient_bounds,
+    rescale_unscaled,
+    widen_float_as_double,
+    widen_millis,
+    widen_nanos,
+)
+from evaluator.columns import array_dtype, filler
+from evaluator.types import Kind, Type
+
+__all__ = ["Bound", "StoredAs", "read_bounds"]
+
+_V1_DECIMAL_SCALE = 15
+_UNITS = {15: "millis", 16: "micros", 17: "nanos", 18: "millis", 19: "micros", 20: "nanos"}
+_LOCAL = range(18, 21)
+#: Which wrapper carries the primitive of each V2 value type (``ValueType`` ordinals).
+_V2_WRAPPER = {2: "BooleanWrapper", 3: "IntWrapper", 4: "LongWrapper", 5: "FloatWrapper", 6: "DoubleWrapper",
+               7: "StringWrapper", 8: "BytesWrapper", 9: "BytesWrapper", 10: "BytesWrapper", 11: "StringWrapper",
+               12: "IntWrapper", **dict.fromkeys(range(15, 21), "LongWrapper")}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAs:
+    """How one bound is stored: the wrapper's name, the V2 type ordinal (0 for V1) and its additional information."""
+
+    wrapper: str
+    ordinal: int
+    info: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, which are known, and why the others are not."""
+
+    values: npt.NDArray[Any]
+    known: npt.NDArray[np.bool_]
+    trust: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The column that bounds are read for: its type, its timestamps' unit in the files, the table's version."""
+
+    type: Type
+    unit: str
+    version: int
+
+
+def read_bounds(values: Sequence[Any], stored: Sequence[StoredAs], column_type: Type, unit: str, version: int, *,
+                upper: bool) -> Bound:
+    """The bounds of one side, each by what it is stored as. Null bounds are not known, with trust OK."""
+    n = len(values)
+    column = _Column(column_type, unit, version)
+    out = np.full(n, filler(column_type), array_dtype(column_type))
+    known = np.zeros(n, np.bool_)
+    trust = np.zeros(n, np.uint8)
+    groups: dict[StoredAs, list[int]] = {}
+    for i, how in enumerate(stored):
+        groups.setdefault(how, []).append(i)
+    for how, rows in groups.items():
+        if not how.wrapper:
+            continue
+        found = _read([values[i] for i in rows], how, column, upper=upper)
+        if isinstance(found, Trust):
+            trust[rows] = found
+            continue
+        out[rows], known[rows] = found, True
+    _forget_ancient(out, known, trust, column_type)
+    return Bound(out, known, trust)
+
+
+def _forget_ancient(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trust: npt.NDArray[np.uint8],
+                    column_type: Type) -> None:
+    if column_type.kind is Kind.DATE or column_type.kind.is_timestamp:
+        old = known & distrust_ancient_bounds(values, ANCIENT_DAY if column_type.kind is Kind.DATE else ANCIENT_MICROS)
+        known[old] = False
+        trust[old] = Trust.ANCIENT
+
+
+def _read(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+    """The values of one group as an array of the column's type, or why they are none."""
+    if how.ordinal and _V2_WRAPPER.get(how.ordinal) != how.wrapper:
+        return Trust.WRONG_TYPE
+    try:
+        match column.type.kind:
+            case Kind.BOOLEAN:
+                return np.array(values, np.int64) if _is(how, "BooleanWrapper", 2) else Trust.WRONG_TYPE
+            case Kind.TINYINT | Kind.SMALLINT | Kind.INT:
+                return np.array(values, np.int64) if _is(how, "IntWrapper", 3) else Trust.WRONG_TYPE
+            case Kind.BIGINT:
+                fits = _is(how, "LongWrapper", 4) or _is(how, "IntWrapper", 3)
+                return np.array(values, np.int64) if fits else Trust.WRONG_TYPE
+            case Kind.FLOAT:
+                return np.array(values, np.float64) if _is(how, "FloatWrapper", 5) else Trust.WRONG_TYPE
+            case Kind.DOUBLE:
+                return _double(values, how, upper=upper)
+            case Kind.DATE:
+                fits = how.wrapper in ("DateWrapper", "LocalDateWrapper", "IntWrapper") and how.ordinal in (0, 12)
+                return np.array(values, np.int64) if fits else Trust.WRONG_TYPE
+            case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
+                return _timestamp(values, how, column, upper=upper)
+            case Kind.DECIMAL:
+                return _decimal(values, how, column, upper=upper)
+            case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
+                fits = _is(how, "StringWrapper", 7) or how.ordinal == 11
+                return _objects([value.decode("utf-8") for value in values]) if fits else Trust.WRONG_TYPE
+            case Kind.BINARY:
+                fits = how.wrapper == "BytesWrapper" and how.ordinal in (0, 8, 9)
+                return _objects(values) if fits else Trust.WRONG_TYPE
+            case _:
+                return Trust.WRONG_TYPE
+    except UnicodeDecodeError:
+        return Trust.TEXT_ORDER
+    except (OverflowError, TypeError, ValueError, AttributeError):
+        return Trust.WRONG_TYPE
+
+
+def _is(how: StoredAs, wrapper: str, ordinal: int) -> bool:
+    return how.wrapper == wrapper and how.ordinal in (0, ordinal)
+
+
+def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
+    out = np.empty(len(values), object)
+    out[:] = values
+    return out
+
+
+def _double(values: list[Any], how: StoredAs, *, upper: bool) -> npt.NDArray[Any] | Trust:
+    if _is(how, "DoubleWrapper", 6):
+        return np.array(values, np.float64)
+    if _is(how, "FloatWrapper", 5):
+        narrow = np.array(values, np.float64)
+        return widen_float_as_double(narrow, narrow)[upper]
+    return Trust.WRONG_TYPE
+
+
+def _timestamp(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+    if how.ordinal == 0:
+        if how.wrapper not in ("LongWrapper", "TimestampMicrosWrapper"):
+            return Trust.WRONG_TYPE
+        # hudi#9884: V1 does not say the unit; in a column of microseconds it can only be that.
+        return np.array(values, np.int64) if column.unit == "micros" else Trust.UNIT
+    unit = _UNITS.get(how.ordinal)
+    if unit is None or (how.ordinal in _LOCAL) != (column.type.kind is Kind.TIMESTAMP):
+        return Trust.WRONG_TYPE
+    if unit != column.unit:
+        return Trust.UNIT
+    bounds = np.array(values, np.int64)
+    if unit == "micros":
+        return bounds
+    if unit == "nanos":
+        return widen_nanos(bounds, upper=upper)
+    if abs(bounds).max(initial=0) > (1 << 62) // 1000:
+        return Trust.WRONG_TYPE
+    return widen_millis(bounds, upper=upper)
+
+
+def _decimal(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+    if how.ordinal == 10:
+        scale = int(how.info.partition(b",")[2])
+    elif how.ordinal == 0 and how.wrapper in (("DecimalWrapper", "BytesWrapper") if column.version < 8 else
+                                              ("DecimalWrapper",)):
+        scale = _V1_DECIMAL_SCALE
+    else:
+        return Trust.WRONG_TYPE
+    if not 0 <= scale <= 38:
+        return Trust.WRONG_TYPE
+    wanted = column.type.scale
+    unscaled = (int.from_bytes(value, "big", signed=True) for value in values)
+    bounds = [rescale_unscaled(value, scale, wanted, upper=upper) for value in unscaled]
+    if any(abs(bound) > 10 ** column.type.precision for bound in bounds):
+        return Trust.WRONG_TYPE                               # more digits than the column has: another scale
+    return np.array(bounds, np.int64) if array_dtype(column.type) == np.int64 else _objects(bounds)

@@ -1,0 +1,39 @@
+"""Whether a table's merged rows hold only values that some file of the slice holds (C3).
+
+Every rule that Hudi ships picks each value from one of the versions of a row: by commit time, by event time, or column
+by column for partial updates. A payload or merger of the user's own can compute new values; a slice with log files of
+such a table is unknown. Source: ``HoodieTableConfig``, ``RecordMergeMode``, ``HoodieRecordMerger``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["merges_to_stored_values"]
+
+_PICKING_MODES = frozenset({"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"})
+_PICKING_PAYLOADS = frozenset(f"org.apache.hudi.common.model.{name}" for name in (
+    "OverwriteWithLatestAvroPayload", "DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload",
+    "OverwriteNonDefaultsWithLatestAvroPayload"))
+_EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
+_COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
+_BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
+_STRATEGIES = frozenset({_EVENT_TIME, _COMMIT_TIME, _BY_PAYLOAD})
+
+
+def merges_to_stored_values(properties: Mapping[str, str]) -> bool:
+    """False when the table names a merge mode, strategy or payload that is not known to pick values only."""
+    mode = properties.get("hoodie.record.merge.mode", "").upper()
+    strategy = (properties.get("hoodie.record.merge.strategy.id")
+                or properties.get("hoodie.compaction.record.merger.strategy", "")).lower()
+    payload = (properties.get("hoodie.compaction.payload.class")
+               or properties.get("hoodie.table.legacy.payload.class", ""))
+    if payload and payload not in _PICKING_PAYLOADS:
+        return False
+    if strategy and strategy not in _STRATEGIES:
+        return False
+    if mode in _PICKING_MODES:
+        return True
+    if mode:                                                  # CUSTOM: safe only as another way to say "by payload"
+        return strategy == _BY_PAYLOAD and bool(payload)
+    return True                                               # version 6: by payload, the default one picks the latest

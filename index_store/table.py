@@ -1,0 +1,213 @@
+"""A Hudi table, read directly: properties, timeline, columns, file slices and its index kinds (C3 to C6).
+
+Table versions 6, 8 and 9 are read; any other is refused by name. A table is seen as it was when it was opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from evaluator.schema import Schema
+from evaluator.types import STRING, Kind, Type
+from index_store.errors import FormatError, TableError
+from index_store.file_slices import FileSlices, build_slices
+from index_store.index_info import IndexInfo, read_index_info
+from index_store.kinds import registered_kinds
+from index_store.kinds.base import IndexKind
+from index_store.metadata_table import METADATA, MetadataTable, timeline_directory
+from index_store.properties import HOODIE, names, read_properties
+from index_store.storage import Storage
+from index_store.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
+from index_store.timeline import Instant, Timeline, parse_as_of, read_timeline
+
+__all__ = ["Table", "open_table"]
+
+VERSIONS = (6, 8, 9)
+TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+FROM_METADATA, FROM_LISTING = "metadata table", "file listing"
+
+
+def open_table(path: str | os.PathLike[str], *, filesystem: Any = None) -> Table:
+    """Open the table at a local path, a URI, or a path of the ``pyarrow.fs.FileSystem`` given.
+
+    Raises TableError when there is no Hudi table, or one of a version that is not supported.
+    """
+    return Table(Storage.at(path, filesystem))
+
+
+class Table:
+    """An open table. Everything beyond the properties and the timeline is read when it is first asked for."""
+
+    def __init__(self, storage: Storage) -> None:
+        self.storage = storage
+        self.path = storage.root
+        self.properties: Mapping[str, str] = read_properties(storage)
+        self.name = self.properties.get("hoodie.table.name", "")
+        self.version = self._version()
+        self.table_type = self.properties.get("hoodie.table.type", TYPES[0])
+        if self.table_type not in TYPES:
+            raise TableError(self.path, f"table type {self.table_type} is not known")
+        self.partition_fields = tuple(field.partition(":")[0] for field
+                                      in names(self.properties.get("hoodie.table.partition.fields")))
+        self.record_key_fields = names(self.properties.get("hoodie.table.recordkey.fields"))
+        self.timeline: Timeline = read_timeline(storage.below(
+            timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))))
+
+    def __repr__(self) -> str:
+        return f"Table({self.path!r}, version={self.version}, {self.table_type})"
+
+    def _version(self) -> int:
+        text = self.properties.get("hoodie.table.version", "0")
+        if text not in map(str, VERSIONS):
+            raise TableError(self.path, f"table version {text} is not supported (supported: "
+                                        f"{', '.join(map(str, VERSIONS))})")
+        return int(text)
+
+    @property
+    def schema(self) -> Schema:
+        """Data columns, Hudi's meta columns and partition columns of the latest commit."""
+        return self.columns.schema
+
+    @cached_property
+    def columns(self) -> TableSchema:
+        """The schema and the units of its timestamps. Raises TableError when no commit and no file tells it."""
+        found, created = self._latest_schema(), self.properties.get("hoodie.table.create.schema")
+        table = found or (self._avro(created, "hoodie.table.create.schema") if created else self._footer_schema())
+        missing = [field for field in self.partition_fields if table.schema.resolve(field, case_sensitive=True) is None]
+        if missing and created:                               # dropped from the files: the creator knew the type
+            known = self._avro(created, "hoodie.table.create.schema").schema
+            for name in missing:
+                field = known.resolve(name, case_sensitive=True)
+                if field is not None:
+                    table = with_columns(table, [name], field.type)
+        table = with_columns(table, self.partition_fields, Type(Kind.OTHER, name="unknown"))
+        return with_columns(table, META_COLUMNS, STRING)
+
+    def _avro(self, text: str, where: str) -> TableSchema:
+        try:
+            return from_avro(text)
+        except FormatError as error:
+            raise TableError(self.path, f"{where}: {error}") from error
+
+    def _latest_schema(self) -> TableSchema | None:
+        for instant in reversed(self.timeline.writes):
+            text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
+            if text:
+                return self._avro(text, instant.file)
+        return None
+
+    def _footer_schema(self) -> TableSchema:
+        for file_slice in self.slices():
+            if file_slice.base_file and file_slice.base_file.endswith(".parquet"):
+                try:
+                    with self.storage.input_file(file_slice.base_file) as stream:
+                        return from_arrow(parquet.read_schema(stream))
+                except (OSError, pa.ArrowException) as error:
+                    path = self.storage.absolute(file_slice.base_file)
+                    raise TableError(path, f"no Parquet footer: {error}") from error
+        raise TableError(self.path, "the table has no schema: no commit and no base file tells one")
+
+    @cached_property
+    def metadata(self) -> MetadataTable | None:
+        """The metadata table, if the table says that it has one."""
+        if "files" not in self.available_indexes:
+            return None
+        return MetadataTable(self.storage.below(METADATA), self.version, self.timeline)
+
+    @cached_property
+    def available_indexes(self) -> tuple[str, ...]:
+        """The metadata table's partitions that are complete: listed, and not being built."""
+        building = names(self.properties.get("hoodie.table.metadata.partitions.inflight"))
+        listed = names(self.properties.get("hoodie.table.metadata.partitions"))
+        return tuple(name for name in listed if name not in building)
+
+    @cached_property
+    def metadata_is_current(self) -> bool:
+        """Whether the metadata table describes the latest commit. False when it cannot be told."""
+        try:
+            return self.metadata is not None and not self.metadata.lag()
+        except TableError:
+            return False
+
+    def slices(self, as_of: str | None = None) -> FileSlices:
+        """The file slices as of an instant, the latest completed one by default.
+
+        ``as_of`` is an instant or a date; the latest completed instant that is not later counts. The files come from
+        the metadata table, or from listing the table when there is none, it lags or it cannot be read (``note``).
+        Raises TableError when no instant is that old, or files of that time have been cleaned away.
+        """
+        last = self.timeline.last
+        if as_of is not None:
+            last = self._instant_at(as_of)
+        files, source, note = self._files()
+        if last is None:
+            return FileSlices(None, source, (), note)
+        items = build_slices(files, self.timeline, self.version, last.requested, self._replaced)
+        return FileSlices(last.requested, source, items, note)
+
+    def _instant_at(self, as_of: str) -> Instant:
+        try:
+            wanted = parse_as_of(as_of)
+        except ValueError as error:
+            raise TableError(self.path, str(error)) from error
+        found = [write for write in self.timeline.writes if write.requested <= wanted]
+        if not found:
+            raise TableError(self.path, f"no commit is as old as {as_of}")
+        if found[-1] is not self.timeline.last:
+            self._check_not_cleaned(found[-1])
+        return found[-1]
+
+    def _check_not_cleaned(self, instant: Instant) -> None:
+        """Files that only older instants than the last clean's first kept one needed may be gone."""
+        for clean in self.timeline.instants:
+            if clean.action != "clean" or clean.requested <= instant.requested:
+                continue
+            kept = self.timeline.details(clean).get("earliestCommitToRetain") or ""
+            if kept > instant.requested:
+                raise TableError(self.path, f"the files of {instant.requested} are cleaned (kept from {kept} on)")
+
+    def _files(self) -> tuple[list[tuple[str, str]], str, str]:
+        """All files as (partition, name), where they come from, and why not from the metadata table."""
+        note = ""
+        if self.metadata is not None:
+            try:
+                note = self.metadata.lag()
+                if not note:
+                    return ([(partition, name) for partition, found in self.metadata.files().items() for name in found],
+                            FROM_METADATA, "")
+            except TableError as error:
+                note = str(error)
+        return list(self._listing()), FROM_LISTING, note
+
+    def _listing(self) -> Iterator[tuple[str, str]]:
+        for entry in self.storage.files(recursive=True):
+            partition, _, name = entry.path.rpartition("/")
+            if not entry.path.startswith(f"{HOODIE}/"):
+                yield partition, name
+
+    @cached_property
+    def _replaced(self) -> Mapping[tuple[str, str], str]:
+        """File groups that a clustering or an overwrite replaced, and the instant that did it."""
+        gone: dict[tuple[str, str], str] = {}
+        for instant in self.timeline.writes:
+            if instant.action == "replacecommit":
+                replaced = self.timeline.details(instant).get("partitionToReplaceFileIds") or {}
+                for partition, file_ids in replaced.items():
+                    for file_id in file_ids:
+                        gone.setdefault((partition, file_id), instant.requested)
+        return gone
+
+    def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
+        """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""
+        made = (make(self, slices) for make in registered_kinds())
+        return tuple(kind for kind in made if kind is not None)
+
+    def indexes(self) -> list[IndexInfo]:
+        """Every index that the table says it has or is building, and whether Sargo reads it."""
+        return read_index_info(self.storage, self.properties)

@@ -1,0 +1,167 @@
+"""The timeline of a table: which instants are completed, and when (C5).
+
+    version   directory               completed instant                     pending
+    6         ``.hoodie/``            ``<ts>.<action>``                     ``<ts>.<action>.requested|.inflight``
+    8, 9      ``.hoodie/timeline/``   ``<request>_<completion>.<action>``   ``<request>.<action>.requested|.inflight``
+
+An instant with pending files only is not completed: what it wrote does not exist yet. Instants older than the oldest
+one kept are archived, which Hudi does only to completed ones. Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import fastavro
+
+from index_store.errors import TableError
+from index_store.storage import Storage
+
+__all__ = ["WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
+
+#: Actions that write data files. A finished clustering is a replacecommit, a finished compaction a commit.
+WRITE_ACTIONS = frozenset({"commit", "deltacommit", "replacecommit"})
+_COMPACTIONS = frozenset({"compaction", "logcompaction"})
+_NAME = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?")
+_DATE_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One completed action: when it was requested (its name), when it completed, and its file."""
+
+    requested: str
+    completed: str
+    action: str
+    file: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Completed instants in the order of their names, and the names of the pending ones with their actions."""
+
+    instants: tuple[Instant, ...]
+    pending: Mapping[str, str] = field(default_factory=dict)
+    storage: Storage | None = None
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Instant]:
+        return {instant.requested: instant for instant in self.instants}
+
+    @cached_property
+    def writes(self) -> tuple[Instant, ...]:
+        """Completed instants that wrote data files."""
+        return tuple(instant for instant in self.instants if instant.action in WRITE_ACTIONS)
+
+    @cached_property
+    def start(self) -> str:
+        """The first write that is still listed and not merely kept by a savepoint; older ones are archived."""
+        saved = {instant.requested for instant in self.instants if instant.action == "savepoint"}
+        return next((write.requested for write in self.writes if write.requested not in saved), "")
+
+    @property
+    def last(self) -> Instant | None:
+        """The latest completed write."""
+        return self.writes[-1] if self.writes else None
+
+    @cached_property
+    def pending_compactions(self) -> frozenset[str]:
+        return frozenset(name for name, action in self.pending.items() if action in _COMPACTIONS)
+
+    def is_committed(self, name: str) -> bool:
+        """Whether the instant that a file's name carries has completed: it is listed, or archived."""
+        return name in self.by_name or (name < self.start and name not in self.pending)
+
+    def completion(self, name: str) -> str:
+        """When an instant completed; an archived one, whose time is not kept here, counts by its name."""
+        instant = self.by_name.get(name)
+        return instant.completed if instant else self._archived.get(name, name)
+
+    @cached_property
+    def _archived(self) -> Mapping[str, str]:
+        """Completion times of archived instants, from the history of a version 8 or 9 table."""
+        times: dict[str, str] = {}
+        if self.storage is None or not self.storage.exists("history"):
+            return times
+        import pyarrow as pa
+        from pyarrow import parquet
+        for entry in self.storage.files("history"):
+            if entry.path.endswith(".parquet"):
+                try:
+                    with self.storage.input_file(entry.path) as stream:
+                        rows = parquet.read_table(stream, columns=["instantTime", "completionTime"]).to_pylist()
+                except (OSError, pa.ArrowException, KeyError) as error:
+                    raise TableError(self.storage.absolute(entry.path), f"history cannot be read: {error}") from error
+                times.update((row["instantTime"], row["completionTime"]) for row in rows)
+        return times
+
+    def up_to(self, as_of: str) -> Timeline:
+        """The timeline as it was seen from the instant ``as_of``: later instants are left out."""
+        kept = tuple(instant for instant in self.instants if instant.requested <= as_of)
+        view = Timeline(kept, self.pending, self.storage)
+        if not kept:
+            return view
+        view.__dict__["start"] = self.start                  # archived is archived, whenever one looks
+        return view
+
+    def details(self, instant: Instant) -> Mapping[str, Any]:
+        """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
+        if self.storage is None or not instant.file:
+            return {}
+        data = self.storage.read(instant.file)
+        path = self.storage.absolute(instant.file)
+        if not data:
+            return {}
+        try:
+            if data.startswith(b"Obj\x01"):
+                record: Any = next(iter(fastavro.reader(io.BytesIO(data))), {})
+            else:
+                record = json.loads(data)
+        except Exception as error:  # fastavro raises whatever the bytes make it stumble over
+            raise TableError(path, f"the instant's metadata cannot be decoded: {error}") from error
+        if not isinstance(record, Mapping):
+            raise TableError(path, "the instant's metadata is not a record")
+        return record
+
+
+def read_timeline(storage: Storage) -> Timeline:
+    """The active timeline in a directory; files that are no instants are ignored."""
+    done: dict[tuple[str, str], Instant] = {}
+    pending: dict[str, str] = {}
+    for entry in storage.files():
+        match = _NAME.fullmatch(entry.path)
+        if not match:
+            continue
+        requested, completed, action, state = match.groups()
+        if state or action == "inflight":
+            pending[requested] = "commit" if action == "inflight" else action
+        else:
+            done[requested, action] = Instant(requested, completed or requested, action, entry.path, entry.size)
+    instants = _in_order(done.values())
+    finished = {instant.requested for instant in instants}
+    return Timeline(instants, {name: action for name, action in pending.items() if name not in finished}, storage)
+
+
+def _in_order(instants: Iterable[Instant]) -> tuple[Instant, ...]:
+    return tuple(sorted(instants, key=lambda instant: (instant.requested, instant.completed)))
+
+
+def parse_as_of(text: str) -> str:
+    """An instant as people write it (digits, or ``2026-11-21[ 03:10:57[.123]]``) in the timeline's form.
+
+    Times of second precision mean the end of that second, as in Hudi. Raises ValueError for anything else.
+    """
+    if text.isdigit():
+        return text + "999" if len(text) == 14 else text
+    match = _DATE_TIME.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not an instant (yyyyMMddHHmmssSSS) or a date")
+    year, month, day, hour, minute, second, millis = match.groups()
+    return f"{year}{month}{day}{hour or '00'}{minute or '00'}{second or '00'}{millis or ('999' if second else '000')}"
