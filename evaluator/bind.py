@@ -38,6 +38,9 @@ from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type
 
 __all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
 
+#: Below every value of a 38-digit decimal and of a bigint.
+_LEAST = -(10**38)
+
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
@@ -285,8 +288,8 @@ def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
         case "=":
             return Membership(column, Members.of([], array_dtype(column.type), has_null=False))
         case _:
-            # x != v is TRUE for every value x: it lies below or above v.
-            return Comparison("!=", column, _constant(interval.with_bounds(below, above), column.type))
+            # x != v is TRUE for every value x, as x >= -10^38 is.
+            return Comparison(">=", column, _constant(interval.with_bounds(_LEAST, _LEAST), column.type))
 
 
 def _outward(interval: Interval, operand: BoundOperand) -> Interval:

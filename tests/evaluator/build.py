@@ -1,0 +1,53 @@
+"""Short spellings for filters and statistics in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.columns import ColumnStatistics, from_values
+from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.schema import Field, Schema
+from evaluator.semantics import Semantics
+from evaluator.types import Kind, Type
+
+SPARK = Semantics.named("spark", "UTC")
+HIVE = Semantics.named("hive", "UTC")
+NULL = ex.Literal(None, Type(Kind.VOID))
+
+
+def col(name: str, of: Type | None = None) -> ex.Column:
+    return ex.Column(tuple(name.split(".")), of)
+
+
+def lit(value: object, of: Type) -> ex.Literal:
+    return ex.Literal(value, of)
+
+
+def stats(of: Type, lo: Any, hi: Any, nulls: int | None = 0, rows: int | None = 10) -> ColumnStatistics:
+    """One slice."""
+    return from_values(of, [lo], [hi], [nulls], [rows])
+
+
+def outcome_of(expression: ex.HudiExpression, statistics: Mapping[str, ColumnStatistics],
+               semantics: Semantics = SPARK, schema: Schema | None = None) -> str:
+    """The outcome of one slice as letters: "T", "F", "N" in that order. Scalar and vectorised paths must agree."""
+    known = schema or Schema([Field(name, s.type) for name, s in statistics.items()])
+    bound = bind(expression, known, semantics)
+    [found] = evaluate(bound, 1, [Source("column_stats", statistics)]).outcomes.tolist()
+    assert found == evaluate_slice(bound, {name: interval_at(s, 0) for name, s in statistics.items()})
+    return letters(found)
+
+
+def letters(found: int) -> str:
+    names = {outcome.TRUE: "T", outcome.FALSE: "F", outcome.NULL: "N"}
+    return "".join(name for bit, name in names.items() if found & bit)
+
+
+def reasons_of(expression: ex.HudiExpression, columns: Sequence[tuple[str, Type]],
+               semantics: Semantics = SPARK) -> list[str]:
+    bound = bind(expression, Schema([Field(*c) for c in columns]), semantics)
+    return [leaf.reason for leaf in bound.leaves if leaf.reason is not None]

@@ -1,0 +1,292 @@
+"""The pitfalls of data skipping that the evaluator itself must avoid, each by the number of its report."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from evaluator import expression as ex
+from evaluator.columns import from_values
+from evaluator.schema import Field, Schema
+from evaluator.semantics import Semantics
+from evaluator.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    Kind,
+    Type,
+    decimal_type,
+)
+from tests.evaluator.build import HIVE, NULL, SPARK, col, lit, outcome_of, reasons_of, stats
+
+DAY = 86_400_000_000
+D20200102 = 18_263
+
+
+# P3: NaN in bounds and literals (iceberg#1761, iceberg#2069)
+@pytest.mark.parametrize("bounds", [(math.nan, 5.0), (1.0, math.nan), (math.nan, math.nan)], ids=str)
+@pytest.mark.parametrize("op", ["=", "!=", "<", "<=", ">", ">="])
+def test_p3_a_nan_bound_makes_both_bounds_unknown(bounds: tuple[float, float], op: str) -> None:
+    assert outcome_of(ex.Compare(op, col("d"), lit(100.0, DOUBLE)), {"d": stats(DOUBLE, *bounds)}) == "TF"
+
+
+def test_p3_one_missing_bound_of_a_double_may_hide_nan() -> None:
+    assert outcome_of(ex.Compare(">", col("d"), lit(100.0, DOUBLE)), {"d": stats(DOUBLE, None, 5.0)}) == "TF"
+
+
+def test_p3_a_nan_literal_is_unknown() -> None:
+    assert outcome_of(ex.Compare("<", col("d"), lit(math.nan, DOUBLE)), {"d": stats(DOUBLE, 1.0, 5.0)}) == "TFN"
+    members = (lit(1.0, DOUBLE), lit(math.nan, DOUBLE))
+    assert outcome_of(ex.Not(ex.In(col("d"), members)), {"d": stats(DOUBLE, 1.0, 1.0)}) == "TFN"
+
+
+# P4: != prunes only a single value (datafusion#560)
+def test_p4_not_equal_prunes_only_a_slice_of_that_single_value() -> None:
+    leaf = ex.Compare("!=", col("x"), lit(5, INT))
+    assert outcome_of(leaf, {"x": stats(INT, 5, 5)}) == "F"
+    assert outcome_of(leaf, {"x": stats(INT, 4, 6)}) == "TF"
+
+
+# P5: LIKE is a prefix, not an equality (hudi#18791, datafusion#12978)
+@pytest.mark.parametrize(("pattern", "outcome"), [
+    ("apple%", "T"), ("apple", "F"), ("apple\\%", "F"), ("appl_%", "TF"), ("%e", "TF"), ("b%", "F"), ("a_b%", "TF"),
+    ("", "F"), ("%", "T"), ("apple-0%", "TF"), ("apple\\_%", "F"),
+])
+def test_p5_like_keeps_the_files_that_hold_the_prefix(pattern: str, outcome: str) -> None:
+    assert outcome_of(ex.Like(col("s"), pattern), {"s": stats(STRING, "apple-000", "apple-999")}) == outcome
+
+
+def test_p5_a_dangling_escape_is_unknown_not_an_error() -> None:
+    reasons = reasons_of(ex.Like(col("s"), "a\\"), [("s", STRING)])
+    assert reasons == ["a LIKE pattern with a dangling escape is not decided"]
+
+
+# P6: IS NULL with an unknown null count keeps (hudi#19645)
+def test_p6_is_null_and_null_safe_equality_keep_a_slice_without_null_count() -> None:
+    statistics = {"x": stats(INT, 1, 3, nulls=None)}
+    assert "T" in outcome_of(ex.IsNull(col("x")), statistics)
+    assert "T" in outcome_of(ex.Compare("<=>", col("x"), NULL), statistics)
+
+
+# P7: a column without statistics is unknown, its sibling still prunes (hudi#9397, hudi#10389)
+def test_p7_a_column_without_statistics_neither_prunes_nor_hinders() -> None:
+    schema = Schema([Field("x", INT), Field("y", INT)])
+    x, y = ex.Compare("=", col("x"), lit(9, INT)), ex.Compare("=", col("y"), lit(9, INT))
+    statistics = {"x": stats(INT, 1, 3)}
+    assert outcome_of(y, statistics, schema=schema) == "TFN"
+    assert outcome_of(ex.And((x, y)), statistics, schema=schema) == "F"
+    assert outcome_of(ex.Or((x, y)), statistics, schema=schema) == "TFN"
+
+
+# P8: IS NOT NULL prunes only all-null slices (datafusion#9230)
+def test_p8_is_not_null_keeps_a_slice_with_some_nulls() -> None:
+    leaf = ex.Not(ex.IsNull(col("x")))
+    assert "T" in outcome_of(leaf, {"x": stats(INT, 1, 3, nulls=9)})
+    assert outcome_of(leaf, {"x": stats(INT, None, None, nulls=10)}) == "F"
+
+
+# P9: functions that break the order (hudi#19445, hudi#19474)
+@pytest.mark.parametrize(("leaf", "statistics"), [
+    (ex.Compare(">", ex.Call("*", (col("x"), lit(-1, INT))), lit(250, INT)), stats(INT, -300, 100)),
+    (ex.Compare("=", ex.Cast(col("x"), TINYINT), lit(4, TINYINT)), stats(INT, 0, 260)),
+    (ex.Compare(">", ex.Call("+", (col("x"), lit(2_147_483_000, INT))), lit(0, INT)), stats(INT, 1, 5_000)),
+    (ex.Compare(">", ex.Call("/", (col("x"), lit(-10, INT))), lit(25, INT)), stats(INT, -300, 100)),
+], ids=["times -1", "narrowing cast", "overflow", "divided by -10"])
+def test_p9_a_function_that_breaks_the_order_keeps_the_file(leaf: ex.HudiExpression, statistics: object) -> None:
+    assert "T" in outcome_of(leaf, {"x": statistics})  # type: ignore[dict-item]
+
+
+def test_p9_lower_is_not_monotone() -> None:
+    leaf = ex.Compare(">", ex.Call("lower", (col("s"),)), lit("d", STRING))
+    assert "T" in outcome_of(leaf, {"s": stats(STRING, "ZEBRA", "cherry")})
+
+
+@pytest.mark.parametrize("pattern", ["MM/dd/yyyy", "dd", "HH"])
+def test_p9_date_format_is_decided_only_where_its_order_is_that_of_time(pattern: str) -> None:
+    leaf = ex.Compare("<", ex.Call("date_format", (col("dt"), lit(pattern, STRING))), lit("01", STRING))
+    assert "T" in outcome_of(leaf, {"dt": stats(DATE, D20200102 - 40, D20200102 + 40)})
+
+
+def test_p9_datediff_with_the_column_as_second_argument_falls() -> None:
+    leaf = ex.Compare("<", ex.Call("datediff", (lit(D20200102, DATE), col("dt"))), lit(-600, INT))
+    assert "T" in outcome_of(leaf, {"dt": stats(DATE, D20200102, D20200102 + 700)})
+    assert outcome_of(leaf, {"dt": stats(DATE, D20200102, D20200102 + 500)}) == "F"
+
+
+# P10: a literal is converted exactly or not at all (ClickHouse#118392, StarRocks#73511)
+@pytest.mark.parametrize(("op", "value", "bounds", "outcome"), [
+    ("<", Decimal("5.5"), (5, 5), "T"), ("<", Decimal("5.5"), (6, 6), "F"),
+    (">", Decimal("5.5"), (5, 5), "F"), (">", Decimal("5.5"), (6, 6), "T"),
+    ("=", Decimal("5.5"), (5, 6), "F"), ("!=", Decimal("5.5"), (5, 5), "T"),
+    ("<=>", Decimal("5.5"), (5, 6), "F"),
+    ("<", Decimal("-5.5"), (-5, -5), "F"), ("<=", Decimal("-5.5"), (-6, -6), "T"),
+    ("<", Decimal(300), (-128, 127), "T"), (">", Decimal(300), (-128, 127), "F"), ("=", Decimal(300), (44, 44), "F"),
+    ("<", Decimal(10) ** 30, (1, 9), "T"), (">", -(Decimal(10) ** 30), (1, 9), "T"),
+])
+def test_p10_a_decimal_constant_on_an_integer_column(op: str, value: Decimal, bounds: tuple[int, int],
+                                                     outcome: str) -> None:
+    leaf = ex.Compare(op, col("x"), lit(value, decimal_type(38, 1)))
+    assert outcome_of(leaf, {"x": stats(BIGINT, *bounds)}) == outcome
+    cast = ex.Compare(op, ex.Cast(col("x"), decimal_type(38, 1)), lit(value, decimal_type(38, 1)))
+    assert outcome_of(cast, {"x": stats(BIGINT, *bounds)}) == outcome
+
+
+def test_p10_not_in_drops_only_members_that_no_integer_equals() -> None:
+    leaf = ex.Not(ex.In(col("x"), (lit(Decimal("1.5"), decimal_type(2, 1)), lit(Decimal("2.0"), decimal_type(2, 1)))))
+    assert outcome_of(leaf, {"x": stats(INT, 1, 1)}) == "T"
+    assert outcome_of(leaf, {"x": stats(INT, 2, 2)}) == "F"
+
+
+def test_p10_a_bigint_beyond_2_53_compared_with_a_double_is_rounded_by_the_engine() -> None:
+    leaf = ex.Compare("=", col("x"), lit(float(2**53), DOUBLE))
+    assert "T" in outcome_of(leaf, {"x": stats(BIGINT, 2**53 + 1, 2**53 + 1)})
+    assert outcome_of(leaf, {"x": stats(BIGINT, 2**53 + 9, 2**53 + 9)}) == "F"
+    smaller = ex.Compare("=", col("x"), lit(float(2**40), DOUBLE))
+    assert outcome_of(smaller, {"x": stats(BIGINT, 2**40 + 1, 2**40 + 1)}) == "F"
+
+
+def test_p10_a_date_against_a_timestamp_within_the_day() -> None:
+    noon = lit(D20200102 * DAY + DAY // 2, TIMESTAMP)
+    day = {"dt": stats(DATE, D20200102, D20200102)}
+    assert outcome_of(ex.Compare("<", col("dt"), noon), day) == "T"
+    assert outcome_of(ex.Compare("=", col("dt"), noon), day) == "F"
+    assert "T" in outcome_of(ex.Compare("=", col("dt"), noon), day, HIVE)
+
+
+# P11: a string column against a number (StarRocks#73511)
+def test_p11_text_against_a_number_is_unknown() -> None:
+    assert outcome_of(ex.Compare(">", col("s"), lit(10, INT)), {"s": stats(STRING, "9", "9")}) == "TFN"
+    assert outcome_of(ex.Compare("=", col("x"), lit("5.5", STRING)), {"x": stats(INT, 5, 5)}) == "TFN"
+    assert outcome_of(ex.Compare("=", col("x"), lit("6", STRING)), {"x": stats(INT, 5, 5)}) == "F"
+
+
+# P12: decimals of different scale and width (trino#26203)
+def test_p12_decimals_are_compared_at_a_common_scale() -> None:
+    statistics = {"a": stats(decimal_type(10, 2), Decimal("1.10"), Decimal("1.20"))}
+    assert outcome_of(ex.Compare("=", col("a"), lit(Decimal("1.1"), decimal_type(2, 1))), statistics) == "TF"
+    assert outcome_of(ex.Compare(">", col("a"), lit(Decimal("1.205"), decimal_type(4, 3))), statistics) == "F"
+    assert outcome_of(ex.Compare("<", col("a"), lit(Decimal("1.205"), decimal_type(4, 3))), statistics) == "T"
+    wide = {**statistics, "b": stats(decimal_type(30, 10), Decimal(10) ** 19, Decimal(10) ** 19)}
+    assert outcome_of(ex.Compare("<", col("a"), col("b")), wide) == "T"
+
+
+# P13, P14: fractions of a microsecond and zones (delta#6080, trino#31050)
+def test_p13_a_constant_finer_than_a_microsecond_lies_between_two_values() -> None:
+    finer = lit(Fraction(2_000_000_001, 2), TIMESTAMP)  # ....000000.5 microseconds
+    assert outcome_of(ex.Compare(">", col("t"), finer), {"t": stats(TIMESTAMP, 0, 1_000_000_001)}) == "TF"
+    assert outcome_of(ex.Compare(">", col("t"), finer), {"t": stats(TIMESTAMP, 0, 1_000_000_000)}) == "F"
+
+
+@pytest.mark.parametrize(("zone", "hours"), [("UTC", 0), ("Asia/Tokyo", -9), ("America/Los_Angeles", 8)])
+def test_p14_a_wall_clock_is_an_instant_of_the_session_zone(zone: str, hours: int) -> None:
+    midnight = D20200102 * DAY
+    instant = midnight + hours * 3_600_000_000
+    leaf = ex.Compare("=", col("t"), lit(midnight, TIMESTAMP))
+    spark, hive = Semantics.named("spark", zone), Semantics.named("hive", zone)
+    assert outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, instant, instant)}, spark) == "T"
+    assert outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, instant + 1, instant + 1)}, spark) == "F"
+    assert "T" in outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, midnight, midnight)}, hive)
+
+
+def test_p14_an_hour_that_is_shown_twice_is_both_instants() -> None:
+    berlin = Semantics.named("spark", "Europe/Berlin")
+    half_past_two = lit((18_560 * 24 + 2) * 3_600_000_000 + 1_800_000_000, TIMESTAMP)  # 2020-10-25, clocks go back at 3
+    for hours_of_utc in (0, 1):
+        instant = (18_560 * 24 + hours_of_utc) * 3_600_000_000 + 1_800_000_000
+        leaf = ex.Compare("=", col("t"), half_past_two)
+        assert "T" in outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, instant, instant)}, berlin)
+
+
+# P15: CHAR padding (trino#30187, HIVE-17593)
+@pytest.mark.parametrize("stored", ["ab", "ab   "], ids=["trimmed", "padded"])
+@pytest.mark.parametrize("written", ["ab", "ab   "], ids=["trimmed", "padded"])
+def test_p15_char_matches_padded_or_not(stored: str, written: str) -> None:
+    char = Type(Kind.CHAR, 5)
+    leaf = ex.Compare("=", col("c", char), lit(written, char))
+    assert "T" in outcome_of(leaf, {"c": stats(STRING, stored, stored)}, HIVE)
+    assert outcome_of(leaf, {"c": stats(STRING, "b", "c")}, HIVE) == "F"
+    cast = ex.Compare("<=", ex.Cast(col("c", char), STRING), lit(written, STRING))
+    assert "T" in outcome_of(cast, {"c": stats(STRING, stored, stored)}, HIVE)
+
+
+def test_p15_characters_below_the_space_are_unknown() -> None:
+    char = Type(Kind.CHAR, 5)
+    leaf = ex.Compare("<", col("c", char), lit("a\x01", char))
+    assert outcome_of(leaf, {"c": stats(STRING, "b", "c")}, HIVE) == "TFN"
+
+
+# P16: -0.0 and 0.0
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("stored", [0.0, -0.0])
+def test_p16_both_zeros_are_equal_and_hive_may_order_them(zero: float, stored: float) -> None:
+    statistics = {"d": stats(DOUBLE, stored, stored)}
+    assert outcome_of(ex.Compare("=", col("d"), lit(zero, DOUBLE)), statistics, SPARK) == "T"
+    assert "T" in outcome_of(ex.Compare("=", col("d"), lit(zero, DOUBLE)), statistics, HIVE)
+    assert "T" in outcome_of(ex.Compare("<", col("d"), lit(zero, DOUBLE)), statistics, HIVE)
+
+
+# P17: text and binary are ordered by unsigned bytes (parquet-format#314)
+def test_p17_text_is_ordered_like_its_utf8_bytes() -> None:
+    statistics = {"s": stats(STRING, "z", "\uffff")}
+    assert outcome_of(ex.Compare("<", col("s"), lit("\U0001f600", STRING)), statistics) == "T"
+    assert outcome_of(ex.Compare(">", col("b"), lit(b"\x7f", BINARY)), {"b": stats(BINARY, b"\x80", b"\xff")}) == "T"
+
+
+def test_text_that_ends_in_nul_is_not_cut() -> None:
+    assert outcome_of(ex.Compare("=", col("s"), lit("a\0", STRING)), {"s": stats(STRING, "a", "a")}) == "F"
+    assert outcome_of(ex.In(col("s"), (lit("a\0", STRING),)), {"s": stats(STRING, "a", "a")}) == "F"
+
+
+# P18: fully matched needs nulls known to be 0 (iceberg#3578)
+def test_p18_a_slice_is_fully_matched_only_without_nulls() -> None:
+    leaf = ex.Compare(">", col("x"), lit(0, INT))
+    assert outcome_of(leaf, {"x": stats(INT, 1, 3, nulls=0)}) == "T"
+    assert outcome_of(leaf, {"x": stats(INT, 1, 3, nulls=None)}) == "TN"
+    assert outcome_of(ex.Not(ex.In(col("x"), (lit(9, INT), NULL))), {"x": stats(INT, 1, 3)}) == "N"
+
+
+# P19: types that changed, nested parents
+@pytest.mark.parametrize(("declared", "stored"), [
+    (INT, STRING), (STRING, INT), (TINYINT, BIGINT), (decimal_type(10, 1), decimal_type(10, 2)), (FLOAT, DOUBLE),
+    (BOOLEAN, INT), (DATE, TIMESTAMP),
+], ids=str)
+def test_p19_a_column_whose_type_the_reader_changes_is_unknown(declared: Type, stored: Type) -> None:
+    leaf = ex.IsNull(col("x", declared))
+    assert len(reasons_of(leaf, [("x", stored)])) == 1
+
+
+def test_p19_a_field_of_a_struct_may_be_null_because_the_struct_is() -> None:
+    statistics = {"st.x": stats(INT, 1, 3, nulls=0)}
+    assert outcome_of(ex.IsNull(col("st.x")), statistics) == "TF"
+    assert outcome_of(ex.Compare("=", col("st.x"), lit(9, INT)), statistics) == "FN"
+
+
+# P20: names without case, and ambiguous names
+def test_p20_names_resolve_without_case_and_ambiguous_ones_are_unknown() -> None:
+    leaf = ex.Compare("=", col("USERID"), lit(9, INT))
+    assert outcome_of(leaf, {"userId": stats(INT, 1, 3)}) == "F"
+    assert reasons_of(leaf, [("userId", INT), ("userid", INT)])
+
+
+def test_sources_are_intersected_leaf_by_leaf() -> None:
+    from evaluator.bind import bind
+    from evaluator.evaluate import Source, evaluate
+
+    bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
+    first = Source("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
+    second = Source("record_index", {}, lambda _column, values: np.array([values == (5,), False, True]))
+    found = evaluate(bound, 3, [first, second])
+    assert found.keep.tolist() == [True, False, False]
+    assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}

@@ -1,0 +1,57 @@
+"""C1 and C9: whatever the rows, the statistics and the filter, the outcome holds every row's value."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.errors import UnsupportedError
+from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.expression import HudiExpression, column_names
+from evaluator.reference import value_of
+from evaluator.semantics import Semantics
+from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
+
+SEMANTICS = [Semantics.named("spark", "UTC"), Semantics.named("hive", "UTC"), Semantics.named("spark", "Europe/Berlin"),
+             Semantics.named("hive", "America/Los_Angeles")]
+IDS = ["spark-utc", "hive-utc", "spark-berlin", "hive-los-angeles"]
+COLUMNS = list(TYPES)
+
+
+def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics) -> None:
+    columns = column_names(expression)
+    parts = data.draw(st.lists(slices(columns), min_size=1, max_size=3))
+    statistics = {name: weakened(exact_statistics(name, parts), data.draw) for name in columns}
+    if columns and data.draw(st.integers(0, 9)) == 0:
+        del statistics[data.draw(st.sampled_from(columns))]
+
+    bound = bind(expression, SCHEMA, semantics)
+    found = evaluate(bound, len(parts), [Source("column_stats", statistics)]).outcomes
+
+    slices_of = [{name: interval_at(s, k) for name, s in statistics.items()} for k in range(len(parts))]
+    scalar = [evaluate_slice(bound, intervals) for intervals in slices_of]
+    assert found.tolist() == scalar, "the scalar and the vectorised path differ"
+    for part, got in zip(parts, found.tolist(), strict=True):
+        for row in part.rows:
+            try:
+                value = value_of(expression, row, SCHEMA, semantics)
+            except UnsupportedError:
+                continue
+            assert got & outcome.of_value(value), f"{expression} is {value} on {row}, but {outcome.describe(got)}"
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
+    check(data, data.draw(leaves(COLUMNS)), semantics)
+
+
+@pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
+    check(data, data.draw(filters(COLUMNS)), semantics)
