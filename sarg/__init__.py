@@ -1,1 +1,76 @@
-"""."""
+"""Hive's wire forms: the bytes of a pushed filter to a HudiExpression.
+
+>>> import sarg
+>>> str(sarg.decode(job_conf["hive.io.filter.expr.serialized"]))   # doctest: +SKIP
+'(a < 5 AND s = \\'x\\')'
+
+    decode            the filter as HudiExpression
+    decode_exprnode   the typed Hive tree, before translation (a SearchArgument has none)
+    decode_detailed   both, with the profile that read it
+
+The input is Base64 text (standard or URL-safe, with or without white space) or the bytes, of an ExprNodeGenericFuncDesc
+(``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). Nothing in it is trusted: see
+``sarg.limits``. Every failure is ``DecodeError``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from evaluator.expression import HudiExpression
+from sarg.build import TOP_NODE, build_tree
+from sarg.demote import demote
+from sarg.envelope import to_bytes
+from sarg.errors import DecodeError
+from sarg.exprnode import ExprNode
+from sarg.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES, read_with_profiles
+from sarg.searchargument import TOP_ARGUMENT, SearchArgument, build_argument
+from sarg.translate import translate
+
+__all__ = ["DecodeError", "Decoded", "ExprNode", "SearchArgument", "decode", "decode_detailed", "decode_exprnode"]
+
+_ARGUMENT_CLASS = b"org.apache.hadoop.hive.ql.io.sarg.ExpressionTre"
+#: Where that class name stands in a SearchArgument: at once, unless its first tree is null.
+_HEAD = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A decoded filter. Exactly one of ``exprnode`` and ``search_argument`` is set; ``profile`` says who wrote it."""
+
+    profile: str
+    exprnode: ExprNode | None
+    search_argument: SearchArgument | None
+    expression: HudiExpression
+
+
+def decode(data: str | bytes) -> HudiExpression:
+    """The filter as HudiExpression. Raises DecodeError."""
+    return decode_detailed(data).expression
+
+
+def decode_exprnode(data: str | bytes) -> ExprNode:
+    """The typed Hive tree. Raises DecodeError, also for a SearchArgument, which has no such tree."""
+    _, tree = read_with_profiles(to_bytes(data), EXPRESSION_PROFILES, TOP_NODE, build_tree)
+    return tree
+
+
+def decode_detailed(data: str | bytes) -> Decoded:
+    """The filter with its tree and the profile that read it. Raises DecodeError."""
+    read = to_bytes(data)
+    if _ARGUMENT_CLASS in read[:_HEAD]:
+        with contextlib.suppress(DecodeError):
+            return _decode_argument(read)
+    try:
+        profile, tree = read_with_profiles(read, EXPRESSION_PROFILES, TOP_NODE, build_tree)
+    except DecodeError:
+        if _ARGUMENT_CLASS not in read:
+            raise
+        return _decode_argument(read)
+    return Decoded(profile.name, tree, None, translate(tree))
+
+
+def _decode_argument(read: bytes) -> Decoded:
+    profile, argument = read_with_profiles(read, SEARCH_ARGUMENT_PROFILES, TOP_ARGUMENT, build_argument)
+    return Decoded(profile.name, None, argument, demote(argument))

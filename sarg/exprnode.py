@@ -43,9 +43,10 @@ class Bridge:
 
 
 class ExprNode:
-    """A node of the typed Hive tree."""
+    """A node of the typed Hive tree. ``type`` is Hive's type text."""
 
     __slots__ = ()
+    type: str
 
     def children_of(self) -> tuple[ExprNode, ...]:
         """The nodes below, in writing order."""

@@ -1,0 +1,192 @@
+"""From a SearchArgument to HudiExpression, with the leaves that can lie demoted.
+
+Hive put each literal into the class of the *column* by cutting it off, and dropped what it did not understand. So a
+literal v stands for every value that could have been cut to v, and the whole for a condition that may be stricter:
+
+    ==============  ==============================================================  =================================
+    leaf            may come from                                                   becomes
+    ==============  ==============================================================  =================================
+    LONG v          a < 5.5 -> 5; rounding to float or double in the comparison     v - 1 - |v|/2^22 ..
+                                                                                    v + 1 + |v|/2^22
+    LONG 0, limits  NaN -> 0, 1e30 -> 9223372036854775807                           unknown
+    FLOAT v         0.1 -> 0.10000000149011612 (2.3)                                v -+ |v|/2^22, or 1e-44 near 0
+    DECIMAL v       a double compared as double                                     v -+ |v|/2^22
+    DATE            midnight of an unknown zone; a timestamp's day                  -1 .. +2 days
+    TIMESTAMP       a wall clock of an unknown zone, nanoseconds lost               -+ 32 hours
+    STRING          a number, date, boolean compared as such (s = 5 -> '5');        unknown
+                    a CHAR literal's padding
+    STRING          any other text                                                  exact
+    BOOLEAN         itself                                                          exact
+    BETWEEN         NOT BETWEEN: 2.3 and 3.1 ignore the flag                        unknown
+    IN              each of the above, for each member                              OR of the ranges
+    IS_NULL         itself                                                          exact
+    dynamic value   a value that is known at run time only                          unknown
+    ==============  ==============================================================  =================================
+
+Dropped conditions: the result is ``argument AND ?``. It is FALSE where the argument is; it is never surely TRUE.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from evaluator.expression import (
+    And,
+    Column,
+    Compare,
+    HudiExpression,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    Unknown,
+)
+from evaluator.expression import (
+    Constant as Truth,
+)
+from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
+from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
+from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
+from sarg.uncertain import compare_with_range
+
+__all__ = ["demote"]
+
+_COMPARISONS = {"EQUALS": "=", "NULL_SAFE_EQUALS": "<=>", "LESS_THAN": "<", "LESS_THAN_EQUALS": "<="}
+_TRUTHS = {"YES": True, "NO": False, "NULL": None}
+_DAY_MILLIS = 86_400_000
+_TIMESTAMP_MARGIN = 32 * 3600 * 10**6
+_JULIAN_END = LocalDate(1582, 10, 18).epoch_day()
+#: What the text of a number, date, timestamp or boolean looks like, in Java.
+_CONVERTED = re.compile(r"[+-]?(\d|\.\d).*|[+-]?(Infinity|NaN|inf|nan).*|true|false", re.IGNORECASE | re.DOTALL)
+_REASON = "a SearchArgument's literal is not exact"
+_MAX_RANGES = 1000
+
+
+def demote(argument: SearchArgument) -> HudiExpression:
+    """The condition that the SearchArgument is a consequence of, as far as it tells. Never fails."""
+    return And((_tree(argument.compact), Unknown("a SearchArgument may leave conditions out")))
+
+
+def _tree(root: ArgumentTree) -> HudiExpression:
+    order: list[ArgumentTree] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(node.children)
+    values: list[HudiExpression] = []
+    while order:
+        node = order.pop()
+        count = len(node.children)
+        below = tuple(values[len(values) - count:])
+        del values[len(values) - count:]
+        values.append(_node(node, below))
+    return values[0]
+
+
+def _node(node: ArgumentTree, children: tuple[HudiExpression, ...]) -> HudiExpression:
+    match node.operator:
+        case "AND":
+            return And(children)
+        case "OR":
+            return Or(children)
+        case "NOT":
+            return Not(children[0])
+        case "LEAF" if node.leaf is not None:
+            return _leaf(node.leaf)
+        case "CONSTANT" if node.constant in _TRUTHS:
+            return Truth(_TRUTHS[node.constant])
+        case _:
+            return Unknown("a condition that Hive did not put into the SearchArgument")
+
+
+def _leaf(leaf: PredicateLeaf) -> HudiExpression:
+    column = Column((leaf.column,))
+    match leaf.operator:
+        case "IS_NULL":
+            return IsNull(column)
+        case "BETWEEN":
+            return Unknown("a SearchArgument's BETWEEN may be NOT BETWEEN")
+        case "IN":
+            return _in(column, leaf)
+        case operator if operator in _COMPARISONS:
+            return _compare(_COMPARISONS[operator], column, leaf.type, leaf.literal)
+        case operator:
+            return Unknown(f"a SearchArgument's {operator}")
+
+
+def _compare(op: str, column: Column, kind: str, literal: Constant | None) -> HudiExpression:
+    if literal is None or literal.java.endswith("DynamicValue"):
+        return Unknown("a SearchArgument's literal is known at run time only")
+    exact = _exact(kind, literal)
+    if exact is not None:
+        return Compare(op, column, exact)
+    bounds = _bounds(kind, literal)
+    return Unknown(_REASON) if bounds is None else compare_with_range(op, column, *bounds, _REASON)
+
+
+def _in(column: Column, leaf: PredicateLeaf) -> HudiExpression:
+    literals = leaf.literals or ()
+    members = [_compare("=", column, leaf.type, literal) for literal in literals if literal is not None]
+    if not members or len(members) > _MAX_RANGES or any(isinstance(member, Unknown) for member in members):
+        return Unknown(_REASON)
+    if len(members) < len(literals):
+        members.append(Truth(None))
+    return Or(tuple(members))
+
+
+def _exact(kind: str, literal: Constant) -> Literal | None:
+    match kind, literal.value:
+        case "BOOLEAN", bool() as truth:
+            return Literal(truth, BOOLEAN)
+        case "STRING", str() as text if _is_plain_text(text):
+            return Literal(text, STRING)
+        case _:
+            return None
+
+
+def _is_plain_text(text: str) -> bool:
+    """Whether a text can only come from a text, and without padding."""
+    if text != text.strip() or not text or _CONVERTED.fullmatch(text):
+        return False
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _bounds(kind: str, literal: Constant) -> tuple[Literal, Literal] | None:
+    match kind, literal.value:
+        case "LONG", int() as value if value and abs(value) < 2**62:
+            margin = 1 + (abs(value) >> 22)
+            return Literal(value - margin, BIGINT), Literal(value + margin, BIGINT)
+        case "FLOAT", float() as value if math.isfinite(value) and abs(value) < 3e38:
+            around = abs(value) / 2**22 + 1e-44
+            return Literal(value - around, DOUBLE), Literal(value + around, DOUBLE)
+        case "DECIMAL", Decimal() as value:
+            return _decimal_bounds(value)
+        case "DATE", SqlDate(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+            return Literal(millis // _DAY_MILLIS - 1, DATE), Literal(millis // _DAY_MILLIS + 2, DATE)
+        case "DATE", LocalDate() as date if date.epoch_day() > _JULIAN_END:
+            return Literal(date.epoch_day() - 1, DATE), Literal(date.epoch_day() + 2, DATE)
+        case "TIMESTAMP", SqlTimestamp(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+            return _timestamp_bounds(millis * 1000)
+        case "TIMESTAMP", SqlDate(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+            return _timestamp_bounds(millis * 1000)
+        case "TIMESTAMP", LocalTimestamp() as moment if moment.date.epoch_day() > _JULIAN_END:
+            return _timestamp_bounds(moment.epoch_nanos() // 1000)
+        case _:
+            return None
+
+
+def _decimal_bounds(value: Decimal) -> tuple[Literal, Literal] | None:
+    scale = max(0, -int(value.as_tuple().exponent))
+    margin = abs(int(value.scaleb(scale))) // 2**22 + 1
+    unscaled = int(value.scaleb(scale))
+    low, high = (Decimal(unscaled + step).scaleb(-scale) for step in (-margin, margin))
+    if max(abs(unscaled - margin), abs(unscaled + margin)) >= 10**38:
+        return None
+    return Literal(low, decimal_type(38, scale)), Literal(high, decimal_type(38, scale))
+
+
+def _timestamp_bounds(micros: int) -> tuple[Literal, Literal]:
+    return Literal(micros - _TIMESTAMP_MARGIN, TIMESTAMP), Literal(micros + _TIMESTAMP_MARGIN, TIMESTAMP)

@@ -1,0 +1,51 @@
+"""From what a job configuration holds to bytes: Base64 text, or the bytes themselves.
+
+Hive writes one line of standard Base64; commons-codec, which reads it, takes the URL-safe alphabet and white space too.
+Kryo's top object begins with byte 1 (NOT_NULL), which no Base64 text can.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from sarg.errors import DecodeError
+from sarg.limits import MAX_BASE64, MAX_INPUT
+
+__all__ = ["to_bytes"]
+
+_WHITE_SPACE = b" \t\r\n\v\f"
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/_\-= \t\r\n\v\f]")
+
+
+def to_bytes(data: str | bytes) -> bytes:
+    """The Kryo bytes. Raises DecodeError for what is neither Kryo nor Base64, or too long."""
+    if isinstance(data, str):
+        if len(data) > MAX_BASE64:
+            raise DecodeError(0, f"{len(data)} characters; at most {MAX_BASE64} are read")
+        return _from_base64(data.encode("utf-8", "replace"))
+    if data[:1] == b"\x01":
+        if len(data) > MAX_INPUT:
+            raise DecodeError(0, f"{len(data)} bytes; at most {MAX_INPUT} are read")
+        return bytes(data)
+    if len(data) > MAX_BASE64:
+        raise DecodeError(0, f"{len(data)} bytes; at most {MAX_BASE64} are read")
+    return _from_base64(bytes(data))
+
+
+def _from_base64(text: bytes) -> bytes:
+    strange = _NOT_BASE64.search(text)
+    if strange is not None:
+        raise DecodeError(strange.start(), f"byte {strange[0][0]:#04x} is not Base64, and Kryo begins with 0x01")
+    packed = text.translate(_URL_SAFE, _WHITE_SPACE).rstrip(b"=")
+    try:
+        data = base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
+    except binascii.Error as error:
+        raise DecodeError(len(text), f"not Base64: {error}") from None
+    if len(data) > MAX_INPUT:
+        raise DecodeError(0, f"{len(data)} bytes; at most {MAX_INPUT} are read")
+    if not data:
+        raise DecodeError(0, "the input is empty")
+    return data

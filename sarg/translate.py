@@ -1,0 +1,323 @@
+"""From the typed Hive tree to HudiExpression, without loss: what is not understood is unknown *at its node* (C1).
+
+    ===============================  ==========================================================================
+    Hive                             HudiExpression
+    ===============================  ==========================================================================
+    AND, OR (any nesting), NOT       And, Or (n-ary), Not
+    = <> <=> < <= > >=               Compare, with the types as they are: binding converts (C7)
+    x BETWEEN a AND b                x >= a AND x <= b; NOT of it when the invert flag is TRUE
+    x IN (...)                       In; a list folded into one constant is spread; struct IN: sarg.membership
+    IS [NOT] NULL                    IsNull, Not
+    IS [NOT] TRUE / FALSE            sarg.truth
+    LIKE, LIKE ANY, LIKE ALL         Like, Or, And; literal patterns over STRING and VARCHAR
+    column, struct field             Column with its path; virtual columns are Opaque
+    casts                            Cast to the node's type; number <-> timestamp is Opaque (zone and settings)
+    IF, CASE, nullif                 Call("branches", what may be the result), with NULL where it may be NULL
+    other functions                  Call by SQL name; run-time and users' functions are Opaque
+    dynamic value                    Opaque
+    ===============================  ==========================================================================
+
+Hive's own SearchArgument is not used on this way: it truncates literals and so loses rows.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from evaluator.errors import UnsupportedError
+from evaluator.expression import (
+    And,
+    Call,
+    Cast,
+    Column,
+    Compare,
+    Constant,
+    HudiExpression,
+    IsNull,
+    Like,
+    Literal,
+    Node,
+    Not,
+    Opaque,
+    Operand,
+    Or,
+    Unknown,
+)
+from evaluator.types import BOOLEAN, Kind, Type
+from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode, fold_tree
+from sarg.function_names import CASTS, COMPARISONS, RUN_TIME_FUNCTIONS, VIRTUAL_COLUMNS, sql_name
+from sarg.literals import literal_of, range_of, type_of
+from sarg.membership import membership
+from sarg.truth import is_false, is_null, is_true
+from sarg.uncertain import compare_with_range
+
+__all__ = ["translate"]
+
+N = TypeVar("N", bound=Node)
+
+_TRUE = Literal(True, BOOLEAN)
+_NO_ZONE = "the writer's time zone is not in the bytes of this constant"
+
+
+def translate(root: ExprNode) -> HudiExpression:
+    """The condition that the tree states. Any depth; never fails: a strange node becomes unknown."""
+    return _condition(fold_tree(root, _children, _translate))
+
+
+def _children(node: ExprNode) -> tuple[ExprNode, ...]:
+    """The children of a node; those of a nest of ANDs (or of ORs) all at once, left to right."""
+    if not (isinstance(node, FunctionNode) and node.simple_name in ("GenericUDFOPAnd", "GenericUDFOPOr")):
+        return node.children_of()
+    flat: list[ExprNode] = []
+    stack = list(reversed(node.children))
+    while stack:
+        child = stack.pop()
+        if isinstance(child, FunctionNode) and child.java == node.java:
+            stack.extend(reversed(child.children))
+        else:
+            flat.append(child)
+    return tuple(flat)
+
+
+def _translate(node: ExprNode, children: list[Node]) -> Node:
+    match node:
+        case FunctionNode():
+            try:
+                return _function(node, children)
+            except UnsupportedError as error:
+                return Unknown(error.what) if node.type == "boolean" else Opaque(error.what)
+        case ColumnNode(name=name):
+            if name.upper() in VIRTUAL_COLUMNS:
+                return Opaque(f"{name} is a virtual column")
+            return Column((name,), type_of(node.type))
+        case ConstantNode(value=value):
+            return literal_of(value, type_of(node.type))
+        case FieldNode(field=field):
+            parent = children[0]
+            if node.is_list or not isinstance(parent, Column):
+                return Opaque(f"field {field} of something that is not a struct column")
+            return Column((*parent.path, field), type_of(node.type))
+        case DynamicNode(id=name):
+            return Opaque(f"dynamic value {name} is not in the bytes")
+        case OtherNode(java=java):
+            return Opaque(f"a {java.rpartition('.')[2]} is not understood")
+        case _:
+            raise TypeError(f"not a node: {node!r}")
+
+
+def _function(node: FunctionNode, children: list[Node]) -> Node:
+    name = node.simple_name
+    java = node.java
+    if name == "GenericUDFBridge" and node.bridge is not None:
+        name, java = node.bridge.simple_name, node.bridge.java or ""
+    if sql_name(java) is None:
+        raise UnsupportedError(f"function {java or name} is not one of Hive's own")
+    match name:
+        case "GenericUDFOPAnd" | "GenericUDFOPOr":
+            return _joined(name, [_condition(child) for child in children])
+        case "GenericUDFOPNot":
+            return Not(_condition(_only(name, children)))
+        case _ if name in COMPARISONS:
+            left, right = _exactly(2, name, children)
+            return _comparison(COMPARISONS[name], left, right, node.children)
+        case "GenericUDFOPNotEqualNS":
+            left, right = _exactly(2, name, children)
+            return Not(_comparison("<=>", left, right, node.children))
+        case "GenericUDFBetween":
+            return _between(node, children)
+        case "GenericUDFIn":
+            return membership(node, [_operand(child) for child in children])
+        case "GenericUDFOPNull":
+            return is_null(_only(name, children))
+        case "GenericUDFOPNotNull":
+            return Not(is_null(_only(name, children)))
+        case "GenericUDFOPTrue":
+            return is_true(_condition(_only(name, children)))
+        case "GenericUDFOPNotTrue":
+            return Not(is_true(_condition(_only(name, children))))
+        case "GenericUDFOPFalse":
+            return is_false(_condition(_only(name, children)))
+        case "GenericUDFOPNotFalse":
+            return Not(is_false(_condition(_only(name, children))))
+        case "UDFLike":
+            text, pattern = _exactly(2, name, children)
+            return _like(text, pattern)
+        case "GenericUDFLikeAny" | "GenericUDFLikeAll":
+            if len(children) < 2:
+                raise UnsupportedError(f"{name} with {len(children)} arguments")
+            likes = [_like(children[0], pattern) for pattern in children[1:]]
+            return _joined("GenericUDFOPAnd" if name.endswith("All") else "GenericUDFOPOr", likes)
+        case "GenericUDFRegExp" | "GenericUDFInBloomFilter":
+            raise UnsupportedError(f"function {sql_name(java)} is not decided")
+        case _:
+            return _value(name, java, node, [_operand(child) for child in children])
+
+
+def _value(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> Operand:
+    """A function that yields a value."""
+    to = type_of(node.type)
+    match name:
+        case _ if name in CASTS:
+            return _cast(_only(name, arguments), to)
+        case "GenericUDFIf":
+            _, then, otherwise = _exactly(3, name, arguments)
+            return Call("branches", (then, otherwise), to)
+        case "GenericUDFWhen":
+            return _case(arguments, 0, to)
+        case "GenericUDFCase":
+            return _case(arguments, 1, to)
+        case "GenericUDFNullif":
+            value, _ = _exactly(2, name, arguments)
+            return Call("branches", (value, Literal(None, to)), to)
+        case "GenericUDFCoalesce" | "GenericUDFNvl":
+            return Call("coalesce", tuple(arguments), to)
+        case _ if name in RUN_TIME_FUNCTIONS or (name == "GenericUDFUnixTimeStamp" and not arguments):
+            raise UnsupportedError(f"function {sql_name(java)} is known at run time only")
+        case _:
+            return Call(sql_name(java) or name, tuple(arguments), to)
+
+
+def _case(arguments: list[Operand], start: int, to: Type) -> Operand:
+    """CASE: after ``start`` operands come pairs of WHEN and THEN, and the ELSE if one is left."""
+    pairs = arguments[start:]
+    if len(pairs) < 2:
+        raise UnsupportedError("a CASE without branches")
+    results = pairs[1::2]
+    last: Operand = pairs[-1] if len(pairs) % 2 else Literal(None, to)
+    return Call("branches", (*results, last), to)
+
+
+def _cast(operand: Operand, to: Type) -> Operand:
+    source = operand.type if isinstance(operand, Column | Literal | Cast | Call) else None
+    if source is not None and _crosses(source, to):
+        raise UnsupportedError(f"CAST({source} AS {to}) depends on the session's zone and settings")
+    return Cast(operand, to)
+
+
+def _crosses(source: Type, to: Type) -> bool:
+    def is_number(of: Type) -> bool:
+        return of.kind.is_number or of.kind is Kind.BOOLEAN
+
+    def is_moment(of: Type) -> bool:
+        return of.kind.is_timestamp or of.kind is Kind.DATE
+
+    return (is_number(source) and is_moment(to)) or (is_moment(source) and is_number(to))
+
+
+def _comparison(op: str, left: Node, right: Node, nodes: tuple[ExprNode, ...]) -> HudiExpression:
+    if isinstance(left, HudiExpression) or isinstance(right, HudiExpression):
+        return _compare_conditions(op, left, right)
+    left_operand, right_operand = _operand(left), _operand(right)
+    bounds = _bounds(nodes[1])
+    if bounds is not None:
+        return compare_with_range(op, left_operand, *bounds, _NO_ZONE)
+    bounds = _bounds(nodes[0])
+    if bounds is not None:
+        mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+        return compare_with_range(mirrored, right_operand, *bounds, _NO_ZONE)
+    return Compare(op, left_operand, right_operand)
+
+
+def _bounds(node: ExprNode) -> tuple[Literal, Literal] | None:
+    return range_of(node.value, type_of(node.type)) if isinstance(node, ConstantNode) else None
+
+
+def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
+    """``(a > 1) = true`` and its like: a condition against a boolean constant."""
+    if isinstance(left, Literal):
+        left, right = right, left
+    if not (isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool)):
+        raise UnsupportedError(f"a condition is compared by {op} with something that is not a boolean constant")
+    match op, right.value:
+        case ("=", True) | ("!=", False):
+            return left
+        case ("=", False) | ("!=", True):
+            return Not(left)
+        case "<=>", True:
+            return is_true(left)
+        case "<=>", False:
+            return is_false(left)
+        case _:
+            raise UnsupportedError(f"a condition is compared by {op}")
+
+
+def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
+    """BETWEEN(invert, x, low, high).
+
+    Hive yields NULL as soon as a bound is NULL, where ``x >= low AND x <= high`` may be FALSE: a bound that is not a
+    constant adds "or unknown, when the bound is NULL". [RAN: the row evaluator heeds invert in every version]
+    """
+    invert, x, low, high = _exactly(4, "BETWEEN", children)
+    if not (isinstance(invert, Literal) and isinstance(invert.value, bool)):
+        raise UnsupportedError("BETWEEN with a flag that is not a constant")
+    bounds = (_operand(low), _operand(high))
+    if any(isinstance(bound, Literal) and bound.value is None for bound in bounds):
+        raise UnsupportedError("BETWEEN with a NULL bound")
+    inside: HudiExpression = And((_comparison(">=", x, low, (node.children[1], node.children[2])),
+                                  _comparison("<=", x, high, (node.children[1], node.children[3]))))
+    guards = [And((IsNull(bound), Unknown("BETWEEN with a bound that may be NULL")))
+              for bound in bounds if not isinstance(bound, Literal | Opaque)]
+    if guards:
+        inside = Or((inside, *guards))
+    return Not(inside) if invert.value else inside
+
+
+def _like(text: Node, pattern: Node) -> HudiExpression:
+    """LIKE. Hive's backslash escapes ``%`` and ``_`` only; before anything else it is a plain character."""
+    if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
+        raise UnsupportedError("LIKE with a pattern that is not a constant text")
+    operand = _operand(text)
+    of = None if isinstance(operand, Opaque) else getattr(operand, "type", None)
+    if not isinstance(of, Type) or of.kind not in (Kind.STRING, Kind.VARCHAR):
+        raise UnsupportedError(f"LIKE over {of or 'a value of no known type'}")
+    if "\\" in pattern.value.replace("\\%", "").replace("\\_", ""):
+        raise UnsupportedError("LIKE with a backslash before an ordinary character")
+    return Like(operand, pattern.value)
+
+
+def _joined(name: str, conditions: list[HudiExpression]) -> HudiExpression:
+    if not conditions:
+        raise UnsupportedError(f"{name} without arguments")
+    if len(conditions) == 1:
+        return conditions[0]
+    return And(tuple(conditions)) if name == "GenericUDFOPAnd" else Or(tuple(conditions))
+
+
+def _condition(node: Node) -> HudiExpression:
+    """A node where a condition is wanted."""
+    match node:
+        case HudiExpression():
+            return node
+        case Literal(value=None):
+            return Constant(None)
+        case Literal(value=bool() as value):
+            return Constant(value)
+        case Opaque(reason=reason):
+            return Unknown(reason)
+        case Column(type=of) | Cast(type=of) | Call(type=of) if of == BOOLEAN:
+            return Compare("=", node, _TRUE)
+        case _:
+            return Unknown("a value that is not boolean stands for a condition")
+
+
+def _operand(node: Node) -> Operand:
+    """A node where a value is wanted."""
+    match node:
+        case Operand():
+            return node
+        case Constant(value=value):
+            return Literal(value, BOOLEAN)
+        case Unknown(reason=reason):
+            return Opaque(reason)
+        case _:
+            return Opaque("a condition stands for a value")
+
+
+def _exactly(count: int, name: str, children: list[N]) -> list[N]:
+    if len(children) != count:
+        raise UnsupportedError(f"{name} with {len(children)} arguments")
+    return children
+
+
+def _only(name: str, children: list[N]) -> N:
+    return _exactly(1, name, children)[0]
