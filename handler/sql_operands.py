@@ -27,14 +27,11 @@ _SYNONYMS = {
     "ucase": "upper", "lcase": "lower", "ceiling": "ceil", "power": "pow", "substr": "substring", "mod": "%",
     "char_length": "length", "character_length": "length", "len": "length", "dayofmonth": "day",
     "date_diff": "datediff", "dateadd": "date_add", "signum": "sign", "to_unix_timestamp": "unix_timestamp",
-    "week": "weekofyear",
+    "week": "weekofyear", "nvl": "coalesce", "ifnull": "coalesce",
 }
 
-#: Functions whose last or only arguments are the possible results: name -> which arguments.
+#: Functions of which only some arguments are possible results: name -> those arguments.
 _BRANCHES: dict[str, Callable[[tuple[Operand, ...]], tuple[Operand, ...]]] = {
-    "coalesce": lambda a: a,
-    "nvl": lambda a: a,
-    "ifnull": lambda a: a,
     "nvl2": lambda a: a[1:],
     "nullif": lambda a: (a[0], Literal(None, VOID)),
 }

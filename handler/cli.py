@@ -1,0 +1,237 @@
+"""The command line: decode, inspect, prune, explain, demo.
+
+Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
+``--json`` stdout holds one JSON document and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+
+import sarg
+from evaluator.errors import SargoError, UnsupportedError
+from evaluator.expression import HudiExpression, to_dict, to_text
+from evaluator.semantics import Semantics
+from handler import demo as demonstration
+from handler.decode_view import show_decoded
+from handler.explain_view import file_report, show_explanation, show_file
+from handler.filters import is_hive_filter
+from handler.plan_view import show_plan
+from handler.planner import prune
+from handler.sql import Engine, SqlError, parse
+from handler.table_report import TableReport, report_table
+from handler.table_view import show_table
+from handler.tables import open_table
+from index_store import StatsError, TableError
+
+__all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
+
+BAD_INPUT, UNREADABLE_TABLE = 2, 3
+
+_HINTS: dict[type[SargoError], str] = {
+    StatsError: "leave out --strict to answer without this index",
+    TableError: "give the folder that holds .hoodie",
+    SqlError: "see 'sargo prune --help' for examples",
+    sarg.DecodeError: "give the whole value of hive.io.filter.expr.serialized, or @FILE",
+}
+
+
+class _InputError(click.ClickException):
+    exit_code = BAD_INPUT
+
+
+class _Sargo(click.Group):
+    """The command group: every error leaves as one line and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,
+             complete_var: str | None = None, standalone_mode: bool = True, **extra: Any) -> Any:
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        try:
+            code = super().main(args, prog_name or "sargo", complete_var, standalone_mode=False, **extra)
+            sys.stdout.flush()
+        except click.exceptions.Abort:
+            _leave(130, "stopped")
+        except click.ClickException as error:
+            _leave(error.exit_code, error.format_message())
+        except TableError as error:
+            _leave(UNREADABLE_TABLE, f"{error}: {_HINTS[TableError]}")
+        except StatsError as error:
+            _leave(UNREADABLE_TABLE, f"{error}: {_HINTS[StatsError]}")
+        except SargoError as error:
+            hint = _HINTS.get(type(error))
+            _leave(BAD_INPUT, f"{error}: {hint}" if hint else str(error))
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads any more: leave without a second error
+            sys.exit(0)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int, message: str) -> NoReturn:
+    click.echo("sargo: " + " ".join(message.split()), err=True)
+    sys.exit(code)
+
+
+def _console() -> Console:
+    """Stdout; as wide as the terminal, or 120 columns when it is not one."""
+    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def _working(what: str) -> AbstractContextManager[Any]:
+    """A spinner on stderr, only when a person looks at it."""
+    console = Console(stderr=True)
+    return console.status(what) if console.is_terminal else nullcontext()
+
+
+def _print_json(document: object) -> None:
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+
+
+def _hive_bytes(argument: str) -> str | bytes:
+    """The text itself, the content of @FILE, or stdin for ``-``: Base64 or raw bytes."""
+    content: bytes
+    if argument == "-":
+        content = sys.stdin.buffer.read()
+    elif argument.startswith("@"):
+        try:
+            content = Path(argument[1:]).read_bytes()
+        except OSError as error:
+            raise _InputError(f"cannot read {argument[1:]}: {error.strerror}") from error
+    else:
+        return argument
+    text = content.decode("ascii", errors="replace")
+    return text.strip() if is_hive_filter(text) else content
+
+
+def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | None) -> tuple[HudiExpression, Engine]:
+    """The one filter that was given, read; what cannot be read is bad input."""
+    if (where is None) == (hive_filter is None):
+        raise click.UsageError("give either --where SQL or --hive-filter B64|@FILE")
+    if where is not None:
+        return parse(where, engine or "spark"), engine or "spark"
+    assert hive_filter is not None
+    return sarg.decode(_hive_bytes(hive_filter)), engine or "hive"
+
+
+def _pruning_options(command: Callable[..., None]) -> Any:
+    options: list[Callable[[Any], Any]] = [
+        click.argument("table"),
+        click.option("--where", metavar="SQL", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
+        click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
+        click.option("--engine", type=click.Choice(["hive", "spark"]),
+                     help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
+        click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
+        click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
+        click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    ]
+    decorated: Any = command
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated
+
+
+@click.group(cls=_Sargo, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("sargo"), prog_name="sargo")
+def main() -> None:
+    """File skipping for Apache Hudi tables, from Hive and from Spark."""
+
+
+@main.command()
+@click.argument("filter_", metavar="FILTER|@FILE|-")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--raw", is_flag=True, help="Print Hive's typed tree as JSON and nothing else.")
+def decode(filter_: str, as_json: bool, raw: bool) -> None:
+    """Show what is in a Hive filter (hive.io.filter.expr.serialized, Base64 or bytes)."""
+    given = _hive_bytes(filter_)
+    if raw:
+        _print_json(sarg.decode_exprnode(given).to_dict())
+        return
+    decoded = sarg.decode_detailed(given)
+    if as_json:
+        hive = None if decoded.exprnode is None else decoded.exprnode.to_dict()
+        _print_json({"profile": str(decoded.profile), "hive": hive,
+                     "filter": {"text": to_text(decoded.expression), "tree": to_dict(decoded.expression)}})
+        return
+    show_decoded(decoded, _console())
+
+
+@main.command()
+@click.argument("table")
+@click.option("--as-of", metavar="INSTANT", help="Look at the table as of this instant or date.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def inspect(table: str, as_of: str | None, as_json: bool) -> None:
+    """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
+    with _working("reading the table"):
+        report: TableReport = report_table(open_table(table), as_of)
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        show_table(report, _console())
+
+
+@main.command("prune")
+@_pruning_options
+def prune_command(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
+                  time_zone: str | None, strict: bool, as_json: bool) -> None:
+    """Answer which file slices of TABLE a filter needs.
+
+    \b
+    sargo prune /data/trips --where "fare > 50 AND city = 'sf'"
+    sargo prune /data/trips --hive-filter @filter.b64 --json
+    """
+    expression, rules = _chosen_filter(where, hive_filter, engine)
+    _check_zone(time_zone)
+    with _working("pruning"):
+        plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
+    if as_json:
+        _print_json(plan.to_dict())
+    else:
+        show_plan(plan, _console())
+
+
+@main.command()
+@_pruning_options
+@click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
+def explain(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
+            time_zone: str | None, strict: bool, as_json: bool, file_id: str | None) -> None:
+    """Show what each condition of a filter skips in TABLE, and why not more."""
+    expression, rules = _chosen_filter(where, hive_filter, engine)
+    _check_zone(time_zone)
+    with _working("pruning"):
+        plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
+    indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
+    if file_id is not None and len(indices) != 1:
+        raise _InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
+    if as_json:
+        document = plan.to_dict()
+        if indices:
+            document["file"] = file_report(plan, indices[0])
+        _print_json(document)
+    elif indices:
+        show_file(plan, indices[0], _console())
+    else:
+        show_explanation(plan, _console())
+
+
+@main.command()
+def demo() -> None:
+    """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
+    sys.exit(demonstration.run(_console()))
+
+
+def _check_zone(time_zone: str | None) -> None:
+    try:
+        Semantics.named("spark", time_zone)
+    except UnsupportedError as error:
+        raise _InputError(str(error)) from error

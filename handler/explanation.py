@@ -1,0 +1,114 @@
+"""How a plan came about: the bound filter, the answers of its leaves, and the statistics behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluator.bind import BoundExpression
+from evaluator.bounds import Trust, reason
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.evaluate import Evaluation, Source
+from evaluator.outcome import describe
+from handler.leaf_reports import LeafReport, report_leaves
+from handler.value_texts import value_text
+
+__all__ = ["ColumnReport", "Explanation", "FileLeaf", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the filter's tree as it was evaluated: "and", "or", "not", or "leaf" with its number."""
+
+    operation: str
+    children: tuple[Step, ...] = ()
+    leaf: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReport:
+    """What one index kind knows of a column in one file slice. Bounds and counts are None where they are not known.
+
+    ``trust`` says why a statistic is missing or is not used; None: all are.
+    """
+
+    kind: str
+    column: str
+    lo: str | None
+    hi: str | None
+    null_count: int | None
+    row_count: int | None
+    trust: str | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, "column": self.column, "lo": self.lo, "hi": self.hi, "null_count": self.null_count,
+                "row_count": self.row_count, "trust": self.trust}
+
+
+@dataclass(frozen=True, slots=True)
+class FileLeaf:
+    """One condition in one file slice: its outcome, by kind, and the statistics that it read."""
+
+    text: str
+    outcome: str
+    by_kind: Mapping[str, str]
+    columns: tuple[ColumnReport, ...]
+    reason: str | None
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"text": self.text, "outcome": self.outcome, "by_kind": dict(self.by_kind), "reason": self.reason,
+                "columns": [column.to_dict() for column in self.columns]}
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Everything that ``prune`` knew when it answered for ``n`` slices."""
+
+    bound: BoundExpression
+    evaluation: Evaluation
+    sources: Sequence[Source]
+    n: int
+
+    @cached_property
+    def leaves(self) -> tuple[LeafReport, ...]:
+        """What each condition did, in the order of the filter."""
+        return report_leaves(self.bound, self.evaluation, self.sources, self.n)
+
+    @cached_property
+    def tree(self) -> Step:
+        """The filter as it was evaluated."""
+        stack: list[Step] = []
+        for step in self.bound.program:
+            if step.operation == "leaf":
+                stack.append(Step("leaf", leaf=step.operand))
+            else:
+                children = tuple(stack[len(stack) - step.operand:])
+                del stack[len(stack) - step.operand:]
+                stack.append(Step(step.operation, children))
+        return stack[0]
+
+    def file_leaves(self, index: int) -> Iterator[FileLeaf]:
+        """Every condition of the filter in the slice of this index."""
+        for leaf, answer in zip(self.bound.leaves, self.evaluation.leaves, strict=True):
+            columns = tuple(_column_report(source.name, column, source.statistics[column], index)
+                            for column in leaf.columns for source in self.sources if column in source.statistics)
+            yield FileLeaf(leaf.text, describe(int(answer.outcomes[index])),
+                           {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_source.items()},
+                           columns, leaf.reason)
+
+
+def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: int) -> ColumnReport:
+    def bound(values: object, known: object) -> str | None:
+        return value_text(values, statistics.type) if known else None
+
+    def count(value: int) -> int | None:
+        return None if value == UNKNOWN_COUNT else value
+
+    lo = bound(statistics.lo[index], statistics.lo_known[index])
+    hi = bound(statistics.hi[index], statistics.hi_known[index])
+    trust = Trust(int(statistics.trust[index]))
+    return ColumnReport(kind, column, lo, hi, count(int(statistics.null_count[index])),
+                        count(int(statistics.row_count[index])), reason(trust) if trust else None)

@@ -1,0 +1,115 @@
+"""What each condition of a filter did: in how many slices it was impossible, by which index, and why not in more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bind import BoundExpression
+from evaluator.bounds import Trust, reason
+from evaluator.evaluate import Evaluation, Source
+from evaluator.outcome import FALSE, TRUE
+
+__all__ = ["IN_RANGE", "LeafReport", "Shortfall", "polarities", "report_leaves"]
+
+IN_RANGE = "its bounds allow a matching row"
+NO_BOUNDS = "its bounds are not known"
+NO_STATISTICS = "no statistics of column {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """One reason why a condition did not rule out more, and in how many slices it holds."""
+
+    text: str
+    slices: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeafReport:
+    """One condition of the filter.
+
+    negated      an odd number of NOTs stands above it, so it rules a slice out when it cannot be FALSE there
+    skipped      number of slices that it rules out, as far as it goes (an OR beside it may still keep them)
+    by_kind      the same by index kind, each kind alone
+    shortfalls   why it does not rule out the others, most frequent first
+    """
+
+    text: str
+    columns: tuple[str, ...]
+    negated: bool
+    slices: int
+    skipped: int
+    by_kind: Mapping[str, int]
+    shortfalls: tuple[Shortfall, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain dicts and lists for JSON."""
+        return {"text": self.text, "columns": list(self.columns), "negated": self.negated, "skipped": self.skipped,
+                "by_kind": dict(self.by_kind),
+                "not_more_because": [{"reason": s.text, "slices": s.slices} for s in self.shortfalls]}
+
+
+def polarities(bound: BoundExpression) -> list[bool]:
+    """For each leaf, whether an odd number of NOTs stands above it. Reads the postfix program backwards."""
+    negated: list[bool] = []
+    pending = [False]
+    for step in reversed(bound.program):
+        above = pending.pop()
+        match step.operation:
+            case "leaf":
+                negated.append(above)
+            case "not":
+                pending.append(not above)
+            case _:
+                pending.extend([above] * step.operand)
+    negated.reverse()
+    return negated
+
+
+def report_leaves(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], n: int,
+                  ) -> tuple[LeafReport, ...]:
+    """A report for each leaf, in the order of the filter."""
+    reports = []
+    for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, polarities(bound), strict=True):
+        wanted = FALSE if negated else TRUE
+        open_slices = (answer.outcomes & wanted) != 0
+        by_kind = {name: int(np.count_nonzero((outcomes & wanted) == 0)) for name, outcomes in answer.by_source.items()}
+        if leaf.reason is not None:
+            shortfalls: tuple[Shortfall, ...] = (Shortfall(leaf.reason, n),) if n else ()
+        else:
+            shortfalls = _shortfalls(leaf.columns, sources, open_slices)
+        reports.append(LeafReport(leaf.text, leaf.columns, negated, n, n - int(np.count_nonzero(open_slices)), by_kind,
+                                  shortfalls))
+    return tuple(reports)
+
+
+def _shortfalls(columns: Sequence[str], sources: Sequence[Source], open_slices: npt.NDArray[np.bool_],
+                ) -> tuple[Shortfall, ...]:
+    """Count, over the slices that a leaf leaves open, what was missing of its columns' statistics."""
+    count = int(np.count_nonzero(open_slices))
+    if not count:
+        return ()
+    counts: Counter[str] = Counter()
+    explained = np.zeros(len(open_slices), np.bool_)
+    for column in columns:
+        known = [source.statistics[column] for source in sources if column in source.statistics]
+        if not known:
+            counts[NO_STATISTICS.format(column)] = count
+            explained |= open_slices
+            continue
+        lacking = open_slices & ~np.logical_or.reduce([s.lo_known | s.hi_known | ~s.may_be_value for s in known])
+        explained |= lacking
+        best = np.minimum.reduce([s.trust for s in known])
+        codes, numbers = np.unique(best[lacking], return_counts=True)
+        for code, number in zip(codes.tolist(), numbers.tolist(), strict=True):
+            why = reason(Trust(code)) if code else NO_BOUNDS
+            counts[f"{column}: {why}"] += number
+    rest = int(np.count_nonzero(open_slices & ~explained))
+    if rest:
+        counts[IN_RANGE] = rest
+    return tuple(Shortfall(text, number) for text, number in counts.most_common())

@@ -1,0 +1,121 @@
+"""The one place where a filter, a table and its index kinds meet (contracts C4, C6).
+
+    open -> read the filter -> bind -> ask the kinds for the columns that are needed -> evaluate -> Plan
+
+Whatever fails on the way becomes a reason, and the answer is "skip nothing" for as much as it concerns: the whole
+filter if that cannot be read, one column of one index kind if that cannot be read. ``strict`` raises instead. Only a
+table that cannot be opened always raises: there is nothing that could be kept.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.errors import SargoError
+from evaluator.evaluate import Source, evaluate
+from evaluator.expression import Unknown
+from evaluator.schema import Field
+from evaluator.semantics import Semantics, process_time_zone
+from handler.explanation import Explanation
+from handler.filters import Filter, default_engine, read_filter
+from handler.plan import Plan, Reason
+from handler.sql import Engine
+from handler.tables import OpenTable, TableAt, open_table
+
+__all__ = ["prune"]
+
+Openable = OpenTable | str | os.PathLike[str]
+_Fail = Callable[[str, str, Exception], None]
+
+
+class _Stopwatch:
+    """Seconds per phase, in the order in which the phases end."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._last
+        self._last = now
+
+
+def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: str | None = None,  # noqa: A002
+          strict: bool = False, time_zone: str | None = None) -> Plan:
+    """Which file slices of a table a filter needs.
+
+    table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
+    filter      SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
+    engine      whose rules hold, "hive" or "spark"; by default Hive's for a Hive filter and Spark's otherwise
+    as_of       answer for the table as of this instant; by default the latest
+    strict      raise what fails instead of skipping nothing
+    time_zone   session zone of the query (IANA name); by default the zone of this process
+
+    Raises TableError when the table cannot be opened or its slices cannot be listed; with ``strict`` also SqlError,
+    DecodeError, StatsError and the like.
+    """
+    watch = _Stopwatch()
+    opened = table if isinstance(table, OpenTable) else open_table(table)
+    at = opened.at(as_of)
+    watch.lap("open")
+    reasons: list[Reason] = []
+
+    def fail(scope: str, what: str, error: Exception) -> None:
+        if strict:
+            raise error
+        reasons.append(Reason(scope, f"{what}: {_describe(error)}"))
+
+    if at.slices.note:
+        reasons.append(Reason("store", at.slices.note))
+    if at.failure is not None:
+        fail("store", "the indexes cannot be read", at.failure)
+    chosen: Engine = engine or default_engine(filter)
+    try:
+        expression = read_filter(filter, chosen)
+    except Exception as error:
+        fail("filter", "the filter cannot be read", error)
+        expression = Unknown(reasons[-1].text)
+    watch.lap("filter")
+    n = len(at.slices)
+    explanation = None
+    outcomes = np.full(n, outcome.UNKNOWN, np.uint8)
+    try:
+        bound = bind(expression, opened.table.schema, Semantics.named(chosen, time_zone))
+        watch.lap("bind")
+        sources = _ask(at, bound.columns, fail)
+        watch.lap("statistics")
+        evaluation = evaluate(bound, n, sources)
+        watch.lap("evaluate")
+    except Exception as error:
+        fail("filter", "the filter cannot be evaluated", error)
+    else:
+        outcomes = evaluation.outcomes
+        explanation = Explanation(bound, evaluation, sources, n)
+        reasons += [Reason("leaf", f"{leaf.text}: {leaf.reason}") for leaf in bound.leaves if leaf.reason is not None]
+    zone = time_zone or process_time_zone()
+    return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, outcomes,
+                tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge))
+
+
+def _ask(at: TableAt, columns: Sequence[Field], fail: _Fail) -> list[Source]:
+    """What every kind says of the columns; a failure is a reason and leaves out what failed."""
+    sources = []
+    for known in at.knowledge:
+        def on_failure(error: Exception, name: str = known.kind.name) -> None:
+            fail("store", f"{name} cannot be read", error)
+
+        sources.append(known.source(columns, on_failure))
+    return sources
+
+
+def _describe(error: Exception) -> str:
+    """One line for people; an error that is not ours is named, for it points to a fault here."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, SargoError) else f"{type(error).__name__} {text}".strip()

@@ -1,0 +1,72 @@
+"""``sargo inspect``: a table on one screen."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from handler.plan_view import bar
+from handler.table_report import TableReport
+
+__all__ = ["show_table"]
+
+MOST_PARTITIONS = 12
+
+
+def show_table(report: TableReport, console: Console) -> None:
+    """Print version, instants, slices, indexes, coverage per column and untrusted statistics."""
+    facts = Table.grid(padding=(0, 2))
+    for name, value in _facts(report):
+        facts.add_row(Text(name, style="dim"), Text(value))
+    console.print(facts)
+    _show_indexes(report, console)
+    _show_coverage(report, console)
+    if report.distrust:
+        console.print(Text("\nStatistics that are missing or not trusted", style="bold"))
+        rows = Table.grid(padding=(0, 2))
+        for item in sorted(report.distrust, key=lambda d: (-d.slices, d.kind, d.column)):
+            rows.add_row("", Text(f"{item.slices} slices", style="yellow"), Text(item.kind, style="dim"),
+                         Text(item.column, style="green"), Text(item.reason))
+        console.print(rows)
+    for failure in report.failures:
+        console.print(Text.assemble(("cannot be read  ", "red"), failure))
+
+
+def _facts(report: TableReport) -> list[tuple[str, str]]:
+    partitions = [f"{name or '·'} {count}" for name, count in list(report.partitions.items())[:MOST_PARTITIONS]]
+    if len(report.partitions) > MOST_PARTITIONS:
+        partitions.append(f"and {len(report.partitions) - MOST_PARTITIONS} more")
+    return [
+        ("table", f"{report.name or '?'}  {report.path}"),
+        ("version", f"{report.version}, {report.table_type}"),
+        ("instant", f"{report.instant or 'no commit'}  ({report.instants} completed, {report.pending} pending, "
+                    f"{report.first_instant} to {report.last_instant})"),
+        ("keys", f"record key {', '.join(report.record_key) or '?'}; partitioned by "
+                 f"{', '.join(report.partition_fields) or 'nothing'}"),
+        ("slices", f"{report.slices} file slices with {report.log_files} log files, from the {report.source}"
+                   f"{': ' + report.note if report.note else ''}"),
+        ("partitions", ", ".join(partitions)),
+    ]
+
+
+def _show_indexes(report: TableReport, console: Console) -> None:
+    if not report.indexes:
+        return
+    console.print(Text("\nIndexes of the metadata table", style="bold"))
+    rows = Table.grid(padding=(0, 2))
+    for index in report.indexes:
+        state = "read" if index.read else "not read by this version" if index.state == "available" else index.state
+        rows.add_row("", Text(index.name), Text(state, style="green" if index.read else "yellow"),
+                     Text(", ".join(index.columns), style="dim"))
+    console.print(rows)
+
+
+def _show_coverage(report: TableReport, console: Console) -> None:
+    for covered in report.coverage:
+        console.print(Text(f"\nCoverage of {covered.kind}", style="bold"))
+        rows = Table.grid(padding=(0, 2))
+        for name, column in covered.columns.items():
+            rows.add_row("", Text(name, style="green"), bar(column.usable, covered.slices, "green"),
+                         Text(f"{column.usable}/{covered.slices}"))
+        console.print(rows)

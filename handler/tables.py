@@ -1,0 +1,114 @@
+"""An opened table: what was read of it once stays with it, so that the next filter pays for its own columns only.
+
+Slices, index kinds and statistics are kept per instant. An opened table answers for the timeline as it was when it was
+opened: open it again to see newer commits (its answers stay right for the files that they name).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+import index_store
+from evaluator.columns import ColumnStatistics
+from evaluator.errors import SargoError
+from evaluator.evaluate import Source
+from evaluator.schema import Field
+from index_store import FileSlices, IndexKind, Table
+
+__all__ = ["Knowledge", "OpenTable", "TableAt", "open_table"]
+
+OnFailure = Callable[[Exception], None]
+
+
+@dataclass(slots=True)
+class Knowledge:
+    """One index kind of a table at an instant and the statistics that were asked of it so far.
+
+    A column that the kind was asked for and did not know is remembered too.
+    """
+
+    kind: IndexKind
+    statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+
+    def source(self, columns: Sequence[Field], on_failure: OnFailure) -> Source:
+        """What the kind says of these columns; of a column that fails, which is reported, it says nothing (C4)."""
+        missing = [column for column in columns if column.name not in self.asked]
+        if missing:
+            self._load(missing, on_failure)
+        return Source(self.kind.name, self.statistics, self._look_up(on_failure))
+
+    def _load(self, columns: Sequence[Field], on_failure: OnFailure) -> None:
+        try:
+            self.statistics.update(self.kind.statistics(columns))
+        except Exception as error:
+            if len(columns) == 1:
+                on_failure(error)
+                return
+            for column in columns:  # one column's fault is not the others'
+                self._load([column], on_failure)
+            return
+        self.asked.update(column.name for column in columns)
+
+    def _look_up(self, on_failure: OnFailure) -> Callable[[Field, Sequence[object]], npt.NDArray[np.bool_] | None]:
+        def may_hold(column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+            try:
+                return self.kind.may_hold(column, values)
+            except Exception as error:
+                on_failure(error)
+                return None
+        return may_hold
+
+
+@dataclass(frozen=True, slots=True)
+class TableAt:
+    """The slices of a table at an instant, and its index kinds; ``failure`` says why there are none, if they failed."""
+
+    slices: FileSlices
+    knowledge: tuple[Knowledge, ...]
+    failure: Exception | None = None
+
+
+class OpenTable:
+    """A handle on a table, made by ``open_table``; ``prune`` takes it in place of a path."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._at: dict[str | None, TableAt] = {}
+
+    @property
+    def path(self) -> str:
+        return str(self.table.path)
+
+    def __repr__(self) -> str:
+        return f"OpenTable({self.path!r})"
+
+    def at(self, as_of: str | None = None) -> TableAt:
+        """Slices and kinds at an instant, read once. Raises TableError when the slices cannot be listed."""
+        found = self._at.get(as_of)
+        if found is None:
+            slices = self.table.slices(as_of)
+            try:
+                found = TableAt(slices, tuple(Knowledge(kind) for kind in self.table.kinds(slices)))
+            except SargoError as error:
+                found = TableAt(slices, (), error)
+            self._at[as_of] = found
+        return found
+
+    def statistics(self, columns: Sequence[Field], as_of: str | None = None,
+                   ) -> Mapping[str, Mapping[str, ColumnStatistics]]:
+        """By kind and column, what the kinds know of these columns. Raises what a kind raises."""
+        def fail(error: Exception) -> None:
+            raise error
+
+        return {known.kind.name: known.source(columns, fail).statistics for known in self.at(as_of).knowledge}
+
+
+def open_table(path: str | os.PathLike[str]) -> OpenTable:
+    """Open the Hudi table at ``path``. Raises TableError when it cannot be read."""
+    return OpenTable(index_store.open_table(os.fspath(path)))

@@ -1,0 +1,36 @@
+"""Any tree as a rich tree, without recursion and never longer than a screen can bear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from rich.text import Text
+from rich.tree import Tree
+
+__all__ = ["MOST_DEPTH", "MOST_NODES", "grow"]
+
+N = TypeVar("N")
+
+MOST_NODES = 200
+MOST_DEPTH = 30
+
+
+def grow(root: N, label_of: Callable[[N], Text], children_of: Callable[[N], Sequence[N]]) -> Tree:
+    """Draw a tree; branches beyond ``MOST_NODES`` nodes or ``MOST_DEPTH`` levels are cut, and say so."""
+    drawn = Tree(label_of(root))
+    stack = [(drawn, root, 1)]
+    count = 1
+    while stack:
+        branch, node, depth = stack.pop()
+        children = children_of(node)
+        if depth >= MOST_DEPTH and children:
+            branch.add(Text("… deeper levels are not shown", style="dim"))
+            continue
+        room = max(MOST_NODES - count, 0)
+        added = [(branch.add(label_of(child)), child, depth + 1) for child in children[:room]]
+        count += len(added)
+        if len(children) > room:
+            branch.add(Text(f"… {len(children) - room} more are not shown", style="dim"))
+        stack.extend(reversed(added))
+    return drawn

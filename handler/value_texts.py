@@ -1,0 +1,47 @@
+"""Bounds as people write them: a date instead of a day number, a decimal with its point."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+from evaluator.types import Kind, Type
+
+__all__ = ["value_text"]
+
+LONGEST = 60
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def value_text(value: Any, of: Type) -> str:
+    """A value in the form of the statistics' arrays (``evaluator.columns``) as text; long text is cut."""
+    match of.kind:
+        case Kind.BOOLEAN:
+            return "true" if value else "false"
+        case Kind.DECIMAL:
+            return str(Decimal(int(value)).scaleb(-of.scale))
+        case Kind.DATE:
+            return _moment(datetime.timedelta(days=int(value)), "%Y-%m-%d", f"day {value}")
+        case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
+            text = _moment(datetime.timedelta(microseconds=int(value)), "%Y-%m-%d %H:%M:%S.%f", f"{value} µs")
+            return text + ("Z" if of.kind is Kind.TIMESTAMP_LTZ else "")
+        case Kind.BINARY:
+            return _cut("X'" + bytes(value).hex() + "'")
+        case _ if of.kind.is_text:
+            return _cut(repr(str(value)))
+        case _ if of.kind.is_fractional:
+            return repr(float(value))
+        case _:
+            return str(value)
+
+
+def _moment(since: datetime.timedelta, pattern: str, otherwise: str) -> str:
+    try:
+        return (_EPOCH + since).strftime(pattern)
+    except (OverflowError, ValueError):
+        return otherwise
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST - 1] + "…"
