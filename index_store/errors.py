@@ -14,7 +14,7 @@ __all__ = ["FormatError", "StatsError", "TableError", "naming_column", "naming_t
 
 
 class TableError(SargoError):
-    """A table, its timeline or one of its files cannot be read. ``path`` is the file or the table, ``why`` for people."""
+    """A table, its timeline or one of its files cannot be read. ``path`` is the file or table, ``why`` for people."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")

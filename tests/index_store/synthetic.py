@@ -1,0 +1,137 @@
+"""Bytes as Hudi writes them, made by hand: HFiles, log blocks, column statistics records, and small tables.
+
+Independent of the readers under test: lengths and layouts are written out again from the format's description.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import fastavro
+
+from index_store.formats.keys import column_id, file_name_id, partition_id
+
+V9_SCHEMA = json.loads((Path(__file__).parent / "data" / "metadata_record_v9.json").read_text())
+KEY_SUFFIX = b"\0\x7f\xff\xff\xff\xff\xff\xff\xff\x04"
+GZ, NONE = 1, 2
+
+
+def protobuf_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def hadoop_varint(value: int) -> bytes:
+    if -112 <= value <= 127:
+        return struct.pack("b", value)
+    length = (value.bit_length() + 7) // 8
+    return struct.pack("b", -112 - length) + value.to_bytes(length, "big")
+
+
+def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec: int = GZ, block_size: int = 65536,
+          checksum: int = 0) -> bytes:
+    """An HFile with a one-level index; records are sorted here."""
+    out = bytearray()
+
+    def put(magic: bytes, data: bytes) -> int:
+        start = len(out)
+        stream = zlib.compressobj(6, zlib.DEFLATED, 31)
+        payload = stream.compress(data) + stream.flush() if codec == GZ else data
+        whole = 33 + len(payload)
+        chunks = -(-whole // 16384)
+        header = struct.pack(">8siiqBii", magic, len(payload) + 4 * chunks, len(data), -1, checksum, 16384, whole)
+        block = header + payload
+        sums = b"".join(struct.pack(">I", zlib.crc32(block[i:i + 16384])) for i in range(0, whole, 16384))
+        out.extend(block + (sums if checksum else bytes(4 * chunks)))
+        return start
+
+    index: list[tuple[int, int, bytes]] = []
+    block, first, count, raw = b"", b"", 0, 0
+
+    def flush() -> None:
+        nonlocal block, raw
+        if block:
+            start = put(b"DATABLK*", block)
+            index.append((start, len(out) - start, first))
+            raw += len(block)
+            block = b""
+
+    parts: list[bytes] = []
+    size = 0
+    for key, value in sorted(records):
+        if not parts:
+            first = key
+        stored = struct.pack(">h", len(key)) + key + KEY_SUFFIX
+        entry = struct.pack(">ii", len(stored), len(value)) + stored + value + b"\0"
+        parts.append(entry)
+        size += len(entry)
+        count += 1
+        if size >= block_size:
+            block = b"".join(parts)
+            flush()
+            parts, size = [], 0
+    block = b"".join(parts)
+    flush()
+    load = put(b"IDXROOT2", b"".join(
+        struct.pack(">qi", start, length) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key + KEY_SUFFIX
+        for start, length, key in index))
+    put(b"IDXROOT2", b"")
+
+    def pair(key: bytes, value: bytes) -> bytes:
+        body = b"\x0a" + protobuf_varint(len(key)) + key + b"\x12" + protobuf_varint(len(value)) + value
+        return b"\x0a" + protobuf_varint(len(body)) + body
+    info = pair(b"schema", json.dumps(schema).encode())
+    info_start = put(b"FILEINF2", b"PBUF" + protobuf_varint(len(info)) + info)
+    trailer = {1: info_start, 2: load, 4: raw, 5: len(index), 6: 0, 7: count, 8: 1, 9: 0, 12: codec}
+    message = b"".join(protobuf_varint(k << 3) + protobuf_varint(v) for k, v in trailer.items())
+    tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
+    return bytes(out) + tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)
+
+
+def log_block(kind: int, content: bytes, instant: str, target: str = "") -> bytes:
+    headers = {0: instant, **({1: target, 3: "0"} if target else {})}
+    header = struct.pack(">i", len(headers)) + b"".join(
+        struct.pack(">ii", key, len(text)) + text.encode() for key, text in headers.items())
+    body = (struct.pack(">ii", 1, kind) + header + struct.pack(">q", len(content)) + content + struct.pack(">i", 0))
+    return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 14)
+
+
+def delete_content(keys: Sequence[str]) -> bytes:
+    def text(value: str) -> bytes:
+        return b"\x02" + protobuf_varint(len(value.encode()) << 1) + value.encode()
+    records = b"".join(text(key) + text("column_stats") + b"\x04\0" for key in keys)
+    data = (protobuf_varint(len(keys) << 1) + records if keys else b"") + b"\0"
+    return struct.pack(">ii", 3, len(data)) + data
+
+
+def wrapped(wrapper: str, value: Any) -> Any:
+    return None if wrapper == "" else (f"org.apache.hudi.avro.model.{wrapper}", {"value": value})
+
+
+def stats_value(file_name: str, column: str, lo: Any, hi: Any, rows: int | None, nulls: int | None, *,
+                deleted: bool = False, tight: bool = False, value_type: tuple[int, str | None] | None = None,
+                schema: Any = V9_SCHEMA) -> bytes:
+    """The Avro bytes of one column statistics record, by fastavro. ``lo``, ``hi``: (wrapper, value) or None."""
+    stats: dict[str, Any] = {
+        "fileName": file_name, "columnName": column, "minValue": wrapped(*lo) if lo else None,
+        "maxValue": wrapped(*hi) if hi else None, "valueCount": rows, "nullCount": nulls, "totalSize": 100,
+        "totalUncompressedSize": 200, "isDeleted": deleted, "isTightBound": tight,
+        "valueType": None if value_type is None else {"typeOrdinal": value_type[0], "additionalInfo": value_type[1]}}
+    record: Mapping[str, Any] = {"key": "", "type": 3, "ColumnStatsMetadata": stats}
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), record)
+    return out.getvalue()
+
+
+def stats_key(column: str, partition: str, file_name: str) -> bytes:
+    return column_id(column) + partition_id(partition) + file_name_id(file_name)

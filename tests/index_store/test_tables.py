@@ -1,0 +1,227 @@
+"""Every real table opens, and its slices are those that replaying its commits gives."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyarrow import fs
+
+from evaluator.types import BIGINT, BINARY, BOOLEAN, DATE, INT, STRING, TIMESTAMP_LTZ, Kind, decimal_type
+from index_store import StatsError, TableError, open_table
+from tests.index_store.conftest import DATA, TABLES
+from tests.index_store.replay import commits, replay
+
+VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
+
+
+def as_replayed(slices):
+    return {(one.partition, one.file_id): (one.base_file and one.base_file.rpartition("/")[2],
+                                           frozenset(path.rpartition("/")[2] for path in one.log_files))
+            for one in slices}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_slices_are_those_that_replaying_the_commits_gives(hudi_table, name):
+    path = hudi_table(name)
+    table = open_table(path)
+    slices = table.slices()
+    assert slices.source == "metadata table"
+    assert slices.note == ""
+    assert slices.instant == commits(path)[-1][1]
+    assert as_replayed(slices) == replay(path)
+    assert len({one.file_id for one in slices}) == len(slices)
+    for one in slices:
+        for file in one.files:
+            assert (path / file).exists()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_older_instant_gives_the_slices_of_its_time_or_says_they_are_cleaned(hudi_table, name):
+    path = hudi_table(name)
+    table = open_table(path)
+    seen = 0
+    for _, requested, _, _ in commits(path):
+        try:
+            slices = table.slices(requested)
+        except TableError as error:
+            assert "cleaned" in error.why
+            continue
+        assert slices.instant == requested
+        assert as_replayed(slices) == replay(path, requested)
+        seen += 1
+    assert seen >= 1
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_without_a_metadata_table_listing_gives_the_same_slices(hudi_copy, name):
+    path = hudi_copy(name)
+    expected = open_table(path).slices()
+    properties = path / ".hoodie" / "hoodie.properties"
+    lines = [line for line in properties.read_text().splitlines() if "metadata.partitions" not in line]
+    properties.write_text("\n".join(lines))
+    table = open_table(path)
+    slices = table.slices()
+    assert slices.source == "file listing"
+    assert slices.items == expected.items
+    assert [kind.name for kind in table.kinds(slices) if kind.name != "partition_values"] == []
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("oracle_*.json")), ids=lambda path: path.stem)
+def test_the_file_groups_are_those_that_spark_scanned(hudi_table, path):
+    oracle = json.loads(path.read_text())
+    slices = open_table(hudi_table(f"{oracle['hudi']}_{oracle['table']}")).slices()
+    assert {one.file_id for one in slices} == set(oracle["file_groups"])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_properties_and_columns(hudi_table, name):
+    table = open_table(hudi_table(name))
+    release, _, short = name.partition("_")
+    assert table.version == VERSION[release]
+    assert table.name == short
+    assert table.table_type == ("MERGE_ON_READ" if short.endswith("_mor") else "COPY_ON_WRITE")
+    assert table.record_key_fields == ("id",)
+    partitioned = short not in ("sec_mor", "expr_cow", "nonpart_mor", "bloom_simple_cow")
+    assert table.partition_fields == (("p",) if partitioned else ())
+    types = {field.name: field.type for field in table.schema}
+    assert types["dec"] == decimal_type(10, 2)
+    wide = BIGINT if "evol" in short else INT
+    assert [types[n] for n in ("id", "i", "l", "dt", "t", "b")] == [STRING, wide, BIGINT, DATE, TIMESTAMP_LTZ, BOOLEAN]
+    if "st" in types:
+        assert types["st"].kind is Kind.OTHER
+        assert (types["st.x"], types["st.y"], types["bin"]) == (INT, STRING, BINARY)
+    assert types["_hoodie_record_key"] == STRING
+    assert table.columns.units == {"t": "micros"}
+
+
+@pytest.mark.parametrize("version", ["5", "7", "10", "banana"])
+def test_another_table_version_is_refused_by_name(hudi_copy, version):
+    path = hudi_copy("1.1.1_nested_cow")
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("hoodie.table.version=9", f"hoodie.table.version={version}"))
+    with pytest.raises(TableError, match=rf"table version {version} is not supported \(supported: 6, 8, 9\)"):
+        open_table(path)
+
+
+def test_what_is_no_hudi_table_is_said_so(tmp_path):
+    with pytest.raises(TableError, match="not a Hudi table"):
+        open_table(tmp_path)
+    with pytest.raises(TableError, match="not a Hudi table"):
+        open_table(tmp_path / "nowhere")
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / ".hoodie" / "hoodie.properties").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(TableError, match="not text"):
+        open_table(tmp_path)
+    with pytest.raises(TableError, match="no such file system"):
+        open_table("gopher://host/table")
+
+
+def test_the_backup_of_the_properties_serves_when_the_file_was_cut_off(hudi_copy):
+    path = hudi_copy("1.1.1_nested_cow")
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.rename(path / ".hoodie" / "hoodie.properties.backup")
+    properties.write_text("#Updated at")
+    assert open_table(path).version == 9
+
+
+def test_a_table_opens_by_uri_and_by_file_system(hudi_table):
+    path = hudi_table("1.1.1_nested_cow")
+    expected = open_table(path).slices()
+    assert open_table(path.as_uri()).slices() == expected
+    inside = fs.SubTreeFileSystem(str(path.parent), fs.LocalFileSystem())
+    assert open_table(path.name, filesystem=inside).slices() == expected
+
+
+def test_indexes_name_what_is_there_and_what_is_read(hudi_copy):
+    path = hudi_copy("1.1.1_sec_mor")
+    found = {info.name: info for info in open_table(path).indexes()}
+    assert {name for name, info in found.items() if info.read} == {"files", "column_stats", "record_index"}
+    assert found["secondary_index_si_s"].columns == ("s",)
+    assert found["secondary_index_si_s"].type == "secondary_index"
+    assert "dec" in found["column_stats"].columns
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace(
+        "hoodie.table.metadata.partitions.inflight=", "hoodie.table.metadata.partitions.inflight=column_stats"))
+    table = open_table(path)
+    info = {info.name: info for info in table.indexes()}["column_stats"]
+    assert (info.state, info.read) == ("inflight", False)
+    assert "column_stats" not in [kind.name for kind in table.kinds(table.slices())]
+
+
+@pytest.mark.parametrize("as_of", ["20100101000000000", "1999-12-31"])
+def test_an_instant_before_the_first_commit_is_an_error(hudi_table, as_of):
+    with pytest.raises(TableError, match="no commit is as old as"):
+        open_table(hudi_table("1.1.1_nan_cow")).slices(as_of)
+
+
+def test_an_instant_that_is_none_is_an_error(hudi_table):
+    with pytest.raises(TableError, match="not an instant"):
+        open_table(hudi_table("1.1.1_nan_cow")).slices("last tuesday")
+
+
+def test_a_lagging_metadata_table_is_not_used(hudi_copy):
+    path = hudi_copy("1.1.1_main_mor")
+    expected = open_table(path).slices()
+    for commit in (path / ".hoodie/metadata/.hoodie/timeline").glob(f"{expected.instant}*"):
+        commit.unlink()
+    table = open_table(path)
+    slices = table.slices()
+    assert slices.source == "file listing"
+    assert f"does not know the commit {expected.instant}" in slices.note
+    assert slices.items == expected.items
+    assert [kind.name for kind in table.kinds(slices)] == ["partition_values"]
+
+
+@pytest.mark.parametrize("pattern", ["files/.files-0000-0_2*", "files/files-0000-0_6*"])
+def test_a_missing_file_of_the_metadata_table_is_noticed(hudi_copy, pattern):
+    path = hudi_copy("1.1.1_main_mor")
+    expected = open_table(path).slices()
+    max((path / ".hoodie/metadata").glob(pattern)).unlink()
+    slices = open_table(path).slices()
+    assert slices.source == "file listing"
+    assert "missing" in slices.note
+    assert slices.items == expected.items
+
+
+def test_corrupt_column_statistics_raise_and_name_the_file(hudi_copy):
+    path = hudi_copy("1.1.1_main_cow")
+    for file in (path / ".hoodie/metadata/column_stats").glob("*.hfile"):
+        data = bytearray(file.read_bytes())
+        data[100] ^= 0xFF
+        file.write_bytes(data)
+    table = open_table(path)
+    kind = next(kind for kind in table.kinds(table.slices()) if kind.name == "column_stats")
+    with pytest.raises(StatsError, match=r"col-stats-.*hfile"):
+        kind.statistics(list(table.schema))
+
+
+def test_a_pending_instant_writes_nothing_that_counts(hudi_copy):
+    path = hudi_copy("1.1.1_nan_cow")
+    before = open_table(path).slices()
+    last = before.instant
+    timeline = path / ".hoodie/timeline"
+    done = next(timeline.glob(f"{last}_*.commit"))
+    done.rename(path / "kept.commit")
+    after = open_table(path).slices()
+    assert after.instant < last
+    assert len(after) == len(before) - 1
+    assert not any(last in one.base_file for one in after)
+
+
+def test_an_empty_completed_commit_file_is_tolerated(hudi_copy):
+    path = hudi_copy("1.1.1_nan_cow")
+    before = open_table(path).slices()
+    next((path / ".hoodie/timeline").glob(f"{before.instant}_*.commit")).write_bytes(b"")
+    table = open_table(path)
+    assert table.slices() == before
+    assert table.schema.resolve("f") is not None
+
+
+def test_a_broken_commit_is_an_error_that_names_it(hudi_copy):
+    path = hudi_copy("1.1.1_nan_cow")
+    table = open_table(path)
+    commit = next((path / ".hoodie/timeline").glob(f"{table.slices().instant}_*.commit"))
+    commit.write_bytes(commit.read_bytes()[:200])
+    with pytest.raises(TableError, match=commit.name):
+        _ = open_table(path).schema
