@@ -85,10 +85,10 @@ def _node(found: Any, owner: JavaObject) -> JavaObject:
 
 
 def _build(found: JavaObject, children: list[_Built], types: TypeTexts) -> _Built:
-    size = 1 + sum(child.size for child in children)
+    type_text = types.of(found.fields.get("typeInfo"), found)
+    size = 1 + sum(child.size for child in children) + _weight(type_text)
     depth = 1 + max((child.depth for child in children), default=0)
     fields = found.fields
-    type_text = types.of(fields.get("typeInfo"), found)
     node: ExprNode
     match found.java.removeprefix(_NODE_PREFIX):
         case "GenericFuncDesc":
@@ -96,23 +96,29 @@ def _build(found: JavaObject, children: list[_Built], types: TypeTexts) -> _Buil
             if not isinstance(function, JavaObject) or ".udf." not in function.java:
                 raise DecodeError(found.offset, "a function node has no function")
             below = tuple(child.node for child in children)
-            node = FunctionNode(function.java, type_text, below, _bridge(function))
+            bridge = _bridge(function)
+            size += 0 if bridge is None else _weight(bridge.name) + _weight(bridge.java)
+            node = FunctionNode(function.java, type_text, below, bridge)
         case "ColumnDesc":
             name = _text(fields["column"], found)
-            size += len(name) // CHARACTERS_PER_NODE
             table = _optional_text(fields["tabAlias"], found)
+            size += _weight(name) + _weight(table)
             node = ColumnNode(name, table, fields["isPartitionColOrVirtualCol"], type_text)
         case "ConstantDesc":
             constant = constant_of(fields["value"], found.offset)
-            size += constant.weight() if constant is not None else 0
+            size += constant.weight() - 1 if constant is not None else 0
             node = ConstantNode(constant, type_text)
         case "FieldDesc":
-            node = FieldNode(_text(fields["fieldName"], found), fields["isList"] is True, children[0].node, type_text)
+            field = _text(fields["fieldName"], found)
+            size += _weight(field)
+            node = FieldNode(field, fields["isList"] is True, children[0].node, type_text)
         case "DynamicValueDesc":
             dynamic = fields["dynamicValue"]
             if not isinstance(dynamic, JavaObject):
                 raise DecodeError(found.offset, "a dynamic value has no name")
-            node = DynamicNode(_optional_text(dynamic.fields.get("id"), found), type_text)
+            name_of_value = _optional_text(dynamic.fields.get("id"), found)
+            size += _weight(name_of_value)
+            node = DynamicNode(name_of_value, type_text)
         case _:
             node = OtherNode(found.java, type_text)
     if size > MAX_NODES:
@@ -139,3 +145,8 @@ def _text(value: Any, owner: JavaObject) -> str:
 
 def _optional_text(value: Any, owner: JavaObject) -> str | None:
     return None if value is None else _text(value, owner)
+
+
+def _weight(text: str | None) -> int:
+    """A shared long text must not be multiplied for free."""
+    return 0 if text is None else len(text) // CHARACTERS_PER_NODE

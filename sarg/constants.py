@@ -87,7 +87,7 @@ class SqlDate:
     millis: int
 
     def __str__(self) -> str:
-        return _moment(self.millis // 1000)[:10]
+        return _hybrid_moment(self.millis // 1000)[:10]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class SqlTimestamp:
     nanos: int
 
     def __str__(self) -> str:
-        return f"{_moment(self.millis // 1000)}.{_fraction(self.nanos)}"
+        return f"{_hybrid_moment(self.millis // 1000)}.{_fraction(self.nanos)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,13 +306,29 @@ def _moment(seconds: int) -> str:
         return f"epoch {seconds}"
 
 
+def _hybrid_moment(seconds: int) -> str:
+    """As java.sql prints it: the Julian calendar before 1582-10-15."""
+    day, clock = divmod(seconds, 86400)
+    if day >= LocalDate(1582, 10, 15).epoch_day() or day < -800_000:
+        return _moment(seconds)
+    # Day 0 is 1970-01-01, the day 2,440,588 of the Julian period; years count from March.
+    shifted = day + 2_440_588 + 32_082
+    year = (4 * shifted + 3) // 1461
+    of_year = shifted - 1461 * year // 4
+    month = (5 * of_year + 2) // 153
+    date = LocalDate(year - 4800 + month // 10, month + 3 - 12 * (month // 10), of_year - (153 * month + 2) // 5 + 1)
+    return f"{date} {clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
+
+
 def _fraction(nanos: int) -> str:
     return f"{nanos:09d}".rstrip("0") or "0"
 
 
 def _zone_offset(zone: str, seconds: int) -> int:
     """The zone's distance from UTC at that moment, for printing; 0 for a zone that is not known here."""
-    if zone[:1] in "+-" and zone[1:2].isdigit():
+    if len(zone) > 64:
+        return 0
+    if zone[:1] in ("+", "-") and zone[1:2].isdigit():
         hours, _, rest = zone[1:].partition(":")
         minutes, _, rest = rest.partition(":")
         if all(part.isdecimal() and len(part) <= 2 for part in (hours, minutes or "0", rest or "0")):

@@ -48,6 +48,7 @@ from evaluator.expression import (
 )
 from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
 from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
+from sarg.function_names import VIRTUAL_COLUMNS
 from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
 from sarg.uncertain import compare_with_range
 
@@ -103,6 +104,8 @@ def _node(node: ArgumentTree, children: tuple[HudiExpression, ...]) -> HudiExpre
 
 
 def _leaf(leaf: PredicateLeaf) -> HudiExpression:
+    if leaf.column.upper() in VIRTUAL_COLUMNS:
+        return Unknown(f"{leaf.column} is a virtual column")
     column = Column((leaf.column,))
     match leaf.operator:
         case "IS_NULL":

@@ -1,8 +1,8 @@
 """Hive's function classes and what they are called in SQL (lower case), as tables.
 
 A class outside these tables but inside Hive's own package becomes a call by its own name, in lower case, which the
-evaluator does not know: unknown, at that node. A class outside Hive's package is a user's function and gets no name, for
-that may be the name of one of Hive's.
+evaluator does not know: unknown, at that node. A class outside Hive's package is a user's function and gets no name,
+for that may be the name of one of Hive's.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ _NAMES = {
     "GenericUDFArrayContains": "array_contains", "GenericUDFNamedStruct": "named_struct",
     "GenericUDFInBloomFilter": "in_bloom_filter", "GenericUDFMurmurHash": "murmur_hash",
     "GenericUDFInternalInterval": "interval", "GenericUDFCastFormat": "cast_format", "GenericUDFNvl": "nvl",
+    "GenericUDFCurrentDate": "current_date", "GenericUDFCurrentTimestamp": "current_timestamp",
+    "GenericUDFCurrentUser": "current_user", "GenericUDFLoggedInUser": "logged_in_user",
+    "GenericUDFCurrentDatabase": "current_database", "UDFCurrentDB": "current_database",
 }
 
 

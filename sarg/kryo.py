@@ -73,6 +73,11 @@ class Reader:
     def position(self) -> int:
         return self.wire.position
 
+    @property
+    def objects(self) -> int:
+        """How many objects were read."""
+        return self._objects
+
     def read(self, java: str) -> JavaObject:
         """The object of class ``java`` that fills the whole input. Raises DecodeError."""
         try:

@@ -5,11 +5,13 @@
     ====================  =============  ================================================================
     MAX_INPUT             16 MiB         a value larger than any job configuration holds
     MAX_BASE64            24 MiB         its Base64 text, with white space
-    MAX_OBJECTS           1,000,000      lists that claim a length, streams of tiny objects
+    MAX_OBJECTS           800,000        lists that claim a length, streams of tiny objects
     MAX_OBJECT_DEPTH      40,000         nesting of Java objects (four for each nested expression)
     MAX_EXPRESSION_DEPTH  10,000         nesting of expressions
     MAX_NODES             250,000        back-references: a shared subtree counts each time that it is met
-    MAX_STRING            4 Mi chars     one string
+    MAX_TOTAL_OBJECTS     1,600,000      input that fails late under every profile
+    MAX_STRING            1 Mi chars     one string
+    MAX_SLOW_CHARACTERS   1 Mi chars     all strings together that are not ASCII
     MAX_CLASS_NAME        1,000 chars    a class name
     MAX_TYPE_DEPTH        100            array<array<...>>
     MAX_TYPE_TEXT         1 Mi chars     all type names of a filter together, written out
@@ -21,11 +23,13 @@ from __future__ import annotations
 
 MAX_INPUT = 16 * 1024 * 1024
 MAX_BASE64 = 24 * 1024 * 1024
-MAX_OBJECTS = 1_000_000
+MAX_OBJECTS = 800_000
 MAX_OBJECT_DEPTH = 40_000
 MAX_EXPRESSION_DEPTH = 10_000
 MAX_NODES = 250_000
-MAX_STRING = 4 * 1024 * 1024
+MAX_TOTAL_OBJECTS = 1_600_000
+MAX_STRING = 1024 * 1024
+MAX_SLOW_CHARACTERS = 1024 * 1024
 MAX_CLASS_NAME = 1_000
 MAX_TYPE_DEPTH = 100
 MAX_TYPE_TEXT = 1024 * 1024

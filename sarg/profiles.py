@@ -17,6 +17,7 @@ from typing import TypeVar
 from sarg.errors import DecodeError
 from sarg.kryo import Generation, Reader
 from sarg.layout import load_layouts
+from sarg.limits import MAX_TOTAL_OBJECTS
 from sarg.values import JavaObject
 
 __all__ = ["EXPRESSION_PROFILES", "SEARCH_ARGUMENT_PROFILES", "Profile", "read_with_profiles"]
@@ -73,6 +74,7 @@ def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
     """
     farthest: DecodeError | None = None
     reached = -1
+    objects = 0
     seen: set[str] = set()
     for profile in profiles:
         if profile.only_if_seen is not None and profile.only_if_seen not in seen:
@@ -84,4 +86,7 @@ def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
             if reader.position > reached:
                 reached, farthest = reader.position, DecodeError(error.offset, f"{error.why} (read as {profile.name})")
         seen = reader.seen
+        objects += reader.objects
+        if objects > MAX_TOTAL_OBJECTS:
+            break
     raise farthest or DecodeError(0, "no profile")

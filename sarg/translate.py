@@ -145,6 +145,8 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
         case "GenericUDFLikeAny" | "GenericUDFLikeAll":
             if len(children) < 2:
                 raise UnsupportedError(f"{name} with {len(children)} arguments")
+            if not isinstance(children[0], Column):
+                raise UnsupportedError(f"{name} over something that is not a column")
             likes = [_like(children[0], pattern) for pattern in children[1:]]
             return _joined("GenericUDFOPAnd" if name.endswith("All") else "GenericUDFOPOr", likes)
         case "GenericUDFRegExp" | "GenericUDFInBloomFilter":
@@ -250,13 +252,16 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     invert, x, low, high = _exactly(4, "BETWEEN", children)
     if not (isinstance(invert, Literal) and isinstance(invert.value, bool)):
         raise UnsupportedError("BETWEEN with a flag that is not a constant")
-    bounds = (_operand(low), _operand(high))
-    if any(isinstance(bound, Literal) and bound.value is None for bound in bounds):
-        raise UnsupportedError("BETWEEN with a NULL bound")
+    bounds = [_operand(bound) for bound, of in zip((low, high), node.children[2:], strict=True)
+              if not (isinstance(of, ConstantNode) and of.value is not None)]
+    for bound in bounds:
+        if isinstance(bound, Literal):
+            raise UnsupportedError("BETWEEN with a NULL bound")
+        if isinstance(bound, Opaque):
+            raise UnsupportedError(bound.reason)
     inside: HudiExpression = And((_comparison(">=", x, low, (node.children[1], node.children[2])),
                                   _comparison("<=", x, high, (node.children[1], node.children[3]))))
-    guards = [And((IsNull(bound), Unknown("BETWEEN with a bound that may be NULL")))
-              for bound in bounds if not isinstance(bound, Literal | Opaque)]
+    guards = [And((IsNull(bound), Unknown("BETWEEN with a bound that may be NULL"))) for bound in bounds]
     if guards:
         inside = Or((inside, *guards))
     return Not(inside) if invert.value else inside

@@ -49,7 +49,7 @@ class TypeTexts:
             case "PrimitiveTypeInfo" | "TimestampLocalTZTypeInfo":
                 name = fields["typeName"]
                 if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
-                    raise DecodeError(found.offset, f"{name!r} is not the name of a type")
+                    raise DecodeError(found.offset, "a type has no name that can be one")
                 return name
             case "DecimalTypeInfo":
                 return f"decimal({fields['precision']},{fields['scale']})"
@@ -67,17 +67,26 @@ class TypeTexts:
                 types = _items(fields["allStructFieldTypeInfos"], found)
                 if len(names) != len(types):
                     raise DecodeError(found.offset, f"a struct has {len(names)} names and {len(types)} types")
-                parts = [f"{name}:{self.of(of, found, depth)}" for name, of in zip(names, types, strict=True)]
-                return f"struct<{self._joined(parts, found)}>"
+                return f"struct<{self._joined(names, types, found, depth)}>"
             case "UnionTypeInfo":
                 members = _items(fields["allUnionObjectTypeInfos"], found)
-                return f"uniontype<{self._joined([self.of(of, found, depth) for of in members], found)}>"
+                return f"uniontype<{self._joined(None, members, found, depth)}>"
             case unknown:
                 raise DecodeError(found.offset, f"{unknown} is not a type that is known")
 
-    def _joined(self, parts: list[str], found: JavaObject) -> str:
-        if sum(map(len, parts)) > MAX_TYPE_TEXT:
-            raise DecodeError(found.offset, f"types of more than {MAX_TYPE_TEXT} characters")
+    def _joined(self, names: list[Any] | None, types: list[Any], found: JavaObject, depth: int) -> str:
+        """``x:int,y:string``. What is shared is cheap to refer to, so the length is watched while it grows."""
+        parts: list[str] = []
+        left = MAX_TYPE_TEXT - self._characters
+        for index, of in enumerate(types):
+            name = "" if names is None else names[index]
+            if not isinstance(name, str):
+                raise DecodeError(found.offset, "a field of a struct has no name")
+            text = self.of(of, found, depth)
+            left -= len(name) + len(text) + 2
+            if left < 0:
+                raise DecodeError(found.offset, f"types of more than {MAX_TYPE_TEXT} characters")
+            parts.append(text if names is None else f"{name}:{text}")
         return ",".join(parts)
 
 

@@ -18,7 +18,7 @@ import re
 import struct
 
 from sarg.errors import DecodeError
-from sarg.limits import MAX_STRING
+from sarg.limits import MAX_SLOW_CHARACTERS, MAX_STRING
 
 _LAST_ASCII = re.compile(rb"[\x80-\xff]")
 _FIXED_BIG = {width: struct.Struct(">" + width) for width in "hHifdq"}
@@ -28,11 +28,12 @@ _FIXED_LITTLE = {width: struct.Struct("<" + width) for width in "hHifdq"}
 class Wire:
     """A cursor over the input."""
 
-    __slots__ = ("_fixed", "data", "position")
+    __slots__ = ("_fixed", "_slow", "data", "position")
 
     def __init__(self, data: bytes, little_endian: bool) -> None:
         self.data = data
         self.position = 0
+        self._slow = 0
         self._fixed = _FIXED_LITTLE if little_endian else _FIXED_BIG
 
     def byte(self) -> int:
@@ -187,6 +188,9 @@ class Wire:
         return self._units(length)
 
     def _units(self, length: int) -> str:
+        self._slow += length
+        if self._slow > MAX_SLOW_CHARACTERS:
+            raise DecodeError(self.position, f"more than {MAX_SLOW_CHARACTERS} characters that are not ASCII")
         units = []
         data, position = self.data, self.position
         for _ in range(length):
