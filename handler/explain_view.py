@@ -43,7 +43,7 @@ def leaf_tree(explanation: Explanation) -> Tree:
         style = "green" if report.skipped else "magenta" if why else "yellow"
         return Text.assemble((report.text, style), "  ", bar(report.skipped, report.slices, "green", 10),
                              f" {report.skipped}/{report.slices}", (f"  {kinds}" if kinds else "", "dim"),
-                             (f"  {why}" if why else "", "magenta"))
+                             (f"  {why}" if why and why not in report.text else "", "magenta"))
 
     return grow(explanation.tree, label, lambda step: step.children)
 

@@ -98,7 +98,7 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     else:
         outcomes = evaluation.outcomes
         explanation = Explanation(bound, evaluation, sources, n)
-        reasons += [Reason("leaf", f"{leaf.text}: {leaf.reason}") for leaf in bound.leaves if leaf.reason is not None]
+        reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves if leaf.reason]
     zone = time_zone or process_time_zone()
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, outcomes,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge))
@@ -113,6 +113,10 @@ def _ask(at: TableAt, columns: Sequence[Field], fail: _Fail) -> list[Source]:
 
         sources.append(known.source(columns, on_failure))
     return sources
+
+
+def _why_unknown(text: str, reason: str) -> str:
+    return reason if text == f"?({reason})" else f"{text}: {reason}"
 
 
 def _describe(error: Exception) -> str:

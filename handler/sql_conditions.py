@@ -27,6 +27,9 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
 }
 
+#: Characters of a condition that a reason quotes.
+LONGEST_TEXT = 60
+
 _VALUES = (exp.Literal, exp.Neg, exp.Binary, exp.Star, exp.Interval, exp.Tuple, exp.HexString)
 
 
@@ -68,23 +71,29 @@ def _condition(node: exp.Expr) -> HudiExpression:
         case exp.Like():
             return _like(node, "\\")
         case exp.ILike() | exp.Escape():
-            return Unknown("ILIKE is not decided")
+            return _undecided(node, "ILIKE is not decided")
         case exp.RegexpLike():
-            return Unknown("a regular expression is not decided")
+            return _undecided(node, "a regular expression is not decided")
         case exp.Boolean():
             return Constant(bool(node.this))
         case exp.Null():
             return Constant(None)
         case exp.Exists() | exp.Query() | exp.Subquery():
-            return Unknown("a subquery is not decided")
+            return _undecided(node, "a subquery is not decided")
         case exp.Anonymous() if (function := _FUNCTIONS.get(node.name.lower())) is not None:
             return function(node.expressions)
         case _ if not is_condition(node):
-            return Unknown(f"{node.sql('spark')} is not a condition")
+            return _undecided(node, "this is not a condition")
         case exp.Predicate():
-            return Unknown(f"{node.key} is not decided")
+            return _undecided(node, f"{node.key} is not decided")
         case _:
             return Compare("=", operand(node), TRUE)
+
+
+def _undecided(node: exp.Expr, why: str) -> Unknown:
+    """Unknown, with the text of the condition for people."""
+    text = node.sql("spark")
+    return Unknown(f"{text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT - 1] + '…'}: {why}")
 
 
 def _flat(node: exp.Expr, connector: type[exp.Connector]) -> Iterator[exp.Expr]:
@@ -146,7 +155,7 @@ def _is_null(node: exp.Expr) -> HudiExpression:
 
 def _in(node: exp.In) -> HudiExpression:
     if node.args.get("query") is not None:
-        return Unknown("a subquery is not decided")
+        return _undecided(node, "a subquery is not decided")
     if node.args.get("unnest") is not None or node.args.get("field") is not None:
         return Unknown("IN over an array is not decided")
     if isinstance(node.this.unnest(), exp.Tuple | exp.Struct) or _is_truth(node.this):

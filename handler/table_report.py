@@ -85,8 +85,11 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     except SargoError as error:
         indexes = ()
         failures.append(str(error))
+    complete = {name for covered in coverage for name, column in covered.columns.items()
+                if column.usable == covered.slices}
     distrust = [Distrust(covered.kind, name, reason(trust), count) for covered in coverage
-                for name, column in covered.columns.items() for trust, count in column.reasons.items() if trust]
+                for name, column in covered.columns.items() if name not in complete
+                for trust, count in column.reasons.items() if trust]
     completed = [instant.requested for instant in table.timeline.instants]
     return TableReport(
         opened.path, table.name, table.version, table.table_type, at.slices.instant, len(completed),

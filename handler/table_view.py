@@ -22,15 +22,22 @@ def show_table(report: TableReport, console: Console) -> None:
     console.print(facts)
     _show_indexes(report, console)
     _show_coverage(report, console)
-    if report.distrust:
-        console.print(Text("\nStatistics that are missing or not trusted", style="bold"))
-        rows = Table.grid(padding=(0, 2))
-        for item in sorted(report.distrust, key=lambda d: (-d.slices, d.kind, d.column)):
-            rows.add_row("", Text(f"{item.slices} slices", style="yellow"), Text(item.kind, style="dim"),
-                         Text(item.column, style="green"), Text(item.reason))
-        console.print(rows)
+    _show_distrust(report, console)
     for failure in report.failures:
         console.print(Text.assemble(("cannot be read  ", "red"), failure))
+
+
+def _show_distrust(report: TableReport, console: Console) -> None:
+    columns: dict[tuple[int, str, str], list[str]] = {}
+    for item in report.distrust:
+        columns.setdefault((-item.slices, item.kind, item.reason), []).append(item.column)
+    if columns:
+        console.print(Text("\nStatistics that are missing or not trusted", style="bold"))
+    rows = Table.grid(padding=(0, 2))
+    for (slices, kind, why), names in sorted(columns.items()):
+        rows.add_row("", Text(f"{-slices} slices", style="yellow"), Text(kind, style="dim"),
+                     Text.assemble((", ".join(names), "green"), f"  {why}"))
+    console.print(rows)
 
 
 def _facts(report: TableReport) -> list[tuple[str, str]]:
