@@ -77,7 +77,9 @@ def _snappy(chunk: bytes, _: int) -> bytes:
 
 
 def _lz4(chunk: bytes, room: int) -> bytes:
-    return bytes(_cramjam.lz4.decompress_block(chunk, output_len=room))
+    plain = bytearray(room)                               # decompress_block would pad the last chunk with zeros
+    length = _cramjam.lz4.decompress_block_into(chunk, plain)
+    return bytes(plain[:length])
 
 
 def _hadoop_chunks(data: bytes, size: int, decompress: Callable[[bytes, int], bytes]) -> bytes:
