@@ -225,9 +225,11 @@ def explain(table: str, where: str | None, hive_filter: str | None, engine: Engi
 
 
 @main.command()
-def demo() -> None:
+@click.option("--keep", metavar="FOLDER", type=click.Path(path_type=Path),
+              help="Leave the table and the filters in FOLDER, to try the other commands on.")
+def demo(keep: Path | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
-    sys.exit(demonstration.run(_console()))
+    sys.exit(demonstration.run(_console(), keep))
 
 
 def _check_zone(time_zone: str | None) -> None:

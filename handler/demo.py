@@ -11,6 +11,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -32,7 +33,7 @@ from handler.table_report import report_table
 from handler.tables import OpenTable, open_table
 from index_store import FileSlice
 
-__all__ = ["DemoFilter", "Proof", "demo_filters", "prove", "run", "unpack_table"]
+__all__ = ["DemoFilter", "Proof", "demo_filters", "prove", "run", "unpack_filters", "unpack_table"]
 
 TABLE = "main_cow"
 
@@ -86,10 +87,22 @@ def _count(table: Path, items: Sequence[FileSlice], sql: str) -> tuple[int, int]
     return rows, matching
 
 
-def run(console: Console) -> int:
-    """Run the demo; the exit code is 1 when a matching row lies in a skipped file."""
-    with tempfile.TemporaryDirectory(prefix="sargo-demo-") as folder:
-        path = unpack_table(Path(folder))
+def unpack_filters(folder: Path) -> None:
+    """Write the demo's filters to ``folder`` as ``filter-1.b64``, ``filter-2.b64``, ..."""
+    for number, one in enumerate(demo_filters(), start=1):
+        (folder / f"filter-{number}.b64").write_text(one.filter + "\n", encoding="ascii")
+
+
+def run(console: Console, keep: Path | None = None) -> int:
+    """Run the demo; the exit code is 1 when a matching row lies in a skipped file.
+
+    The table and the filters stay in the folder ``keep`` if one is given.
+    """
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sargo-demo-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        unpack_filters(folder)
+        path = unpack_table(folder)
         opened = open_table(path)
         _show_table(opened, console)
         lost = sum(_show_filter(number, one, opened, path, console)
