@@ -26,6 +26,7 @@ from evaluator.columns import array_dtype
 from evaluator.errors import UnsupportedError
 from evaluator.functions.conversions import keeps_value
 from evaluator.functions.text import successor
+from evaluator.implications import implied_by
 from evaluator.interval import Interval
 from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, Prefix, Test
 from evaluator.like import Form, parse_like
@@ -93,20 +94,24 @@ class _Binder:
                 case ex.Not(child=child):
                     stack.extend((Instruction("not", 1), child))
                 case leaf:
+                    implied = implied_by(leaf)
                     self._bind_leaf(leaf)
+                    for condition in implied:
+                        self._bind_leaf(condition)
+                    if implied:
+                        self._program.append(Instruction("and", 1 + len(implied)))
         return BoundExpression(expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()),
                                self._semantics)
 
     def _bind_leaf(self, node: ex.HudiExpression) -> None:
-        text = ex.to_text(node)
         columns = ex.column_names(node)
         try:
             tests = list(self._tests(node))
         except (UnsupportedError, OverflowError) as error:
-            self._push(BoundLeaf(text, Fixed(outcome.UNKNOWN), columns, str(error)))
+            self._push(BoundLeaf(node, Fixed(outcome.UNKNOWN), columns, str(error)))
             return
         for test, lookup in tests:
-            self._push(BoundLeaf(text, test, self._read_by(test), None, lookup))
+            self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
         if len(tests) > 1:
             self._program.append(Instruction("or", len(tests)))
 

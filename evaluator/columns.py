@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evaluator.types import Kind, Type
 
-__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "array_dtype", "filler", "from_values", "to_ordinal"]
+__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "array_dtype", "filler", "from_values", "to_ordinal"]
 
 #: A count (of nulls, of rows) that is not known.
 UNKNOWN_COUNT = -1
@@ -76,6 +76,19 @@ class ColumnStatistics:
         unset = np.zeros(n, np.bool_)
         count = np.full(n, UNKNOWN_COUNT, np.int64)
         return cls(column_type, empty, empty, unset, unset, count, count, np.full(n, trust, np.uint8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Statistics of one column by file, for slices of several files: ``slice_of[j]`` is the slice of part j.
+
+    Each value of a merged row comes from one of its slice's files, so a leaf over this one column is what it is in
+    one of the parts:
+    tighter than the bounds of the whole slice, which also span the gap between the files.
+    """
+
+    statistics: ColumnStatistics
+    slice_of: npt.NDArray[np.intp]
 
 
 def array_dtype(column_type: Type) -> np.dtype[Any]:

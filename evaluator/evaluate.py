@@ -9,7 +9,7 @@ computed once per distinct pair of bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from evaluator import outcome
 from evaluator.bind import BoundExpression, BoundLeaf, Instruction
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
 from evaluator.interval import UNKNOWN, Interval
 from evaluator.leaves import test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
@@ -37,6 +37,7 @@ MayHold = Callable[[Field, Sequence[object]], "npt.NDArray[np.bool_] | None"]
 class Source:
     """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
 
+    ``parts`` holds statistics by file, for slices of several files.
     ``may_hold(column, values)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None: no
     answer.
     """
@@ -44,6 +45,7 @@ class Source:
     name: str
     statistics: Mapping[str, ColumnStatistics]
     may_hold: MayHold | None = None
+    parts: Mapping[str, Parts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,12 +208,24 @@ class _SourceView:
         result: Outcomes | None = None
         if any(name in self.source.statistics for name in leaf.columns):
             result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
+        if len(leaf.columns) == 1 and leaf.columns[0] in self.source.parts:
+            by_part = self._by_part(leaf, self.source.parts[leaf.columns[0]])
+            result = by_part if result is None else result & by_part
         if leaf.lookup is not None and self.source.may_hold is not None:
             holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values)
             if holds is not None:
                 allowed = np.where(holds, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
                 result = allowed if result is None else result & allowed
         return result
+
+    def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
+        """A leaf over one column, file by file; a slice may be what any of its files may be."""
+        view = _SourceView(Source(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics))
+        united = np.full(self._n, outcome.UNKNOWN, np.uint8)
+        united[parts.slice_of] = outcome.EMPTY
+        np.bitwise_or.at(united, parts.slice_of, _broadcast(test_outcome(leaf.test, view.range_of),
+        len(parts.statistics)))
+        return united
 
     def knows(self, column: BoundColumn) -> bool:
         return column.field.name in self.source.statistics

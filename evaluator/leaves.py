@@ -12,6 +12,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from evaluator import rules
+from evaluator.expression import HudiExpression, to_text
 from evaluator.operands import BoundOperand
 from evaluator.rules import Members, Range
 from evaluator.schema import Field
@@ -75,11 +76,16 @@ class Lookup:
 class BoundLeaf:
     """A leaf of the filter, ready to evaluate. ``reason`` says why it is unknown, if it is."""
 
-    text: str
+    node: HudiExpression
     test: Test
     columns: tuple[str, ...] = ()
     reason: str | None = None
     lookup: Lookup | None = None
+
+    @property
+    def text(self) -> str:
+        """The leaf as written, for people."""
+        return to_text(self.node)
 
 
 def test_outcome(test: Test, range_of: Callable[[BoundOperand], Range]) -> Any:

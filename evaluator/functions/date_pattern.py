@@ -21,17 +21,23 @@ from __future__ import annotations
 import datetime
 import re
 
-__all__ = ["format_bounds"]
+__all__ = ["FORMATS", "UNITS", "fields_of", "format_bounds"]
 
-_UNITS = ("yyyy", "MM", "dd", "HH", "mm", "ss")
-_FORMATS = dict(zip(_UNITS, ("%Y", "%m", "%d", "%H", "%M", "%S"), strict=True))
+UNITS = ("yyyy", "MM", "dd", "HH", "mm", "ss")
+FORMATS = dict(zip(UNITS, ("%Y", "%m", "%d", "%H", "%M", "%S"), strict=True))
 _TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
 
 
 def format_bounds(pattern: str, lo: datetime.datetime, hi: datetime.datetime) -> tuple[str, str] | None:
     """The texts of both ends when they bound the texts of all moments in between; None when they may not."""
-    if lo > hi or lo.year < 1000:
+    parsed = fields_of(pattern)
+    if parsed is None or lo > hi or lo.year < 1000 or not _in_turn(parsed[0], lo, hi):
         return None
+    return lo.strftime(parsed[1]), hi.strftime(parsed[1])
+
+
+def fields_of(pattern: str) -> tuple[list[str], str] | None:
+    """The fields of a pattern in order, and the pattern in the form of strftime; None for fields that are not known."""
     fields: list[str] = []
     template: list[str] = []
     position = 0
@@ -41,18 +47,15 @@ def format_bounds(pattern: str, lo: datetime.datetime, hi: datetime.datetime) ->
             return None
         token = match[0]
         if match[1]:
-            if token not in _FORMATS:
+            if token not in FORMATS:
                 return None
             fields.append(token)
-            template.append(_FORMATS[token])
+            template.append(FORMATS[token])
         else:
             quoted = match[2]
             template.append(_literal(token if quoted is None else quoted.replace("''", "'") or "'"))
         position = match.end()
-    if not _in_turn(fields, lo, hi):
-        return None
-    form = "".join(template)
-    return lo.strftime(form), hi.strftime(form)
+    return fields, "".join(template)
 
 
 def _literal(text: str) -> str:
@@ -62,8 +65,8 @@ def _literal(text: str) -> str:
 def _in_turn(fields: list[str], lo: datetime.datetime, hi: datetime.datetime) -> bool:
     values = [(getattr(lo, name), getattr(hi, name)) for name in ("year", "month", "day", "hour", "minute", "second")]
     constant = next((i for i, (a, b) in enumerate(values) if a != b), len(values))
-    varying = [unit for unit in fields if _UNITS.index(unit) >= constant]
-    expected = _UNITS[constant:]
+    varying = [unit for unit in fields if UNITS.index(unit) >= constant]
+    expected = UNITS[constant:]
     in_order: list[str] = []
     for unit in varying:
         if unit in in_order:

@@ -52,16 +52,18 @@ def _common_prefix(a: str, b: str) -> str:
     return a[:length]
 
 
-def _case(convert: Callable[[str], str]) -> RangeFunction:
+def _case(convert: Callable[[str], str], locale_letter: str, other_form: str) -> RangeFunction:
+    """lower or upper. ``locale_letter`` becomes ``other_form`` instead in Turkish, and may in any JVM."""
+
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
         x = arguments[0].interval
         if not x.is_bounded:
             return strict(arguments)
-        common = _common_prefix(x.lo, x.hi)
+        common = _common_prefix(x.lo, x.hi).partition(locale_letter)[0]
         if not common.isascii():
             return strict(arguments)
         prefix = convert(common)
-        if x.lo == x.hi:
+        if x.lo == x.hi == common:
             return strict(arguments, prefix, prefix)
         lowest = ord(x.lo[len(common)]) if len(x.lo) > len(common) else 0
         highest = ord(x.hi[len(common)])
@@ -69,6 +71,8 @@ def _case(convert: Callable[[str], str]) -> RangeFunction:
             # Some character beyond ASCII may follow: only what stands before it is known.
             return strict(arguments, prefix, successor(prefix))
         following = [convert(chr(code)) for code in range(lowest, highest + 1)]
+        if lowest <= ord(locale_letter) <= highest:
+            following.append(other_form)
         ends_here = len(x.lo) == len(common)
         lo = prefix if ends_here else prefix + min(following)
         return strict(arguments, lo, successor(prefix + max(following)))
@@ -118,12 +122,20 @@ def _concat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return joined.interval
 
 
+def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """repeat(text, n) of constants."""
+    text, count = (constant_of(a, "an argument of repeat") for a in arguments)
+    if not isinstance(count, int) or len(text) * count > 1 << 20:
+        raise UnsupportedError("repeat beyond 1 MiB is not decided")
+    return strict(arguments, text * max(count, 0), text * max(count, 0))
+
+
 def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
     return strict(arguments, 0)
 
 
 _SUBSTRING = RangeFunction(_text_type, _substring)
-_LOWER, _UPPER = _case(str.lower), _case(str.upper)
+_LOWER, _UPPER = _case(str.lower, "I", "\u0131"), _case(str.upper, "i", "\u0130")
 
 FUNCTIONS = {
     "lower": _LOWER,
@@ -134,5 +146,6 @@ FUNCTIONS = {
     "substr": _SUBSTRING,
     "substring": _SUBSTRING,
     "concat": RangeFunction(_concat_type, _concat),
+    "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
 }

@@ -259,7 +259,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
         ]))
     elif name in MOMENTS:
         unit = ex.Literal(draw(st.sampled_from(["YEAR", "month", "MM", "quarter", "week"])), STRING)
-        pattern = ex.Literal(draw(st.sampled_from(["yyyy-MM-dd", "MM/dd/yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
+        pattern = ex.Literal(draw(st.sampled_from(["yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
                                                    "yyyy-MM-dd HH:mm:ss"])), STRING)
         operand, result = draw(st.sampled_from([
             *((ex.Call(f, (column,)), INT) for f in ("year", "quarter", "month", "day", "dayofyear", "hour", "minute")),
@@ -281,6 +281,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
         count = draw(small)
         operand, result = draw(st.sampled_from([
             *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
+            *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
             (ex.Call("left", (column, count)), STRING),
             (ex.Call("substr", (column, ex.Literal(1, INT), count)), STRING),
             (ex.Call("concat", (column, ex.Literal("z", STRING))), STRING),
@@ -292,7 +293,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
         ]))
     if draw(st.integers(0, 5)) == 0:
         return ex.IsNull(operand)
-    texts = st.sampled_from(["2020-01", "2020-01-05", "01/04/2020", "05", "07", "a", "B", "zz", "12", "-3", "true", ""])
+    texts = values_of(STRING) | st.sampled_from(["2020-01", "2020-01-05", "01/04/2020", "01/01/2020", "2020-01-01", "202001", "05", "07", "a", "B", "zz", "12", "-3", "true", ""])
     constant = texts if result is STRING else values_of(result)
     return ex.Compare(op, operand, ex.Literal(draw(constant), result))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator import outcome
 from evaluator.bind import bind
+from evaluator.columns import Parts
 from evaluator.errors import UnsupportedError
 from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
 from evaluator.expression import HudiExpression, column_names
@@ -55,3 +57,26 @@ def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data
 @given(data=st.data())
 def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(filters(COLUMNS)), semantics)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(data: st.DataObject) -> None:
+    semantics = SEMANTICS[0]
+    expression = data.draw(filters(["i", "s", "dec", "dt"]))
+    columns = column_names(expression)
+    files = data.draw(st.lists(slices(columns), min_size=2, max_size=4))
+    owners = data.draw(st.lists(st.integers(0, 1), min_size=len(files), max_size=len(files)))
+    slice_of = np.array(sorted(owners), np.intp)
+    parts = {name: Parts(weakened(exact_statistics(name, files), data.draw), slice_of) for name in columns}
+
+    found = evaluate(bind(expression, SCHEMA, semantics), 2, [Source("column_stats", {}, parts=parts)]).outcomes
+
+    for index in set(slice_of.tolist()):
+        rows = [row for file, of in zip(files, slice_of, strict=True) if of == index for row in file.rows]
+        merged = {name: data.draw(st.sampled_from(rows))[name] for name in columns}
+        try:
+            value = value_of(expression, merged, SCHEMA, semantics)
+        except UnsupportedError:
+            continue
+        assert found[index] & outcome.of_value(value), f"{expression} is {value} on {merged}"
