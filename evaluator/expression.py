@@ -16,11 +16,13 @@ Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep 
 
 from __future__ import annotations
 
+import datetime
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from evaluator.types import Type
+from evaluator.types import Kind, Type
 
 __all__ = ["And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpression", "In", "IsNull", "Like", "Literal",
            "Node", "Not", "Opaque", "Operand", "Or", "Unknown", "children_of", "column_names", "fold", "to_dict",
@@ -254,8 +256,8 @@ def _text(node: Node, parts: list[str]) -> str:
             return f"?({reason})"
         case Column():
             return node.name
-        case Literal(value=value):
-            return _literal_text(value)
+        case Literal(value=value, type=of):
+            return _literal_text(value, of)
         case Cast(type=to):
             return f"CAST({parts[0]} AS {to})"
         case Call(function=name):
@@ -266,10 +268,29 @@ def _text(node: Node, parts: list[str]) -> str:
             raise TypeError(f"not a node: {node!r}")
 
 
-def _literal_text(value: object) -> str:
+def _literal_text(value: object, of: Type) -> str:
     if value is None:
         return "NULL"
+    if of.kind is Kind.DATE or of.kind.is_timestamp:
+        word = "DATE" if of.kind is Kind.DATE else "TIMESTAMP"
+        return f"{word} {_quoted(moment_text(value, of))}"
+    if of.kind is Kind.BINARY and isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
     return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def moment_text(value: Any, of: Type) -> str:
+    """A date or timestamp value in ISO form (``Z`` behind an instant); its plain number outside the years 1 to 9999."""
+    step = datetime.timedelta(days=1) if of.kind is Kind.DATE else datetime.timedelta(microseconds=1)
+    try:
+        moment = datetime.datetime(1970, 1, 1) + math.floor(value) * step
+    except (OverflowError, TypeError):
+        return str(value)
+    if of.kind is Kind.DATE:
+        return moment.date().isoformat()
+    beyond = value - math.floor(value)
+    zone = "Z" if of.kind is Kind.TIMESTAMP_LTZ else ""
+    return moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
 
 
 def _quoted(text: str) -> str:
@@ -296,6 +317,8 @@ def _as_dict(node: Node, children: list[dict[str, object]]) -> dict[str, object]
             fields |= {"column": node.name, "type": None if kind is None else str(kind)}
         case Literal(value=value, type=of):
             plain = value if value is None or isinstance(value, bool | int | str) else str(value)
+            if value is not None and (of.kind is Kind.DATE or of.kind.is_timestamp):
+                plain = moment_text(value, of)
             fields |= {"value": plain, "type": str(of)}
         case Cast(type=to):
             fields["type"] = str(to)

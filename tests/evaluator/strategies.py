@@ -42,6 +42,10 @@ TYPES = {field.name: field.type for field in SCHEMA}
 #: Columns whose functions are drawn.
 NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d")
 MOMENTS = ("dt", "ts", "tz")
+PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
+            "yyyy-MM-dd HH:mm:ss")
+TEXTS = ("2020-01", "2020-01-05", "01/04/2020", "01/01/2020", "2020-01-01", "202001", "05", "07", "a", "B", "zz",
+         "12", "-3", "true", "")
 CAST_TARGETS = (TINYINT, INT, BIGINT, DOUBLE, FLOAT, STRING, BOOLEAN, decimal_type(6, 1), decimal_type(12, 4))
 
 _ALPHABET = "aAbBzZ 0é\U0001f600\ud7ff"
@@ -259,8 +263,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
         ]))
     elif name in MOMENTS:
         unit = ex.Literal(draw(st.sampled_from(["YEAR", "month", "MM", "quarter", "week"])), STRING)
-        pattern = ex.Literal(draw(st.sampled_from(["yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
-                                                   "yyyy-MM-dd HH:mm:ss"])), STRING)
+        pattern = ex.Literal(draw(st.sampled_from(PATTERNS)), STRING)
         operand, result = draw(st.sampled_from([
             *((ex.Call(f, (column,)), INT) for f in ("year", "quarter", "month", "day", "dayofyear", "hour", "minute")),
             (ex.Call("date_add", (column, draw(small))), DATE),
@@ -293,7 +296,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
         ]))
     if draw(st.integers(0, 5)) == 0:
         return ex.IsNull(operand)
-    texts = values_of(STRING) | st.sampled_from(["2020-01", "2020-01-05", "01/04/2020", "01/01/2020", "2020-01-01", "202001", "05", "07", "a", "B", "zz", "12", "-3", "true", ""])
+    texts = values_of(STRING) | st.sampled_from(TEXTS)
     constant = texts if result is STRING else values_of(result)
     return ex.Compare(op, operand, ex.Literal(draw(constant), result))
 
