@@ -290,7 +290,8 @@ def moment_text(value: Any, of: Type) -> str:
         return moment.date().isoformat()
     beyond = value - math.floor(value)
     zone = "Z" if of.kind is Kind.TIMESTAMP_LTZ else ""
-    return moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
+    text: str = moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
+    return text
 
 
 def _quoted(text: str) -> str:
