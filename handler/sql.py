@@ -25,6 +25,7 @@ __all__ = ["Engine", "SqlError", "parse"]
 #: Python frames that a deep filter may use: about 1,500 nested parentheses.
 DEEP_FRAMES = 40_000
 DEEP_STACK_BYTES = 512 << 20
+LONGEST_TEXT = 16 << 20
 
 
 class SqlError(SargoError):
@@ -45,6 +46,8 @@ def parse(text: str, engine: Engine) -> HudiExpression:
 
     Raises SqlError when the text is not one condition.
     """
+    if len(text) > LONGEST_TEXT:
+        raise SqlError(text, f"the condition is longer than {LONGEST_TEXT >> 20} Mi characters")
     try:
         return _parse(text, engine)
     except RecursionError:
@@ -110,7 +113,10 @@ def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
     sys.setrecursionlimit(max(limit, DEEP_FRAMES))
     try:
         thread = threading.Thread(target=run, name="sargo-deep-filter")
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # no room for such a stack
+            raise RecursionError from None
         thread.join()
     finally:
         sys.setrecursionlimit(limit)

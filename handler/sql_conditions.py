@@ -115,9 +115,9 @@ def _is_truth(node: exp.Expr) -> bool:
 
 
 def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
-    left, right = left.unnest(), right.unnest()
-    if isinstance(left, exp.Boolean) and _is_truth(right):
+    if isinstance(left.unnest(), exp.Boolean) and isinstance(right, exp.Paren) and _is_truth(right):
         left, right = right, left
+    left, right = left.unnest(), right.unnest()
     if _is_truth(left):
         if op in ("=", "!=") and isinstance(right, exp.Boolean):
             same = bool(right.this) == (op == "=")
@@ -146,11 +146,8 @@ def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
 def _is_null(node: exp.Expr) -> HudiExpression:
     if not _is_truth(node):
         return IsNull(operand(node))
-    if (op := _COMPARISONS.get(type(node))) is not None and op != "<=>":
-        compared = _compare(op, node.this, node.expression)
-        if isinstance(compared, Compare):  # a comparison is NULL exactly where one of its sides is
-            return Or((IsNull(compared.left), IsNull(compared.right)))
-    return Unknown("IS NULL of a condition is not decided")
+    # Not the OR of its sides being NULL: the engine may cast a side on the way, and a cast can make NULL of a value.
+    return _undecided(node, "IS NULL of a condition is not decided")
 
 
 def _in(node: exp.In) -> HudiExpression:

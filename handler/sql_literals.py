@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -60,7 +61,7 @@ class LiteralError(ValueError):
 def number(text: str) -> Literal | None:
     """A number without a suffix, with its sign if it has one; None when no SQL type holds it."""
     if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
+        return _double(float(text), DOUBLE)
     if "." not in text:
         value = int(text)
         for kind in (INT, BIGINT):
@@ -80,6 +81,10 @@ def _decimal_type_of(value: Decimal) -> Type | None:
     return decimal_type(precision, scale) if precision <= 38 else None
 
 
+def _double(value: float, of: Type) -> Literal | None:
+    return Literal(value, of) if math.isfinite(value) else None
+
+
 def suffixed(text: str, of: Type) -> Literal | None:
     """A number with a suffix (``5L``) or a number cast to a wider type: None when ``of`` does not hold it exactly."""
     try:
@@ -91,10 +96,10 @@ def suffixed(text: str, of: Type) -> Literal | None:
             low, high = of.integer_range()
             return Literal(int(exact), of) if exact == exact.to_integral_value() and low <= exact <= high else None
         case Kind.DOUBLE:
-            return Literal(float(text), DOUBLE)
+            return _double(float(text), DOUBLE)
         case Kind.FLOAT:
             with np.errstate(over="ignore"):
-                return Literal(float(np.float32(text)), FLOAT)
+                return _double(float(np.float32(text)), FLOAT)
         case Kind.DECIMAL:
             held = _decimal_type_of(exact)
             if held is None or held.scale > of.scale or held.precision - held.scale > of.precision - of.scale:

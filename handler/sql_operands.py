@@ -38,7 +38,10 @@ _BRANCHES: dict[str, Callable[[tuple[Operand, ...]], tuple[Operand, ...]]] = {
 
 #: ``int(x)`` is ``CAST(x AS INT)``.
 _TYPE_FUNCTIONS = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "date",
-                   "timestamp", "binary"}
+                   "binary"}
+
+#: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) is not: it has a fraction in Spark.
+_EXTRACTED = {"year": "year", "quarter": "quarter", "month": "month", "day": "day", "hour": "hour", "minute": "minute"}
 
 #: Functions that sqlglot's grammar gives a syntax of their own and that change from query to query.
 _MOMENTS: dict[type[exp.Expr], str] = {
@@ -73,8 +76,8 @@ def operand(node: exp.Expr) -> Operand:
             return _branches([node.args.get("true"), node.args.get("false")])
         case exp.Case():
             return _branches([branch.args.get("true") for branch in node.args["ifs"]] + [node.args.get("default")])
-        case exp.Extract():
-            return Call(_SYNONYMS.get(node.name.lower(), node.name.lower()), (operand(node.expression),))
+        case exp.Extract() if node.name.lower() in _EXTRACTED:
+            return Call(_EXTRACTED[node.name.lower()], (operand(node.expression),))
         case exp.Trim() if not node.expression and not node.args.get("collation"):
             name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
             return Call(name, (operand(node.this),))
