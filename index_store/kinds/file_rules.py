@@ -32,7 +32,7 @@ from evaluator.columns import UNKNOWN_COUNT
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.footers import Proof
-from index_store.kinds.stats_values import StoredAs, read_bounds
+from index_store.kinds.stats_values import read_bounds
 
 if TYPE_CHECKING:
     from index_store.kinds.slice_union import SliceFiles
@@ -69,8 +69,8 @@ class FileStatistics:
         m = len(records)
         columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 12
         _, _, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, _, _, ordinal, info = columns
-        low = read_bounds(lo, list(map(StoredAs, lo_wrapper, ordinal, info)), column_type, unit, version, upper=False)
-        high = read_bounds(hi, list(map(StoredAs, hi_wrapper, ordinal, info)), column_type, unit, version, upper=True)
+        low = read_bounds(lo, list(zip(lo_wrapper, ordinal, info, strict=True)), column_type, unit, version, upper=False)
+        high = read_bounds(hi, list(zip(hi_wrapper, ordinal, info, strict=True)), column_type, unit, version, upper=True)
         no = np.zeros(m, np.bool_)
         return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
                    np.maximum(low.trust, high.trust), no, no)

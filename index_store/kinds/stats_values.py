@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +43,7 @@ _V2_WRAPPER = {2: "BooleanWrapper", 3: "IntWrapper", 4: "LongWrapper", 5: "Float
                12: "IntWrapper", **dict.fromkeys(range(15, 21), "LongWrapper")}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAs:
+class StoredAs(NamedTuple):
     """How one bound is stored: the wrapper's name, the V2 type ordinal (0 for V1) and its additional information."""
 
     wrapper: str
@@ -70,7 +69,7 @@ class _Column:
     version: int
 
 
-def read_bounds(values: Sequence[Any], stored: Sequence[StoredAs], column_type: Type, unit: str, version: int, *,
+def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]], column_type: Type, unit: str, version: int, *,
                 upper: bool) -> Bound:
     """The bounds of one side, each by what it is stored as. Null bounds are not known, with trust OK."""
     n = len(values)
@@ -78,13 +77,13 @@ def read_bounds(values: Sequence[Any], stored: Sequence[StoredAs], column_type: 
     out = np.full(n, filler(column_type), array_dtype(column_type))
     known = np.zeros(n, np.bool_)
     trust = np.zeros(n, np.uint8)
-    groups: dict[StoredAs, list[int]] = {}
-    for i, how in enumerate(stored):
-        groups.setdefault(how, []).append(i)
-    for how, rows in groups.items():
+    kinds = set(stored)
+    for kind in kinds:
+        how = StoredAs(*kind)
         if not how.wrapper:
             continue
-        found = _read([values[i] for i in rows], how, column, upper=upper)
+        rows = np.arange(n) if len(kinds) == 1 else np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
+        found = _read([values[i] for i in rows.tolist()], how, column, upper=upper)
         if isinstance(found, Trust):
             trust[rows] = found
             continue

@@ -135,3 +135,52 @@ def stats_value(file_name: str, column: str, lo: Any, hi: Any, rows: int | None,
 
 def stats_key(column: str, partition: str, file_name: str) -> bytes:
     return column_id(column) + partition_id(partition) + file_name_id(file_name)
+
+
+def files_value(names: Mapping[str, int] | Sequence[str], kind: int, schema: Any = V9_SCHEMA) -> bytes:
+    """A record of the ``files`` partition: file sizes by name (kind 2), or the list of partitions (kind 1)."""
+    sizes = names if isinstance(names, Mapping) else dict.fromkeys(names, 0)
+    record = {"key": "", "type": kind,
+              "filesystemMetadata": {name: {"size": size, "isDeleted": False} for name, size in sizes.items()}}
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), record)
+    return out.getvalue()
+
+
+TABLE_SCHEMA = {"type": "record", "name": "sales", "fields": [
+    {"name": "ts", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}]},
+    {"name": "amount", "type": ["null", "double"]},
+    {"name": "name", "type": ["null", "string"]},
+    {"name": "fee", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 10, "scale": 2}]}]}
+INSTANT = "20260101000000000"
+DONE = "20260101000010000"
+
+
+def write_table(root: Path, files: int) -> None:
+    """A version 9 table of one partition: ``files`` slices, each with statistics of ts, amount, name and fee."""
+    timeline, metadata = root / ".hoodie" / "timeline", root / ".hoodie" / "metadata"
+    for folder in (timeline, metadata / ".hoodie" / "timeline", metadata / "files", metadata / "column_stats"):
+        folder.mkdir(parents=True)
+    (root / ".hoodie" / "hoodie.properties").write_text("\n".join((
+        "hoodie.table.name=sales", "hoodie.table.version=9", "hoodie.table.type=COPY_ON_WRITE",
+        "hoodie.table.metadata.partitions=files,column_stats", "hoodie.table.recordkey.fields=name")))
+    (timeline / f"{INSTANT}_{DONE}.commit").write_text(json.dumps(
+        {"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}}))
+    (metadata / ".hoodie" / "timeline" / f"{INSTANT}_{DONE}.deltacommit").write_text("{}")
+    names = [f"{i:08x}-0000-4000-8000-{i:012x}-0_{i}-10-100_{INSTANT}.parquet" for i in range(files)]
+    (metadata / "files" / f"files-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(hfile([
+        (b".", files_value(dict.fromkeys(names, 1000), 2)), (b"__all_partitions__", files_value(["."], 1))]))
+
+    def fee(cents: int) -> tuple[str, bytes]:
+        return "BytesWrapper", cents.to_bytes(cents.bit_length() // 8 + 1, "big", signed=True)
+    records = []
+    for i, name in enumerate(names):
+        start = 1_767_225_600_000_000 + i * 40_000_000
+        for column, lo, hi, kind in (
+                ("ts", ("LongWrapper", start), ("LongWrapper", start + 30_000_000), (16, None)),
+                ("amount", ("DoubleWrapper", 1.5 + i), ("DoubleWrapper", 99.25 + i), (6, None)),
+                ("name", ("StringWrapper", f"merchant-{i:06d}"), ("StringWrapper", f"merchant-{i + 50:06d}"), (7, None)),
+                ("fee", fee(100 + i), fee(100_000 + i), (10, "10,2"))):
+            records.append((stats_key(column, "", name),
+                            stats_value(name, column, lo, hi, 100_000 + i, 0, value_type=kind)))
+    (metadata / "column_stats" / f"col-stats-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(hfile(records))

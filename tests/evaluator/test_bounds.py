@@ -1,0 +1,181 @@
+"""Each rule of evaluator.bounds on the pitfall that it is for: what is stored, and whether it is believed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator import bounds
+from evaluator.bounds import Trust
+
+NAN, INF = math.nan, math.inf
+
+
+def counts(*values):
+    return np.array(values, np.int64)
+
+
+def floats(*values):
+    return np.array(values, np.float64)
+
+
+@pytest.mark.parametrize(("lo", "hi", "doubted"), [
+    pytest.param(0.0, 0.0, True, id="P1: what a NaN leaves"),
+    pytest.param(-0.0, 0.0, True, id="P1: signed zeros are zeros"),
+    pytest.param(-0.0, -0.0, True, id="P1: negative zeros too"),
+    pytest.param(0.0, 1.0, False, id="P1: a range is no such pattern"),
+    pytest.param(-1.0, 0.0, False, id="P1: nor up to zero"),
+    pytest.param(5.0, 5.0, False, id="P1: nor one other value")])
+def test_p1_zero_bounds_may_be_a_nan(lo, hi, doubted):
+    assert bounds.distrust_nan_zero_bounds(floats(lo), floats(hi)).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("lo", "hi", "rows", "doubted"), [
+    pytest.param(-1.0, 2.0, 101, True, id="P1: two row groups are possible"),
+    pytest.param(-1.0, 2.0, 100, False, id="P1: one row group only"),
+    pytest.param(0.0, 2.0, 5000, True, id="P1: zero as the lower bound"),
+    pytest.param(-2.0, -0.0, 5000, True, id="P1: zero as the upper bound"),
+    pytest.param(1.0, 2.0, 5000, False, id="P1: a NaN's zero would be in the range"),
+    pytest.param(-2.0, -1.0, 5000, False, id="P1: below zero"),
+    pytest.param(-1.0, 2.0, -1, True, id="P1: unknown row count")])
+def test_p1_a_range_around_zero_may_hide_a_row_group_with_nan(lo, hi, rows, doubted):
+    assert bounds.distrust_float_spanning_zero(floats(lo), floats(hi), counts(rows)).tolist() == [doubted]
+
+
+@given(st.lists(st.lists(st.floats(width=32), min_size=100, max_size=110), min_size=1, max_size=3))
+def test_p1_no_merged_range_that_is_believed_leaves_out_a_value(row_groups):
+    """As parquet-mr and Hudi do it: a row group with NaN gives 0.0 to 0.0, the file's range is the union."""
+    ranges = [(0.0, 0.0) if any(map(math.isnan, group)) else (min(group), max(group)) for group in row_groups]
+    lo, hi = floats(min(low for low, _ in ranges)), floats(max(high for _, high in ranges))
+    rows = counts(sum(map(len, row_groups)))
+    doubted = bounds.distrust_nan_zero_bounds(lo, hi) | bounds.distrust_float_spanning_zero(lo, hi, rows)
+    if len(row_groups) == 1:
+        doubted = bounds.distrust_nan_zero_bounds(lo, hi)
+    if not doubted[0]:
+        assert all(lo[0] <= value <= hi[0] for group in row_groups for value in group)
+
+
+@pytest.mark.parametrize(("lo_known", "hi_known", "nulls", "rows", "doubted"), [
+    pytest.param(False, False, 2, 2, True, id="P2: all null, or too long"),
+    pytest.param(True, True, 2, 2, False, id="P2: bounds are there"),
+    pytest.param(False, False, 1, 2, False, id="P2: no claim of all null"),
+    pytest.param(False, False, 0, 0, False, id="P2: a log file of deletions"),
+    pytest.param(False, False, -1, -1, False, id="P2: unknown counts claim nothing")])
+def test_p2_text_without_bounds_is_not_all_null(lo_known, hi_known, nulls, rows, doubted):
+    mask = bounds.distrust_null_bounds_of_text(np.array([lo_known]), np.array([hi_known]), counts(nulls), counts(rows))
+    assert mask.tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("nulls", "rows", "doubted"), [
+    pytest.param(0, 5000, False, id="P2: no null at all"),
+    pytest.param(3, 100, False, id="P2: one row group"),
+    pytest.param(3, 101, True, id="P2: a row group may count as null"),
+    pytest.param(3, -1, True, id="P2: unknown row count"),
+    pytest.param(-1, 101, True, id="P2: unknown null count")])
+def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
+    assert bounds.distrust_text_beside_nulls(counts(nulls), counts(rows)).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("lo", "hi", "doubted"), [
+    pytest.param(NAN, 1.0, True, id="P3: lower"), pytest.param(1.0, NAN, True, id="P3: upper"),
+    pytest.param(NAN, NAN, True, id="P3: both"), pytest.param(-INF, INF, False, id="P3: infinities are values")])
+def test_p3_each_bound_is_checked_for_nan(lo, hi, doubted):
+    assert bounds.distrust_nan_bounds(floats(lo), floats(hi)).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("nulls", "rows", "ignored"), [
+    pytest.param(5, 5, True, id="P6: all null"), pytest.param(4, 5, False, id="P6: one value"),
+    pytest.param(-1, -1, False, id="P6: unknown is not all null"), pytest.param(0, 0, False, id="P6: no rows"),
+    pytest.param(-1, 5, False, id="P6: unknown null count")])
+def test_p6_only_a_known_null_count_proves_all_null(nulls, rows, ignored):
+    assert bounds.ignore_bounds_of_all_null(counts(nulls), counts(rows)).tolist() == [ignored]
+
+
+@pytest.mark.parametrize(("value", "upper", "expected"), [
+    pytest.param(1_000, False, 1_000_000, id="P13: lower bound as it is"),
+    pytest.param(1_000, True, 1_000_999, id="P13: upper bound may be cut off"),
+    pytest.param(-1, True, -1, id="P13: before the epoch, rounded down to -1 ms")])
+def test_p13_milliseconds_are_widened(value, upper, expected):
+    assert bounds.widen_millis(counts(value), upper=upper).tolist() == [expected]
+
+
+@pytest.mark.parametrize(("value", "upper", "expected"), [
+    (1_500, False, 1), (1_500, True, 2), (2_000, True, 2), (-1_500, False, -2), (-1_500, True, -1)])
+def test_p13_nanoseconds_are_rounded_outward(value, upper, expected):
+    assert bounds.widen_nanos(counts(value), upper=upper).tolist() == [expected]
+
+
+@pytest.mark.parametrize(("bound", "cutoff", "doubted"), [
+    pytest.param(-141_428, bounds.ANCIENT_DAY, True, id="P13: 1582-10-14"),
+    pytest.param(-141_427, bounds.ANCIENT_DAY, False, id="P13: 1582-10-15"),
+    pytest.param(-2_208_988_800_000_001, bounds.ANCIENT_MICROS, True, id="P13: before 1900"),
+    pytest.param(-2_208_988_800_000_000, bounds.ANCIENT_MICROS, False, id="P13: 1900")])
+def test_p13_ancient_bounds_may_be_rebased(bound, cutoff, doubted):
+    assert bounds.distrust_ancient_bounds(counts(bound), cutoff).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("nulls", "rows", "doubted"), [
+    pytest.param(6, 5, True, id="P18: more nulls than rows"), pytest.param(5, 5, False, id="P18: all null"),
+    pytest.param(-2, 5, True, id="P18: no count"), pytest.param(5, -7, True, id="P18: no count of rows"),
+    pytest.param(-1, 5, False, id="P18: unknown nulls"), pytest.param(5, -1, False, id="P18: unknown rows")])
+def test_p18_counts_that_contradict_are_not_used(nulls, rows, doubted):
+    assert bounds.distrust_impossible_counts(counts(nulls), counts(rows)).tolist() == [doubted]
+
+
+def test_p18_a_log_of_deletions_holds_nothing_and_an_unknown_one_may():
+    no = np.zeros(3, np.bool_)
+    assert bounds.holds_nothing(no, no, counts(0, -1, 1), counts(0, -1, 1)).tolist() == [True, False, False]
+    assert bounds.holds_nothing(~no, no, counts(0, 0, 0), counts(0, 0, 0)).tolist() == [False] * 3
+
+
+@pytest.mark.parametrize(("lo", "hi", "doubted"), [
+    pytest.param(3, 2, True, id="P20: upside down"), pytest.param(2, 2, False, id="P20: one value")])
+def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
+    assert bounds.distrust_inverted_bounds(counts(lo), counts(hi)).tolist() == [doubted]
+    assert bounds.distrust_inverted_bounds(np.array([str(lo)], object), np.array([str(hi)], object)).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("text", "as_lower", "as_upper"), [
+    ("apple", False, False), ("äßé日", False, False), ("\U0001d11e", True, False), ("\uff21", False, True),
+    ("a\ufffd", True, True), ("", False, False)])
+def test_p20_text_that_java_orders_otherwise(text, as_lower, as_upper):
+    assert bounds.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
+    assert bounds.distrust_reordered_text([text], upper=True).tolist() == [as_upper]
+
+
+@given(st.lists(st.text(), min_size=1, max_size=8))
+def test_p20_bounds_in_utf16_order_that_are_believed_bound_every_value(values):
+    lo = min(values, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
+    hi = max(values, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
+    if not bounds.distrust_reordered_text([lo], upper=False)[0]:
+        assert all(lo <= value for value in values)
+    if not bounds.distrust_reordered_text([hi], upper=True)[0]:
+        assert all(value <= hi for value in values)
+
+
+@given(st.integers(-10**20, 10**20), st.integers(0, 18), st.integers(0, 18))
+def test_p12_decimals_are_rescaled_exactly_or_outward(unscaled, scale, wanted):
+    low = bounds.rescale_unscaled(unscaled, scale, wanted, upper=False)
+    high = bounds.rescale_unscaled(unscaled, scale, wanted, upper=True)
+    assert low * 10**scale <= unscaled * 10**wanted <= high * 10**scale
+    assert high - low <= 1
+    if wanted >= scale:
+        assert low == high
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_p19_a_float_read_as_double_is_within_the_widened_bounds(value):
+    low, high = bounds.widen_float_as_double(floats(value), floats(value))
+    as_text = float(str(np.float32(value)))
+    assert low[0] < value < high[0]
+    assert low[0] <= as_text <= high[0]
+
+
+def test_every_trust_code_has_a_reason_and_fits_a_byte():
+    assert len({bounds.reason(trust) for trust in Trust}) == len(Trust)
+    assert max(Trust) < 256
+    assert "hudi#18754" in bounds.reason(Trust.NAN_ZERO)
