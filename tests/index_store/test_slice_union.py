@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT
-from evaluator.types import BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
+from evaluator.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    Type,
+    decimal_type,
+)
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe

@@ -1,0 +1,209 @@
+"""Hudi's ``record_index``: which file group holds a record key. Answers ``key = v`` and ``key IN (...)`` exactly.
+
+    key   -> String.hashCode picks the file group of the index -> one block of its base HFile, and its log files on top
+    value -> partition, and the file id as a UUID's two halves and an index (encoding 0) or as text (encoding 1)
+
+A key that is not there is in no file. That makes the index worth nothing unless it is whole: it must be available, its
+files complete, describe the latest commit, and the slices must be the latest ones. Record keys are unique in Hudi's
+index, by its own contract: of rows inserted twice under one key it knows the last one only.
+Partitioned record indexes (``isPartitioned``) are not used. Source: hudi.md 2, B2, ``HoodieMetadataPayload``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import Trust
+from evaluator.columns import ColumnStatistics
+from evaluator.schema import Field
+from evaluator.types import Kind
+from index_store.errors import FormatError, TableError, naming_column
+from index_store.file_slices import FileSlice
+from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.formats.hfile import HFile, entries
+from index_store.formats.keys import file_group
+from index_store.index_info import DEFINITIONS
+from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.metadata_table import Deletes, MetadataTable
+
+if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
+    from index_store.table import Table
+
+__all__ = ["RecordIndex", "make"]
+
+PARTITION = "record_index"
+KEY_COLUMN = "_hoodie_record_key"
+#: Key generators that make the one key column's text the record key; a complex one may write ``column:value``.
+_PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
+                               "TIMESTAMP_AVRO"})
+_PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "SimpleAvroKeyGenerator", "NonpartitionedKeyGenerator",
+                            "NonpartitionedAvroKeyGenerator", "TimestampBasedKeyGenerator",
+                            "TimestampBasedAvroKeyGenerator"})
+_GROUP = re.compile(r".*?-(\d{4,})(?:-\d+)?")
+
+Location = tuple[str, str]
+
+
+def make(table: Table, slices: FileSlices) -> RecordIndex | None:
+    """The kind, if the table has a whole record index and the slices are the latest ones."""
+    last = table.timeline.last
+    if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
+        return None
+    if last is None or slices.instant != last.requested or _is_partitioned(table):
+        return None
+    return RecordIndex(table, slices, table.metadata)
+
+
+def _is_partitioned(table: Table) -> bool:
+    """What index.json says; a definition that cannot be read counts as partitioned, which is not used."""
+    try:
+        if not table.storage.exists(DEFINITIONS):
+            return False
+        found = json.loads(table.storage.read(DEFINITIONS))
+        options = found["indexDefinitions"].get(PARTITION, {}).get("indexOptions") or {}
+        return str(options.get("isPartitioned", "false")).lower() != "false"
+    except (TableError, ValueError, KeyError, TypeError, AttributeError):
+        return True
+
+
+class RecordIndex:
+    """Looks up record keys; every key is read once."""
+
+    name = PARTITION
+
+    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
+        self._table = table
+        self._slices = slices
+        self._metadata = metadata
+        self._found: dict[str, Location | None] = {}
+
+    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
+        """None: the index knows keys, not bounds."""
+        del columns
+        return {}
+
+    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+        """True for the slices that hold one of the keys. Raises StatsError when the index cannot be read."""
+        keys = self._keys(column, values)
+        if keys is None:
+            return None
+        with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
+            self._look_up([key for key in keys if key not in self._found])
+        mask = np.zeros(len(self._slices), np.bool_)
+        for key in keys:
+            location = self._found[key]
+            if location is not None:
+                place = self._places.get(location)
+                if place is None:
+                    return None                               # a file group that the table does not have
+                mask[place] = True
+        return mask
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """All slices, for the columns that are a record key."""
+        n = len(self._slices)
+        known = {column.name: ColumnCoverage(n, {Trust.OK: n}) for column in columns if self._is_key(column)}
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _places(self) -> Mapping[Location, int]:
+        return {(one.partition, one.file_id): i for i, one in enumerate(self._slices)}
+
+    @cached_property
+    def _groups(self) -> Mapping[int, FileSlice | None]:
+        """The index's file groups by number; a group of which nothing is committed is empty."""
+        self._metadata.check_complete(PARTITION)
+        committed = {group.file_id: group for group in self._metadata.groups(PARTITION)}
+        groups: dict[int, FileSlice | None] = {}
+        for file_id in self._metadata.group_ids(PARTITION):
+            match = _GROUP.fullmatch(file_id)
+            if match:
+                groups[int(match[1])] = committed.get(file_id)
+        if sorted(groups) != list(range(len(groups))):
+            raise TableError(self._metadata.storage.absolute(PARTITION), "file groups of the record index are missing")
+        return groups
+
+    def _is_key(self, column: Field) -> bool:
+        if column.name == KEY_COLUMN:
+            return True
+        if self._table.record_key_fields != (column.name,):
+            return False
+        properties = self._table.properties
+        kind = properties.get("hoodie.table.keygenerator.type", "").upper()
+        made_by = properties.get("hoodie.table.keygenerator.class", "").rpartition(".")[2]
+        return kind in _PLAIN_GENERATORS or (not kind and made_by in _PLAIN_CLASSES)
+
+    def _keys(self, column: Field, values: Sequence[object]) -> list[str] | None:
+        """The record keys that values stand for, or None when one has no certain form."""
+        if not self._is_key(column):
+            return None
+        keys = []
+        for value in values:
+            if column.type.kind in (Kind.STRING, Kind.VARCHAR) and isinstance(value, str) and value:
+                keys.append(value)
+            elif column.type.kind.is_integer and isinstance(value, int) and not isinstance(value, bool):
+                keys.append(str(value))
+            else:
+                return None
+        return keys
+
+    def _look_up(self, keys: Sequence[str]) -> None:
+        wanted: dict[int, set[bytes]] = {}
+        for key in keys:
+            wanted.setdefault(file_group(key, len(self._groups)), set()).add(key.encode("utf-8", "surrogatepass"))
+        for number, some in wanted.items():
+            found = self._read(self._groups[number], some)
+            for raw in some:
+                self._found[raw.decode("utf-8", "surrogatepass")] = found.get(raw)
+
+    def _read(self, group: FileSlice | None, keys: set[bytes]) -> dict[bytes, Location]:
+        """Where keys of one group are, after everything that lies on top of its base file."""
+        found: dict[bytes, Location] = {}
+        if group is None:
+            return found
+        for layer in self._metadata.layers(group):
+            if isinstance(layer, Deletes):
+                for key in layer.keys:
+                    found.pop(key.encode("utf-8", "surrogatepass"), None)
+            else:
+                with naming_column(layer.path, KEY_COLUMN):
+                    _load(layer.hfile, keys, found)
+        return found
+
+
+def _load(hfile: HFile, keys: set[bytes], found: dict[bytes, Location]) -> None:
+    reader: RecordReader | None = None
+    for block in hfile.blocks(sorted(keys)):
+        for key, start, end in entries(block):
+            if key not in keys:
+                continue
+            if start == end:
+                found.pop(key, None)
+                continue
+            reader = reader or RecordReader(hfile.schema)
+            location = unwrap(reader.read(block[start:end]).get("recordIndexMetadata"))
+            if location is None:
+                found.pop(key, None)
+            else:
+                found[key] = _location(location)
+
+
+def _location(stored: Mapping[str, Any]) -> Location:
+    """Partition and file id (``HoodieTableMetadataUtil.getLocationFromRecordIndexInfo``)."""
+    partition = stored.get("partitionName") or ""
+    if stored.get("fileIdEncoding") == 1:
+        return partition, str(stored.get("fileId") or "")
+    high, low, index = stored.get("fileIdHighBits"), stored.get("fileIdLowBits"), stored.get("fileIndex")
+    if high is None or low is None:
+        raise FormatError("a record index entry names no file")
+    file_id = str(uuid.UUID(int=(high & (1 << 64) - 1) << 64 | low & (1 << 64) - 1))
+    return partition, file_id if index is None or index < 0 else f"{file_id}-{index}"
