@@ -214,6 +214,10 @@ class Reader:
         match layout.shape:
             case Shape.FIELDS:
                 instance = JavaObject(java, {}, offset)
+                if layout.is_flat:
+                    for slot in layout.slots:
+                        instance.fields[slot.name] = self._primitive(slot.primitive or "")
+                    return instance
                 self._push(_Frame(layout.slots, len(layout.slots), fields=instance.fields))
                 return instance
             case Shape.ENUM:

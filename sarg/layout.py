@@ -73,13 +73,18 @@ TAGGED = Slot("")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one class is written. ``detail`` is the serializer of a SCALAR, the element class of an array."""
+    """How one class is written. ``detail``: the serializer of a SCALAR, an array's element class, or "flat" fields."""
 
     shape: Shape
     slots: tuple[Slot, ...] = ()
     constants: tuple[str, ...] = ()
     detail: str = ""
     fixed_length: int = -1
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the fields are primitives only."""
+        return self.detail == "flat"
 
 
 _SHAPES = {
@@ -139,7 +144,9 @@ class Layouts:
         if "enum" in table:
             return Layout(Shape.ENUM, constants=tuple(table["enum"]))
         if "fields" in table:
-            return Layout(Shape.FIELDS, slots=tuple(_slot(row) for row in table["fields"]))
+            slots = tuple(_slot(row) for row in table["fields"])
+            is_flat = all(slot.primitive is not None for slot in slots)
+            return Layout(Shape.FIELDS, slots=slots, detail="flat" if is_flat else "")
         serializer = table["serializer"]
         return _SHAPES.get(serializer) or Layout(Shape.SCALAR, detail=serializer)
 
