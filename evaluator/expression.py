@@ -287,7 +287,8 @@ def moment_text(value: Any, of: Type) -> str:
     except (OverflowError, TypeError):
         return str(value)
     if of.kind is Kind.DATE:
-        return moment.date().isoformat()
+        date: str = moment.date().isoformat()
+        return date
     beyond = value - math.floor(value)
     zone = "Z" if of.kind is Kind.TIMESTAMP_LTZ else ""
     text: str = moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone

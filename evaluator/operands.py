@@ -72,11 +72,12 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
                 return BoundConstant(value, literal_interval(value, of), of)
             case ex.Cast(type=to):
                 return _bind_function("cast", arguments, to, semantics)
-            case ex.Call(function=name):
+            case ex.Call(function=name, type=declared):
                 function = FUNCTIONS.get(name)
                 if function is None:
                     raise UnsupportedError(f"function {name} is not decided")
-                return _bind_function(name, arguments, function.result([a.type for a in arguments]), semantics)
+                result = _agreed(name, function.result([a.type for a in arguments]), declared)
+                return _bind_function(name, arguments, result, semantics)
             case ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
@@ -144,6 +145,22 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
             declared.precision - declared.scale >= stored.precision - stored.scale):
         return stored
     raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+
+
+def _agreed(name: str, result: Type, declared: Type | None) -> Type:
+    """The result type, when the filter states one too: an engine that computes in another type may round or
+    overflow.
+    """
+    if declared is None or declared == result or result.kind is Kind.VOID:
+        return result
+    kinds = (declared.kind, result.kind)
+    if all(kind.is_integer for kind in kinds) or (kinds == (Kind.DECIMAL, Kind.DECIMAL)
+                                                  and declared.scale >= result.scale):
+        return declared
+    if (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL) or set(kinds) == {Kind.STRING, Kind.VARCHAR} or all(
+            kind.is_timestamp for kind in kinds):
+        return result
+    raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
 
 
 def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics: Semantics) -> BoundOperand:

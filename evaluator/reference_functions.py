@@ -135,7 +135,7 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "log10": _above(0, math.log10),
     "log2": _above(0, math.log2),
     "sqrt": _above(0, math.sqrt),
-    "sign": lambda x: (x > 0) - (x < 0),
+    "sign": lambda x: float((x > 0) - (x < 0)),
 }
 
 

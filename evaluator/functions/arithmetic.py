@@ -19,7 +19,7 @@ from evaluator.functions.base import Argument, RangeFunction, constant_of, monot
 from evaluator.interval import Interval
 from evaluator.literal import exact_number
 from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DOUBLE, INT, Kind, Type, decimal_type
+from evaluator.types import BIGINT, DOUBLE, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 
@@ -277,11 +277,7 @@ def _alike(types: Sequence[Type]) -> Type:
 
 
 def _sign(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    return monotone(arguments[0], lambda x: (x > 0) - (x < 0))
-
-
-def _int_type(_: Sequence[Type]) -> Type:
-    return INT
+    return monotone(arguments[0], lambda x: float((x > 0) - (x < 0)))
 
 
 _ADD = RangeFunction(_sum_type, _corners(lambda x, y: x + y))
@@ -312,8 +308,8 @@ FUNCTIONS = {
     "log1p": RangeFunction(_double_type, _transcendental(math.log1p, -1.0)),
     "expm1": RangeFunction(_double_type, _transcendental(math.expm1, -math.inf)),
     "sqrt": RangeFunction(_double_type, _transcendental(math.sqrt, 0.0)),
-    "sign": RangeFunction(_int_type, _sign),
-    "signum": RangeFunction(_int_type, _sign),
+    "sign": RangeFunction(_double_type, _sign),
+    "signum": RangeFunction(_double_type, _sign),
     "greatest": RangeFunction(_alike, _extreme),
     "least": RangeFunction(_alike, _extreme),
 }

@@ -11,7 +11,7 @@
     number              boolean                0 is false, all else true
     integer             text                   decimal digits, in order among numbers of one sign and length
     date, timestamp     text                   ISO text, in order in the years 1000 to 9999
-    boolean             text                   'false', 'true'
+    boolean             text                   'false', 'true' (Spark), 'FALSE', 'TRUE' (Hive)
     text                text                   the same, or its first n characters; never through CHAR
     date                timestamp              midnight, wall clock
     timestamp           date                   the day of the wall clock
@@ -179,7 +179,8 @@ def _to_text(argument: Argument, target: Type, semantics: Semantics) -> Interval
     if target.kind is Kind.VARCHAR:
         raise _undecided(argument.type, target)
     if source is Kind.BOOLEAN:
-        return monotone(argument, lambda flag: "true" if flag else "false")
+        # Hive writes TRUE and FALSE, Spark true and false; the upper case comes first in text order.
+        return strict([argument], "TRUE" if interval.lo else "FALSE", "false" if interval.hi == 0 else "true")
     if source.is_integer:
         return _digits(argument)
     if source is Kind.DATE:

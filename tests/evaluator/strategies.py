@@ -256,7 +256,7 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
             (ex.Call("ceil", (column,)), INT),
             (ex.Call("sqrt", (column,)), DOUBLE),
             (ex.Call("exp", (column,)), DOUBLE),
-            (ex.Call("sign", (column,)), INT),
+            (ex.Call("sign", (column,)), DOUBLE),
             (ex.Call("coalesce", (column, ex.Literal(7, INT))), INT),
             (ex.Call("+", (column, ex.Column(("i",)))), INT),
             *((ex.Cast(column, t), t) for t in CAST_TARGETS),

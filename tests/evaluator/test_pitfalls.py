@@ -125,6 +125,19 @@ def test_p9_datediff_with_the_column_as_second_argument_falls() -> None:
     assert outcome_of(leaf, {"dt": stats(DATE, D20200102, D20200102 + 500)}) == "F"
 
 
+@pytest.mark.parametrize(("declared", "known"), [(None, True), (DOUBLE, True), (decimal_type(20, 6), False)], ids=str)
+def test_p9_a_function_that_the_engine_computes_in_another_type_is_unknown(declared: Type | None, known: bool) -> None:
+    leaf = ex.Compare(">", ex.Call("/", (col("x"), lit(2, INT)), declared), lit(9.0, DOUBLE))
+    assert (outcome_of(leaf, {"x": stats(INT, 1, 3)}) == "F") is known
+
+
+@pytest.mark.parametrize("text", ["true", "TRUE"])
+def test_p9_a_boolean_as_text_is_written_in_either_case(text: str) -> None:
+    leaf = ex.Compare("=", ex.Cast(col("b"), STRING), lit(text, STRING))
+    assert "T" in outcome_of(leaf, {"b": stats(BOOLEAN, True, True)})
+    assert outcome_of(leaf, {"b": stats(BOOLEAN, False, False)}) == ("F" if text == "true" else "TF")
+
+
 # P10: a literal is converted exactly or not at all (ClickHouse#118392, StarRocks#73511)
 @pytest.mark.parametrize(("op", "value", "bounds", "outcome"), [
     ("<", Decimal("5.5"), (5, 5), "T"), ("<", Decimal("5.5"), (6, 6), "F"),
