@@ -69,8 +69,9 @@ class FileStatistics:
         m = len(records)
         columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 12
         _, _, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, _, _, ordinal, info = columns
-        low = read_bounds(lo, list(zip(lo_wrapper, ordinal, info, strict=True)), column_type, unit, version, upper=False)
-        high = read_bounds(hi, list(zip(hi_wrapper, ordinal, info, strict=True)), column_type, unit, version, upper=True)
+        lo_kinds, hi_kinds = (list(zip(side, ordinal, info, strict=True)) for side in (lo_wrapper, hi_wrapper))
+        low = read_bounds(lo, lo_kinds, column_type, unit, version, upper=False)
+        high = read_bounds(hi, hi_kinds, column_type, unit, version, upper=True)
         no = np.zeros(m, np.bool_)
         return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
                    np.maximum(low.trust, high.trust), no, no)

@@ -4,6 +4,7 @@
     null count   the sum over the files (an upper bound for merged rows; 0 is exact); unknown if one is
     row count    that of a slice that is one base file; for more files only when all of them are all null
     no rows      a log file of deletions adds nothing; a file of nulls adds its nulls
+    parts        beside the union, each file by itself: a leaf over one column is decided file by file
 
 Everything is sorted by slice and reduced at once, so that the cost does not depend on the number of slices.
 """
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
 from index_store.file_slices import FileSlices
 from index_store.formats.keys import partition_id
 from index_store.kinds.file_rules import FileStatistics
@@ -111,7 +112,21 @@ def unite(rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp]
         usable &= ~files.has_logs
         trust[files.has_logs] = Trust.CUSTOM_MERGE
     return ColumnStatistics(rows.type, lo, hi, lo_known & usable, hi_known & usable,
-                            np.where(usable, nulls, UNKNOWN_COUNT), np.where(usable, row_count, UNKNOWN_COUNT), trust)
+                            np.where(usable, nulls, UNKNOWN_COUNT), np.where(usable, row_count, UNKNOWN_COUNT), trust,
+                            _by_file(rows, of, usable & (files.count > 1)))
+
+
+def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray[np.bool_]) -> Parts | None:
+    """The statistics of each file of the wanted slices, all of whose files have some.
+
+    A merged value comes from one of the files, and two records of one file bound it only together: then there are none.
+    """
+    chosen = np.flatnonzero(wanted[of] & ~rows.empty)
+    if not len(chosen) or len(np.unique(rows.place[chosen])) < len(chosen):
+        return None
+    chosen = chosen[np.argsort(of[chosen], kind="stable")]
+    values = (rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust)
+    return Parts(ColumnStatistics(rows.type, *(array[chosen] for array in values)), of[chosen])
 
 
 def _extreme(reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: npt.NDArray[Any],

@@ -69,8 +69,8 @@ class _Column:
     version: int
 
 
-def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]], column_type: Type, unit: str, version: int, *,
-                upper: bool) -> Bound:
+def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]], column_type: Type, unit: str,
+                version: int, *, upper: bool) -> Bound:
     """The bounds of one side, each by what it is stored as. Null bounds are not known, with trust OK."""
     n = len(values)
     column = _Column(column_type, unit, version)
@@ -82,7 +82,7 @@ def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]],
         how = StoredAs(*kind)
         if not how.wrapper:
             continue
-        rows = np.arange(n) if len(kinds) == 1 else np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
+        rows = np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
         found = _read([values[i] for i in rows.tolist()], how, column, upper=upper)
         if isinstance(found, Trust):
             trust[rows] = found

@@ -136,7 +136,8 @@ def test_p18_a_log_of_deletions_holds_nothing_and_an_unknown_one_may():
     pytest.param(3, 2, True, id="P20: upside down"), pytest.param(2, 2, False, id="P20: one value")])
 def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
     assert bounds.distrust_inverted_bounds(counts(lo), counts(hi)).tolist() == [doubted]
-    assert bounds.distrust_inverted_bounds(np.array([str(lo)], object), np.array([str(hi)], object)).tolist() == [doubted]
+    low, high = np.array([str(lo)], object), np.array([str(hi)], object)
+    assert bounds.distrust_inverted_bounds(low, high).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(("text", "as_lower", "as_upper"), [

@@ -1,4 +1,4 @@
-"""The rows that the files of a table hold, read without the code under test: Parquet by pyarrow, log blocks by fastavro."""
+"""The rows that a table's files hold, without the code under test: Parquet by pyarrow, log blocks by fastavro."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec
     block = b"".join(parts)
     flush()
     load = put(b"IDXROOT2", b"".join(
-        struct.pack(">qi", start, length) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key + KEY_SUFFIX
-        for start, length, key in index))
+        struct.pack(">qi", start, length) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key
+        + KEY_SUFFIX for start, length, key in index))
     put(b"IDXROOT2", b"")
 
     def pair(key: bytes, value: bytes) -> bytes:
@@ -179,7 +179,7 @@ def write_table(root: Path, files: int) -> None:
         for column, lo, hi, kind in (
                 ("ts", ("LongWrapper", start), ("LongWrapper", start + 30_000_000), (16, None)),
                 ("amount", ("DoubleWrapper", 1.5 + i), ("DoubleWrapper", 99.25 + i), (6, None)),
-                ("name", ("StringWrapper", f"merchant-{i:06d}"), ("StringWrapper", f"merchant-{i + 50:06d}"), (7, None)),
+                ("name", ("StringWrapper", f"shop-{i:06d}"), ("StringWrapper", f"shop-{i + 50:06d}"), (7, None)),
                 ("fee", fee(100 + i), fee(100_000 + i), (10, "10,2"))):
             records.append((stats_key(column, "", name),
                             stats_value(name, column, lo, hi, 100_000 + i, 0, value_type=kind)))

@@ -11,7 +11,8 @@ from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, data_insta
 from index_store.storage import Bytes
 from tests.index_store.synthetic import delete_content, log_block
 
-LOG = (log_block(HFILE_DATA, b"one", "20260101000000000") + log_block(DELETE, delete_content(["a", "b"]), "20260102000000000")
+LOG = (log_block(HFILE_DATA, b"one", "20260101000000000")
+       + log_block(DELETE, delete_content(["a", "b"]), "20260102000000000")
        + log_block(COMMAND, b"", "20260103000000000", target="20260101000000000"))
 
 

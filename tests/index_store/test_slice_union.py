@@ -31,7 +31,9 @@ from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import Proof
 from index_store.kinds.slice_union import SliceFiles, unite
 
-WRAPPERS = {INT: ("IntWrapper", 3), BIGINT: ("LongWrapper", 4), DOUBLE: ("DoubleWrapper", 6), STRING: ("StringWrapper", 7)}
+WRAPPERS = {INT: ("IntWrapper", 3), BIGINT: ("LongWrapper", 4), DOUBLE: ("DoubleWrapper", 6),
+            STRING: ("StringWrapper", 7)}
+NOTHING_PROVEN = Proof()
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,11 @@ class File:
 def record(name, column_type, file):
     wrapper, ordinal = WRAPPERS[column_type]
     lo, hi = (value.encode() if isinstance(value, str) else value for value in (file.lo, file.hi))
-    return StatsRecord(name.encode(), b"c", wrapper if lo is not None else "", lo, wrapper if hi is not None else "", hi,
-                       file.rows, file.nulls, False, False, ordinal if lo is not None else 1, b"")
+    return StatsRecord(name.encode(), b"c", wrapper if lo is not None else "", lo, wrapper if hi is not None else "",
+                       hi, file.rows, file.nulls, False, False, ordinal if lo is not None else 1, b"")
 
 
-def united(column_type, *slices, proof=Proof(), custom_merge=False, deleted=()):
+def united(column_type, *slices, proof=NOTHING_PROVEN, custom_merge=False, deleted=()):
     """Statistics of slices given as (base, *logs); a file that is None has no record, a base "-" is not there."""
     items, records, places = [], [], []
     for i, files in enumerate(slices):
@@ -65,7 +67,7 @@ def united(column_type, *slices, proof=Proof(), custom_merge=False, deleted=()):
     files = SliceFiles.of(FileSlices("3", "file listing", tuple(items)))
     places = np.array([files.by_name[name.encode()] for name in places], np.intp)
     rows = FileStatistics.of(records, places, column_type, "", 9)
-    rows = believe(rows, files, lambda path: proof)
+    rows = believe(rows, files, lambda _: proof)
     return unite(rows, files, np.array(deleted, np.intp), custom_merge=custom_merge)
 
 
@@ -127,7 +129,7 @@ def test_deleted_statistics_make_the_slice_unknown():
     pytest.param(File(0.0, 0.0), Proof(), (None, None, 0, 10), Trust.NAN_ZERO, id="P1: zero bounds"),
     pytest.param(File(0.0, 0.0), Proof(bounded=True), (0.0, 0.0, 0, 10), Trust.OK, id="P1: real zeros, by the footer"),
     pytest.param(File(-1.0, 2.0, 5000), Proof(), (None, None, 0, 5000), Trust.NAN_HIDDEN, id="P1: several row groups"),
-    pytest.param(File(-1.0, 2.0, 5000), Proof(bounded=True), (-1.0, 2.0, 0, 5000), Trust.OK, id="P1: whole, by the footer"),
+    pytest.param(File(-1.0, 2.0, 5000), Proof(bounded=True), (-1.0, 2.0, 0, 5000), Trust.OK, id="P1: by the footer"),
     pytest.param(File(1.0, 2.0, 5000), Proof(), (1.0, 2.0, 0, 5000), Trust.OK, id="P1: away from zero"),
     pytest.param(File(0.0, 0.0, 10, 10), Proof(), (None, None, 10, 10), Trust.OK, id="P1: all null is no NaN")])
 def test_floats_of_base_files(file, proof, expected, trust):
@@ -149,7 +151,7 @@ def test_a_nan_in_a_log_file_makes_the_slice_unknown():
     pytest.param(File("a", "c", 5000, 3), Proof(), (None, None, 3, 5000), Trust.LONG_STRING, id="P2: beside nulls"),
     pytest.param(File("a", "c", 5000, 3), Proof(bounded=True), ("a", "c", 3, 5000), Trust.OK, id="P2: by the footer"),
     pytest.param(File(None, None, 10, 10), Proof(), (None,) * 4, Trust.LONG_STRING, id="P2: all null or too long"),
-    pytest.param(File(None, None, 10, 10), Proof(all_null=True), (None, None, 10, 10), Trust.OK, id="P2: all null, proven")])
+    pytest.param(File(None, None, 10, 10), Proof(all_null=True), (None, None, 10, 10), Trust.OK, id="P2: proven")])
 def test_text_of_base_files(file, proof, expected, trust):
     found = united(STRING, [file], proof=proof)
     assert shown(found) == expected
@@ -207,7 +209,7 @@ RAW = [
     pytest.param(TIMESTAMP, "micros", 9, "LongWrapper", 16, b"", 10**15, None, None, id="P14: instant as wall clock"),
     pytest.param(TIMESTAMP_LTZ, "micros", 9, "LongWrapper", 4, b"", 10**15, None, None, id="P19: bigint file"),
     pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 1234, 1234, id="V2 decimal"),
-    pytest.param(decimal_type(10, 1), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 123, 124, id="P12: rounded outward"),
+    pytest.param(decimal_type(10, 1), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 123, 124, id="P12: outward"),
     pytest.param(decimal_type(12, 4), "", 9, "BytesWrapper", 10, b"10,2", b"\xff", -100, -100, id="P12: finer scale"),
     pytest.param(decimal_type(30, 2), "", 9, "BytesWrapper", 10, b"30,2", b"\x04\xd2", 1234, 1234, id="V2 wide decimal"),
     pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"", b"\x04\xd2", None, None, id="V2 decimal, no scale"),
@@ -228,7 +230,7 @@ def test_what_a_stored_bound_means(column_type, unit, version, wrapper, ordinal,
     files = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b", "b_0-1-1_2.parquet"),)))
     one = StatsRecord(b"b", b"c", wrapper, stored, wrapper, stored, 10, 0, False, False, ordinal, info)
     rows = FileStatistics.of([one], np.array([0]), column_type, unit, version)
-    found = unite(believe(rows, files, lambda path: Proof()), files, np.array([], np.intp), custom_merge=False)
+    found = unite(believe(rows, files, lambda _: Proof()), files, np.array([], np.intp), custom_merge=False)
     assert shown(found) == (lower, upper, 0, 10)
     assert (found.trust[0] == Trust.OK) == (lower is not None)
 
