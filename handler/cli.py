@@ -33,10 +33,13 @@ from handler.table_report import TableReport, report_table
 from handler.table_view import show_table
 from handler.tables import open_table
 from index_store import StatsError, TableError
+from index_store.timeline import parse_as_of
 
 __all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
 
 BAD_INPUT, UNREADABLE_TABLE = 2, 3
+#: More than the largest filter that is decoded, in Base64: what is cut here is refused there.
+MOST_BYTES = 32 << 20
 
 _HINTS: dict[type[SargoError], str] = {
     StatsError: "leave out --strict to answer without this index",
@@ -101,10 +104,11 @@ def _hive_bytes(argument: str) -> str | bytes:
     """The text itself, the content of @FILE, or stdin for ``-``: Base64 or raw bytes."""
     content: bytes
     if argument == "-":
-        content = sys.stdin.buffer.read()
+        content = sys.stdin.buffer.read(MOST_BYTES)
     elif argument.startswith("@"):
         try:
-            content = Path(argument[1:]).read_bytes()
+            with Path(argument[1:]).open("rb") as file:
+                content = file.read(MOST_BYTES)
         except OSError as error:
             raise _InputError(f"cannot read {argument[1:]}: {error.strerror}") from error
     else:
@@ -172,6 +176,7 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def inspect(table: str, as_of: str | None, as_json: bool) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
+    _check_session(None, as_of)
     with _working("reading the table"):
         report: TableReport = report_table(open_table(table), as_of)
     if as_json:
@@ -191,7 +196,7 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
     sargo prune /data/trips --hive-filter @filter.b64 --json
     """
     expression, rules = _chosen_filter(where, hive_filter, engine)
-    _check_zone(time_zone)
+    _check_session(time_zone, as_of)
     with _working("pruning"):
         plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
     if as_json:
@@ -207,7 +212,7 @@ def explain(table: str, where: str | None, hive_filter: str | None, engine: Engi
             time_zone: str | None, strict: bool, as_json: bool, file_id: str | None) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
     expression, rules = _chosen_filter(where, hive_filter, engine)
-    _check_zone(time_zone)
+    _check_session(time_zone, as_of)
     with _working("pruning"):
         plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
@@ -232,8 +237,11 @@ def demo(keep: Path | None) -> None:
     sys.exit(demonstration.run(_console(), keep))
 
 
-def _check_zone(time_zone: str | None) -> None:
+def _check_session(time_zone: str | None, as_of: str | None) -> None:
+    """Refuse a zone or an instant that cannot be one before a table is opened."""
     try:
         Semantics.named("spark", time_zone)
-    except UnsupportedError as error:
+        if as_of is not None:
+            parse_as_of(as_of)
+    except (UnsupportedError, ValueError) as error:
         raise _InputError(str(error)) from error

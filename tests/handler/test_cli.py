@@ -134,6 +134,7 @@ def test_prune_as_of_an_instant(main_cow):
     ([], "either --where"),
     (["--where", "i = 1", "--hive-filter", "x"], "either --where"),
     (["--where", "i = 1", "--time-zone", "Mars"], "Mars"),
+    (["--where", "i = 1", "--as-of", "yesterday"], "yesterday"),
     (["--where", "i = 1", "--engine", "presto"], "presto"),
     (["--where", "i = 1", "--nonsense"], "nonsense"),
 ])

@@ -4,10 +4,6 @@ The truth of every row comes from the SQL text by the row-level reference; the p
 in the decoder, in the translation, in binding or in a rule shows as a lost row.
 """
 
-import datetime
-from decimal import Decimal
-
-import pyarrow.parquet as pq
 import pytest
 
 from evaluator.errors import UnsupportedError
@@ -16,8 +12,7 @@ from evaluator.semantics import Semantics
 from handler import open_table, prune
 from handler.sql import parse
 from tests.handler.conftest import hive_filters
-
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+from tests.handler.table_rows import rows_of
 
 #: Conditions that the row-level reference has no form for: their truth is written out here.
 BY_HAND = {
@@ -33,25 +28,7 @@ def table(main_cow):
 
 @pytest.fixture(scope="module")
 def rows(main_cow, table):
-    """The rows of each slice, in the value form of ``evaluator.types``."""
-    return {item.file_id: [value_form(row) for row in pq.read_table(main_cow / item.base_file).to_pylist()]
-            for item in table.at().slices}
-
-
-def value_form(row):
-    flat = {}
-    for name, value in row.items():
-        match value:
-            case dict():
-                flat |= {f"{name}.{field}": inner for field, inner in value.items()}
-                flat[name] = value
-            case datetime.datetime():
-                flat[name] = (value - EPOCH) // datetime.timedelta(microseconds=1)
-            case datetime.date():
-                flat[name] = (value - EPOCH.date()).days
-            case Decimal() | _:
-                flat[name] = value
-    return flat
+    return rows_of(main_cow, table.at().slices)
 
 
 def matches(sql, row, schema):

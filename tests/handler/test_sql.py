@@ -230,7 +230,8 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
 
 @pytest.mark.parametrize("text", [
     "a[0] = 5", "m['k'] = 5", "a > current_date", "a - INTERVAL 1 DAY > b", "a = (SELECT 1)", "a = :p", "a = ?",
-    "EXTRACT(SECOND FROM a) = 5.5", "a = 1e400", "true = b > c", "if(a > 1, b > 2, b) = true", "dateadd(DAY, 1, a) = b", "f(a).x = 1",
+    "EXTRACT(SECOND FROM a) = 5.5", "a = 1e400", "true = b > c", "if(a > 1, b > 2, b) = true",
+    "dateadd(DAY, 1, a) = b", "f(a).x = 1",
 ])
 def test_a_value_that_is_not_understood_is_opaque(text):
     assert any(isinstance(node, Opaque) for node in walk(parse(text, "spark")))
