@@ -35,6 +35,7 @@ class ColumnStatistics:
     null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is
     exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
+    parts               the same by file, for slices of several files, if it is known
     trust               ``(n,) uint8``, codes of ``evaluator.bounds.Trust``: why a statistic is missing or was
     distrusted
     """
@@ -47,6 +48,7 @@ class ColumnStatistics:
     null_count: Counts
     row_count: Counts
     trust: npt.NDArray[np.uint8]
+    parts: Parts | None = None
 
     def __len__(self) -> int:
         return len(self.lo)
@@ -64,7 +66,7 @@ class ColumnStatistics:
         return mask
 
     def take(self, indices: npt.NDArray[np.intp] | Mask) -> ColumnStatistics:
-        """The statistics of some slices only, by index or by mask."""
+        """The statistics of some slices only, by index or by mask; without parts."""
         return ColumnStatistics(self.type, self.lo[indices], self.hi[indices], self.lo_known[indices],
                                 self.hi_known[indices], self.null_count[indices], self.row_count[indices],
                                 self.trust[indices])

@@ -9,7 +9,7 @@ computed once per distinct pair of bounds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,6 @@ MayHold = Callable[[Field, Sequence[object]], "npt.NDArray[np.bool_] | None"]
 class Source:
     """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
 
-    ``parts`` holds statistics by file, for slices of several files.
     ``may_hold(column, values)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None: no
     answer.
     """
@@ -45,7 +44,6 @@ class Source:
     name: str
     statistics: Mapping[str, ColumnStatistics]
     may_hold: MayHold | None = None
-    parts: Mapping[str, Parts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,9 +206,9 @@ class _SourceView:
         result: Outcomes | None = None
         if any(name in self.source.statistics for name in leaf.columns):
             result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
-        if len(leaf.columns) == 1 and leaf.columns[0] in self.source.parts:
-            by_part = self._by_part(leaf, self.source.parts[leaf.columns[0]])
-            result = by_part if result is None else result & by_part
+            known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
+            if known is not None and known.parts is not None:
+                result = result & self._by_part(leaf, known.parts)
         if leaf.lookup is not None and self.source.may_hold is not None:
             holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values)
             if holds is not None:

@@ -125,8 +125,9 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
     if not len(chosen) or len(np.unique(rows.place[chosen])) < len(chosen):
         return None
     chosen = chosen[np.argsort(of[chosen], kind="stable")]
-    values = (rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust)
-    return Parts(ColumnStatistics(rows.type, *(array[chosen] for array in values)), of[chosen])
+    files = ColumnStatistics(rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows,
+                             rows.trust)
+    return Parts(files.take(chosen), of[chosen])
 
 
 def _extreme(reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: npt.NDArray[Any],

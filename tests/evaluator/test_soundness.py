@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluator import outcome
 from evaluator.bind import bind
-from evaluator.columns import Parts
+from evaluator.columns import ColumnStatistics, Parts
 from evaluator.errors import UnsupportedError
 from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
 from evaluator.expression import HudiExpression, column_names
@@ -68,9 +70,10 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
     files = data.draw(st.lists(slices(columns), min_size=2, max_size=4))
     owners = data.draw(st.lists(st.integers(0, 1), min_size=len(files), max_size=len(files)))
     slice_of = np.array(sorted(owners), np.intp)
-    parts = {name: Parts(weakened(exact_statistics(name, files), data.draw), slice_of) for name in columns}
+    statistics = {name: replace(ColumnStatistics.unknown(TYPES[name], 2), parts=Parts(
+        weakened(exact_statistics(name, files), data.draw), slice_of)) for name in columns}
 
-    found = evaluate(bind(expression, SCHEMA, semantics), 2, [Source("column_stats", {}, parts=parts)]).outcomes
+    found = evaluate(bind(expression, SCHEMA, semantics), 2, [Source("column_stats", statistics)]).outcomes
 
     for index in set(slice_of.tolist()):
         rows = [row for file, of in zip(files, slice_of, strict=True) if of == index for row in file.rows]
