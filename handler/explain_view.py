@@ -39,11 +39,11 @@ def leaf_tree(explanation: Explanation) -> Tree:
         if step.operation != "leaf":
             return Text(step.operation.upper(), style="bold")
         report, why = reports[step.leaf], explanation.bound.leaves[step.leaf].reason
-        note = "  under NOT" if report.negated else ""
         kinds = ", ".join(f"{kind} {count}" for kind, count in report.by_kind.items() if count)
+        notes = (f"  {kinds}" if kinds else "") + ("  under NOT" if report.negated else "")
         style = "green" if report.skipped else "magenta" if why else "yellow"
         return Text.assemble((report.text, style), "  ", bar(report.skipped, report.slices, "green", 10),
-                             f" {report.skipped}/{report.slices}", (f"  {kinds}" if kinds else "", "dim"), (note, "dim"),
+                             f" {report.skipped}/{report.slices}", (notes, "dim"),
                              (f"  {why}" if why and why not in report.text else "", "magenta"))
 
     return grow(explanation.tree, label, lambda step: step.children)
