@@ -70,7 +70,7 @@ def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
                        build: Callable[[JavaObject], R]) -> tuple[Profile, R]:
     """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and what it built.
 
-    Raises the DecodeError of the profile that came farthest.
+    Raises the DecodeError of the profile that came farthest; reading to the end counts more than any place in between.
     """
     farthest: DecodeError | None = None
     reached = -1
@@ -80,11 +80,15 @@ def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
         if profile.only_if_seen is not None and profile.only_if_seen not in seen:
             continue
         reader = Reader(data, load_layouts(profile.tables), profile.generation)
+        came = -1
         try:
-            return profile, build(reader.read(top))
+            graph = reader.read(top)
+            came = len(data) + 1
+            return profile, build(graph)
         except DecodeError as error:
-            if reader.position > reached:
-                reached, farthest = reader.position, DecodeError(error.offset, f"{error.why} (read as {profile.name})")
+            came = max(came, reader.position)
+            if came > reached:
+                reached, farthest = came, DecodeError(error.offset, f"{error.why} (read as {profile.name})")
         seen = reader.seen
         objects += reader.objects
         if objects > MAX_TOTAL_OBJECTS:

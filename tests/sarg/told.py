@@ -1,0 +1,39 @@
+"""An expression as one line with the values of the evaluator (days, microseconds), whatever is shown to people."""
+
+from evaluator import expression as ex
+
+JOINERS = {ex.And: " AND ", ex.Or: " OR "}
+
+
+def told(expression):
+    return ex.fold(expression, _told)
+
+
+def _told(node, parts):
+    match node:
+        case ex.And() | ex.Or():
+            return "(" + JOINERS[type(node)].join(parts) + ")"
+        case ex.Not():
+            return f"NOT {parts[0]}"
+        case ex.Compare(op=op):
+            return f"{parts[0]} {op} {parts[1]}"
+        case ex.In():
+            return f"{parts[0]} IN ({', '.join(parts[1:])})"
+        case ex.IsNull():
+            return f"{parts[0]} IS NULL"
+        case ex.Like(pattern=pattern):
+            return f"{parts[0]} LIKE {pattern!r}"
+        case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
+            return f"?({reason})"
+        case ex.Constant(value=None) | ex.Literal(value=None):
+            return "NULL"
+        case ex.Constant(value=value):
+            return str(value).upper()
+        case ex.Literal(value=value):
+            return repr(value) if isinstance(value, str) else str(value)
+        case ex.Column():
+            return node.name
+        case ex.Cast(type=to):
+            return f"CAST({parts[0]} AS {to})"
+        case ex.Call(function=name):
+            return f"({parts[0]} {name} {parts[1]})" if name in "+-*/%" else f"{name}({', '.join(parts)})"
