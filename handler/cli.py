@@ -43,7 +43,6 @@ MOST_BYTES = 32 << 20
 
 _HINTS: dict[type[SargoError], str] = {
     StatsError: "leave out --strict to answer without this index",
-    TableError: "give the folder that holds .hoodie",
     SqlError: "see 'sargo prune --help' for examples",
     sarg.DecodeError: "give the whole value of hive.io.filter.expr.serialized, or @FILE",
 }
@@ -65,19 +64,27 @@ class _Sargo(click.Group):
             sys.stdout.flush()
         except click.exceptions.Abort:
             _leave(130, "stopped")
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message())
+            sys.exit(0)
         except click.ClickException as error:
             _leave(error.exit_code, error.format_message())
-        except TableError as error:
-            _leave(UNREADABLE_TABLE, f"{error}: {_HINTS[TableError]}")
-        except StatsError as error:
-            _leave(UNREADABLE_TABLE, f"{error}: {_HINTS[StatsError]}")
+        except (TableError, StatsError) as error:
+            _leave(UNREADABLE_TABLE, _with_hint(error))
         except SargoError as error:
-            hint = _HINTS.get(type(error))
-            _leave(BAD_INPUT, f"{error}: {hint}" if hint else str(error))
+            _leave(BAD_INPUT, _with_hint(error))
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads any more: leave without a second error
             sys.exit(0)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_hint(error: SargoError) -> str:
+    """The error and what to do next."""
+    if isinstance(error, TableError) and "not a Hudi table" in error.why:
+        return f"{error}: give the folder that holds .hoodie"
+    hint = _HINTS.get(type(error))
+    return f"{error}: {hint}" if hint else str(error)
 
 
 def _leave(code: int, message: str) -> NoReturn:

@@ -197,6 +197,11 @@ def test_the_demo_runs_and_proves_that_no_row_is_lost():
     assert "No filter lost a row." in result.stdout
 
 
+def test_a_bare_call_shows_the_help():
+    assert "Commands:" in run().stdout
+    assert run().exit_code == 0
+
+
 def test_version_and_help():
     assert "0.1.0" in run("--version").stdout
     for command in ("decode", "inspect", "prune", "explain", "demo"):
