@@ -66,6 +66,7 @@ class Trust(enum.IntEnum):
     COUNTS = 16
     NOT_A_VALUE = 17
     KEY_GENERATOR = 18
+    NOT_PARQUET = 19
 
 
 _REASONS = {
@@ -87,6 +88,7 @@ _REASONS = {
     Trust.RENAMED: "another column had this name before (hudi#5275)",
     Trust.COUNTS: "the counts contradict each other",
     Trust.NOT_A_VALUE: "the partition path holds no value of the column's type",
+    Trust.NOT_PARQUET: "bounds of base files that are not Parquet have no known rules",
     Trust.KEY_GENERATOR: "the table's key generator does not write the column's own value into the path",
 }
 

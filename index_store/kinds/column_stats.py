@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +31,7 @@ from index_store.kinds.footers import FooterProofs
 from index_store.kinds.slice_union import SliceFiles, unite
 from index_store.merge_rule import merges_to_stored_values
 from index_store.metadata_table import Deletes, MetadataTable
+from index_store.schema_history import reused_names
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
@@ -111,6 +113,10 @@ class ColumnStats:
                  for column in columns}
         return Coverage(self.name, self._slices.instant, n, known)
 
+    @cached_property
+    def _reused_names(self) -> frozenset[str]:
+        return reused_names(self._table.storage)
+
     @property
     def files(self) -> SliceFiles:
         """The files of the slices in one row."""
@@ -147,6 +153,8 @@ class ColumnStats:
         if not records and not deleted:
             return None
         table, files = self._table, self.files
+        if column.name in self._reused_names:
+            return ColumnStatistics.unknown(column.type, files.slices, Trust.RENAMED)
         rows = FileStatistics.of(records, np.array(places, np.intp), column.type,
                                  table.columns.units.get(column.name, ""), table.version)
         rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))

@@ -111,6 +111,7 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     null_only &= ~doubtful | proven
     rows = replace(rows, empty=empty, null_only=null_only)
     rows = rows.distrusting(doubtful & ~proven, Trust.LONG_STRING, counts_too=True)
+    rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
     ignored = ignore_bounds_of_all_null(rows.nulls, rows.rows)
     rows = replace(rows, lo_known=rows.lo_known & ~ignored, hi_known=rows.hi_known & ~ignored)
     if rows.type.kind.is_fractional:

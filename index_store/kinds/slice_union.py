@@ -33,7 +33,7 @@ class SliceFiles:
     """The files of all slices in one row of f places, and how records find them.
 
     ``slice_of`` (f,) is the slice of each file, ``is_log`` (f,) whether it is a log file, ``count`` (n,) how many files
-    a slice has, ``base_place`` whether it is a single base file.
+    a slice has.
     """
 
     AMBIGUOUS: ClassVar[int] = -2
@@ -70,6 +70,11 @@ class SliceFiles:
         found = np.zeros(self.slices, np.bool_)
         found[self.slice_of[self.is_log]] = True
         return found
+
+    @cached_property
+    def is_other(self) -> npt.NDArray[np.bool_]:
+        """``(f,) bool``: a base file that is not Parquet."""
+        return np.array([not path.endswith(".parquet") for path in self.paths], np.bool_) & ~self.is_log
 
     @cached_property
     def by_name(self) -> Mapping[bytes, int]:

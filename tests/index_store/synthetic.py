@@ -156,7 +156,7 @@ INSTANT = "20260101000000000"
 DONE = "20260101000010000"
 
 
-def write_table(root: Path, files: int) -> None:
+def write_table(root: Path, files: int, base_format: str = "parquet") -> None:
     """A version 9 table of one partition: ``files`` slices, each with statistics of ts, amount, name and fee."""
     timeline, metadata = root / ".hoodie" / "timeline", root / ".hoodie" / "metadata"
     for folder in (timeline, metadata / ".hoodie" / "timeline", metadata / "files", metadata / "column_stats"):
@@ -167,7 +167,7 @@ def write_table(root: Path, files: int) -> None:
     (timeline / f"{INSTANT}_{DONE}.commit").write_text(json.dumps(
         {"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}}))
     (metadata / ".hoodie" / "timeline" / f"{INSTANT}_{DONE}.deltacommit").write_text("{}")
-    names = [f"{i:08x}-0000-4000-8000-{i:012x}-0_{i}-10-100_{INSTANT}.parquet" for i in range(files)]
+    names = [f"{i:08x}-0000-4000-8000-{i:012x}-0_{i}-10-100_{INSTANT}.{base_format}" for i in range(files)]
     (metadata / "files" / f"files-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(hfile([
         (b".", files_value(dict.fromkeys(names, 1000), 2)), (b"__all_partitions__", files_value(["."], 1))]))
 

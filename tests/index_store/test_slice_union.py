@@ -200,19 +200,19 @@ RAW = [
     pytest.param(DATE, "", 9, "IntWrapper", 3, b"", 18000, None, None, id="P19: int file of a date column"),
     pytest.param(DATE, "", 9, "IntWrapper", 12, b"", -200_000, None, None, id="P13: ancient"),
     pytest.param(TIMESTAMP_LTZ, "micros", 8, "LongWrapper", 0, b"", 10**15, 10**15, 10**15, id="V1 micros"),
-    pytest.param(TIMESTAMP_LTZ, "millis", 8, "LongWrapper", 0, b"", 10**12, None, None, id="P14: V1 millis, hudi#9884"),
+    pytest.param(TIMESTAMP_LTZ, "millis", 8, "LongWrapper", 0, b"", 10**12, None, None, id="P14: hudi#9884"),
     pytest.param(TIMESTAMP_LTZ, "micros", 9, "LongWrapper", 16, b"", 10**15, 10**15, 10**15, id="V2 micros"),
-    pytest.param(TIMESTAMP_LTZ, "millis", 9, "LongWrapper", 15, b"", 10**12, 10**15, 10**15 + 999, id="P13: V2 millis"),
-    pytest.param(TIMESTAMP_LTZ, "micros", 9, "LongWrapper", 15, b"", 10**12, None, None, id="P14: units disagree"),
-    pytest.param(TIMESTAMP_LTZ, "nanos", 9, "LongWrapper", 17, b"", 10**18 + 1, 10**15, 10**15 + 1, id="P13: V2 nanos"),
+    pytest.param(TIMESTAMP_LTZ, "millis", 9, "LongWrapper", 15, b"", 10**12, 10**15, 10**15 + 999, id="P13: millis"),
+    pytest.param(TIMESTAMP_LTZ, "micros", 9, "LongWrapper", 15, b"", 10**12, None, None, id="P14: two units"),
+    pytest.param(TIMESTAMP_LTZ, "nanos", 9, "LongWrapper", 17, b"", 10**18 + 1, 10**15, 10**15 + 1, id="P13: nanos"),
     pytest.param(TIMESTAMP, "micros", 9, "LongWrapper", 19, b"", 10**15, 10**15, 10**15, id="V2 local micros"),
-    pytest.param(TIMESTAMP, "micros", 9, "LongWrapper", 16, b"", 10**15, None, None, id="P14: instant as wall clock"),
+    pytest.param(TIMESTAMP, "micros", 9, "LongWrapper", 16, b"", 10**15, None, None, id="P14: instant"),
     pytest.param(TIMESTAMP_LTZ, "micros", 9, "LongWrapper", 4, b"", 10**15, None, None, id="P19: bigint file"),
     pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 1234, 1234, id="V2 decimal"),
-    pytest.param(decimal_type(10, 1), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 123, 124, id="P12: outward"),
+    pytest.param(decimal_type(10, 1), "", 9, "BytesWrapper", 10, b"10,2", b"\x04\xd2", 123, 124, id="P12"),
     pytest.param(decimal_type(12, 4), "", 9, "BytesWrapper", 10, b"10,2", b"\xff", -100, -100, id="P12: finer scale"),
-    pytest.param(decimal_type(30, 2), "", 9, "BytesWrapper", 10, b"30,2", b"\x04\xd2", 1234, 1234, id="V2 wide decimal"),
-    pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"", b"\x04\xd2", None, None, id="V2 decimal, no scale"),
+    pytest.param(decimal_type(30, 2), "", 9, "BytesWrapper", 10, b"30,2", b"\x04\xd2", 1234, 1234, id="wide decimal"),
+    pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"", b"\x04\xd2", None, None, id="no scale"),
     pytest.param(decimal_type(3, 2), "", 9, "BytesWrapper", 10, b"10,2", b"\x7f\xff", None, None, id="too many digits"),
     pytest.param(decimal_type(10, 2), "", 6, "BytesWrapper", 0, b"", (5 * 10**15).to_bytes(8, "big"), 500, 500,
                  id="V1 decimal as bytes of scale 15"),
@@ -225,7 +225,8 @@ RAW = [
 ]
 
 
-@pytest.mark.parametrize(("column_type", "unit", "version", "wrapper", "ordinal", "info", "stored", "lower", "upper"), RAW)
+@pytest.mark.parametrize(
+    ("column_type", "unit", "version", "wrapper", "ordinal", "info", "stored", "lower", "upper"), RAW)
 def test_what_a_stored_bound_means(column_type, unit, version, wrapper, ordinal, info, stored, lower, upper):
     files = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b", "b_0-1-1_2.parquet"),)))
     one = StatsRecord(b"b", b"c", wrapper, stored, wrapper, stored, 10, 0, False, False, ordinal, info)

@@ -1,0 +1,107 @@
+"""Which files make a slice, by version, as tables of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from index_store.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
+from index_store.timeline import Instant, Timeline
+
+END = "9" * 20
+
+
+def timeline(done, pending=None):
+    """Instants as "1-4 deltacommit": requested, completed, action."""
+    instants = []
+    for text in done:
+        times, action = text.split()
+        requested, _, completed = times.partition("-")
+        instants.append(Instant(requested, completed or requested, action))
+    return Timeline(tuple(instants), pending or {})
+
+
+def base(instant, group="g"):
+    return f"{group}_0-1-2_{instant}.parquet"
+
+
+def log(instant, version=1, group="g"):
+    return f".{group}_{instant}.log.{version}_0-1-2"
+
+
+CASES = [
+    pytest.param(6, ["1 commit", "3 commit"], {}, [base(1), base(3)], (base(3), ()), id="the latest base file"),
+    pytest.param(6, ["1 commit"], {"3": "commit"}, [base(1), base(3)], (base(1), ()), id="a pending base file"),
+    pytest.param(6, ["2 commit", "5 commit"], {}, [base(2), base(3)], (base(2), ()), id="a rolled back base file"),
+    pytest.param(6, ["2 commit"], {}, [base(1)], (base(1), ()), id="an archived instant"),
+    pytest.param(6, ["1 deltacommit", "2 deltacommit"], {}, [base(1), log(1, 2), log(1, 1)],
+                 (base(1), (log(1, 1), log(1, 2))), id="v6 log files carry the base's instant"),
+    pytest.param(6, ["1 deltacommit", "3 commit"], {}, [base(1), log(1), base(3), log(3)],
+                 (base(3), (log(3),)), id="v6 after a compaction"),
+    pytest.param(6, ["1 deltacommit", "4 deltacommit"], {"3": "compaction"}, [base(1), log(1), log(3)],
+                 (base(1), (log(1), log(3))), id="v6 a pending compaction's log files are merged in"),
+    pytest.param(6, ["1 deltacommit"], {}, [log(1)], (None, (log(1),)), id="v6 log files only"),
+    pytest.param(6, ["1 deltacommit"], {"2": "deltacommit"}, [log(2)], None, id="v6 a file group not yet committed"),
+    pytest.param(6, ["1 deltacommit"], {"3": "compaction"}, [log(1), log(3)], (None, (log(1), log(3))),
+                 id="v6 log files only, and a pending compaction"),
+    pytest.param(9, ["1-2 deltacommit", "3-4 deltacommit"], {}, [base(1), log(3)], (base(1), (log(3),)),
+                 id="v9 a log file on top"),
+    pytest.param(9, ["1-2 deltacommit", "3-6 deltacommit", "4-5 commit"], {}, [base(1), log(3), base(4)],
+                 (base(4), (log(3),)), id="v9 a log file that completed after the compaction was requested"),
+    pytest.param(9, ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit"], {}, [base(1), log(3), base(5)],
+                 (base(5), ()), id="v9 a log file that is compacted"),
+    pytest.param(9, ["1-2 deltacommit"], {"3": "deltacommit"}, [base(1), log(3)], (base(1), ()),
+                 id="v9 a pending log file"),
+    pytest.param(9, ["1-2 deltacommit", "5-6 deltacommit"], {"4": "compaction"}, [base(1), log(5)],
+                 (base(1), (log(5),)), id="v9 a pending compaction"),
+    pytest.param(9, ["1-2 deltacommit", "3-8 deltacommit", "4-5 deltacommit"], {}, [base(1), log(3), log(4)],
+                 (base(1), (log(4), log(3))), id="v9 log files apply in the order of completion"),
+    pytest.param(9, ["2-3 deltacommit"], {}, [log(1)], (None, (log(1),)), id="v9 an archived log file"),
+    pytest.param(9, ["1-2 commit"], {}, [base(1), log(1) + ".cdc", "x_0-1-2_1.txt", ".hoodie_partition_metadata"],
+                 (base(1), ()), id="other files"),
+]
+
+
+@pytest.mark.parametrize(("version", "done", "pending", "names", "expected"), CASES)
+def test_the_files_of_a_slice(version, done, pending, names, expected):
+    found = build_slices([("", name) for name in names], timeline(done, pending), version, END)
+    assert [(one.base_file, one.log_files) for one in found] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(("as_of", "expected"), [
+    ("1", (base(1), ())), ("2", (base(1), ())), ("3", (base(1), (log(3),))), ("5", (base(5), ())),
+    ("7", (base(5), (log(7),))), ("0", None)])
+def test_as_of_an_older_instant(as_of, expected):
+    done = ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit", "7-8 deltacommit"]
+    names = [base(1), log(3), base(5), log(7)]
+    found = build_slices([("", name) for name in names], timeline(done), 9, as_of)
+    assert [(one.base_file, one.log_files) for one in found] == ([] if expected is None else [expected])
+
+
+def test_replaced_groups_are_gone_from_the_instant_that_replaced_them():
+    files = [("p", base(1, "a")), ("p", base(1, "b")), ("p", base(3, "c")), ("q", base(1, "a"))]
+    done = timeline(["1 commit", "3 replacecommit"])
+    replaced = {("p", "a"): "3", ("p", "b"): "3"}
+    after = build_slices(files, done, 9, "3", replaced)
+    assert [(one.partition, one.file_id) for one in after] == [("p", "c"), ("q", "a")]
+    before = build_slices(files, done, 9, "2", replaced)
+    assert [(one.partition, one.file_id) for one in before] == [("p", "a"), ("p", "b"), ("q", "a")]
+
+
+def test_paths_are_relative_to_the_table():
+    found = build_slices([("p=1/q=2", base(1)), ("p=1/q=2", log(2))], timeline(["1 commit", "2 deltacommit"]), 9, END)
+    assert found == (FileSlice("p=1/q=2", "g", f"p=1/q=2/{base(1)}", (f"p=1/q=2/{log(2)}",)),)
+    assert found[0].files == (f"p=1/q=2/{base(1)}", f"p=1/q=2/{log(2)}")
+
+
+@pytest.mark.parametrize("name", [
+    "a_0-1-2_3.parquet.crc", "a_b_c.parquet", ".a_0-1-2_3.parquet", "_SUCCESS", "a.parquet"])
+def test_other_names_are_no_base_files(name):
+    assert parse_base_name(name) is None
+
+
+def test_names_of_old_and_new_releases():
+    found = parse_base_name("col-stats-0416_332-9-1062_20220905152941096001.hfile")
+    assert (found.file_id, found.instant, found.format) == ("col-stats-0416", "20220905152941096001", "hfile")
+    found = parse_log_name(".8aa68f7e-afd6-4c94-b86c-8a886552e08d-0_20251220210129235.log.12_1-1133-3290")
+    assert (found.file_id, found.version, found.token) == ("8aa68f7e-afd6-4c94-b86c-8a886552e08d-0", 12, "1-1133-3290")
+    assert parse_log_name(".a_1.log.2").token == ""

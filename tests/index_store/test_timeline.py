@@ -1,0 +1,98 @@
+"""Timelines and properties: what is completed, what is pending, and how people name an instant."""
+
+from __future__ import annotations
+
+import pytest
+
+from index_store import TableError
+from index_store.properties import parse_properties
+from index_store.storage import Storage
+from index_store.timeline import parse_as_of, read_timeline
+
+A, B, C = "20260101000000001", "20260102000000002", "20260103000000003"
+
+
+def timeline(folder, *names):
+    for name in names:
+        (folder / name).write_bytes(b"")
+    return read_timeline(Storage.at(folder))
+
+
+@pytest.mark.parametrize(("names", "completed", "pending"), [
+    pytest.param([f"{A}.commit.requested", f"{A}.inflight", f"{A}.commit"], [A], {}, id="v6 commit"),
+    pytest.param([f"{A}.commit.requested", f"{A}.inflight"], [], {A: "commit"}, id="v6 inflight"),
+    pytest.param([f"{A}.replacecommit.requested"], [], {A: "replacecommit"}, id="v6 requested"),
+    pytest.param([f"{A}.compaction.requested", f"{A}.commit"], [A], {}, id="v6 compaction done"),
+    pytest.param([f"{A}.deltacommit.inflight", f"{A}_{B}.deltacommit"], [A], {}, id="v8 deltacommit"),
+    pytest.param([f"{A}.clustering.requested", f"{A}.clustering.inflight"], [], {A: "clustering"}, id="v8 clustering"),
+    pytest.param([f"{A}.clustering.requested", f"{A}_{B}.replacecommit"], [A], {}, id="v8 clustering done"),
+    pytest.param(["hoodie.properties", "history", f".{A}_{B}.commit.crc", "notes.txt"], [], {}, id="no instants")])
+def test_which_instants_are_completed(tmp_path, names, completed, pending):
+    found = timeline(tmp_path, *names)
+    assert [instant.requested for instant in found.writes] == completed
+    assert found.pending == pending
+
+
+def test_an_instant_is_committed_when_listed_or_archived(tmp_path):
+    found = timeline(tmp_path, f"{B}_{C}.commit", f"{C}.commit.requested", "20250101000000000.deltacommit.inflight")
+    assert found.is_committed(B)
+    assert found.is_committed(A)                              # older than the first one listed
+    assert not found.is_committed(C)
+    assert not found.is_committed("20250101000000000")        # pending, however old
+    assert not found.is_committed("20260102100000000")        # rolled back: newer than the first one, and not listed
+    assert (found.completion(B), found.completion(A)) == (C, A)
+
+
+def test_a_commit_that_only_a_savepoint_keeps_does_not_start_the_timeline(tmp_path):
+    found = timeline(tmp_path, f"{A}.commit", f"{A}.savepoint", f"{C}.commit")
+    assert found.start == C
+    assert found.is_committed(B)
+
+
+def test_an_empty_timeline_commits_nothing(tmp_path):
+    found = timeline(tmp_path)
+    assert found.last is None
+    assert not found.is_committed(A)
+
+
+def test_archived_instants_complete_when_the_history_says(hudi_table, tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+    (tmp_path / "history").mkdir()
+    rows = pa.table({"instantTime": [A], "completionTime": [B], "action": ["deltacommit"]})
+    parquet.write_table(rows, tmp_path / "history" / f"{A}_{A}_0.parquet")
+    found = timeline(tmp_path, f"{C}_{C}.commit")
+    assert found.completion(A) == B
+    (tmp_path / "history" / "x.parquet").write_bytes(b"no parquet")
+    with pytest.raises(TableError, match="history cannot be read"):
+        timeline(tmp_path).completion(A)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (A, A), ("20260101000000", "20260101000000999"), ("2026-01-01", "20260101000000000"),
+    ("2026-01-01 10:20:30", "20260101102030999"), ("2026-01-01T10:20:30.123", "20260101102030123"), ("001", "001")])
+def test_instants_as_people_write_them(text, expected):
+    assert parse_as_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-1-1", "2026-01-01 10"])
+def test_what_is_no_instant(text):
+    with pytest.raises(ValueError, match="not an instant"):
+        parse_as_of(text)
+
+
+def test_metadata_that_is_no_record_is_an_error(tmp_path):
+    for content in (b"[1, 2]", b"{", b"Obj\x01junk"):
+        (tmp_path / f"{A}.commit").write_bytes(content)
+        found = read_timeline(Storage.at(tmp_path))
+        with pytest.raises(TableError, match=A):
+            found.details(found.instants[0])
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("a=b", {"a": "b"}), ("a = b ", {"a": "b "}), ("a:b", {"a": "b"}), ("a b", {"a": "b"}), ("a=", {"a": ""}),
+    ("#x\n!y\n\n a=1", {"a": "1"}), (r"a\:b=c\=d\\e", {"a:b": r"c=d\e"}), ("a=1\\\n   2", {"a": "12"}),
+    (r"a=\u00e9\t|", {"a": "é\t|"}),
+    ("a", {"a": ""}), ("a=x\\\\\nb=2", {"a": "x\\", "b": "2"})])
+def test_properties_as_java_reads_them(text, expected):
+    assert parse_properties(text) == expected
