@@ -7,6 +7,7 @@ Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ from handler.table_view import show_table
 from handler.tables import open_table
 from index_store import StatsError, TableError
 from index_store.timeline import parse_as_of
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is our error line, not its warning
 
 __all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
 

@@ -91,6 +91,8 @@ def suffixed(text: str, of: Type) -> Literal | None:
         exact = Decimal(text)
     except InvalidOperation:
         return None
+    if not exact.is_finite():
+        return None
     match of.kind:
         case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
             low, high = of.integer_range()

@@ -168,6 +168,7 @@ def test_a_backslash_before_a_wildcard_stays_in_the_pattern(text, pattern):
     ("CAST(a AS DECIMAL)", Cast(A, decimal_type(10, 0))),
     ("CAST(a AS DECIMAL(7))", Cast(A, decimal_type(7, 0))),
     ("CAST('5' AS INT)", Cast(Literal("5", STRING), INT)),
+    ("CAST('NaN' AS DECIMAL(4,1))", Cast(Literal("NaN", STRING), decimal_type(4, 1))),
     ("double('NaN')", Cast(Literal("NaN", STRING), DOUBLE)),
     ("try_cast(a AS INT)", Call("try_cast", (A,), INT)),
     ("year(d)", Call("year", (Column(("d",)),))),
