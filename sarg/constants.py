@@ -22,15 +22,12 @@ A java.sql constant (Hive 2.3) is local midnight or wall clock of the *writer's*
 from __future__ import annotations
 
 import base64
-import datetime
 import decimal
-import math
-import struct
-import zoneinfo
 from dataclasses import dataclass
 from typing import Any
 
 from sarg.errors import DecodeError
+from sarg.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
 from sarg.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
 from sarg.values import Boxed, JavaList, JavaObject
 
@@ -38,7 +35,6 @@ __all__ = ["Constant", "DayTime", "LocalDate", "LocalTimestamp", "SqlDate", "Sql
            "ZonedTimestamp", "constant_of"]
 
 _HIVE = "org.apache.hadoop.hive.common.type."
-_EPOCH = datetime.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +83,7 @@ class SqlDate:
     millis: int
 
     def __str__(self) -> str:
-        return _hybrid_moment(self.millis // 1000)[:10]
+        return hybrid_moment(self.millis // 1000)[:10]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ class SqlTimestamp:
     nanos: int
 
     def __str__(self) -> str:
-        return f"{_hybrid_moment(self.millis // 1000)}.{_fraction(self.nanos)}"
+        return f"{hybrid_moment(self.millis // 1000)}.{fraction_text(self.nanos)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +106,8 @@ class ZonedTimestamp:
     zone: str
 
     def __str__(self) -> str:
-        shown = _moment(self.seconds + _zone_offset(self.zone, self.seconds))
-        return f"{shown}.{_fraction(self.nanos)} {self.zone}"
+        shown = moment(self.seconds + zone_offset(self.zone, self.seconds))
+        return f"{shown}.{fraction_text(self.nanos)} {self.zone}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +146,7 @@ class Constant:
         if isinstance(value, bool):
             return str(value).lower()
         if isinstance(value, float):
-            return _java_float(value, self.java.endswith("Float"))
+            return java_float(value, self.java.endswith("Float"))
         if isinstance(value, decimal.Decimal):
             return format(value, "f")
         if isinstance(value, bytes):
@@ -268,76 +264,3 @@ def _text(value: Any, found: JavaObject) -> str:
     if not isinstance(value, str):
         raise DecodeError(found.offset, f"a {found.java} has no text")
     return value
-
-
-def _java_float(value: float, is_float32: bool) -> str:
-    """As Float.toString / Double.toString print it: the shortest digits, plain from 10^-3 up to 10^7."""
-    if math.isnan(value) or math.isinf(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    shortest = _shortest_float32(value) if is_float32 else repr(value)
-    sign, digits, exponent = decimal.Decimal(shortest).as_tuple()
-    if not isinstance(exponent, int) or value == 0:
-        return "-0.0" if math.copysign(1, value) < 0 else "0.0"
-    text = "".join(map(str, digits)).rstrip("0")
-    point = len(digits) + exponent
-    minus = "-" if sign else ""
-    if -3 < point <= 7:
-        whole, fraction = (text[:point].ljust(point, "0"), text[point:]) if point > 0 else ("0", "0" * -point + text)
-        return f"{minus}{whole}.{fraction or '0'}"
-    return f"{minus}{text[0]}.{text[1:] or '0'}E{point - 1}"
-
-
-def _shortest_float32(value: float) -> str:
-    for precision in range(1, 10):
-        text = f"{value:.{precision}g}"
-        try:
-            if struct.unpack("<f", struct.pack("<f", float(text)))[0] == value:
-                return text
-        except OverflowError:
-            continue
-    return repr(value)
-
-
-def _moment(seconds: int) -> str:
-    """``2020-01-02 03:04:05`` of a count of seconds; seconds outside the years 1 to 9999 are shown as a count."""
-    try:
-        return str(_EPOCH + datetime.timedelta(seconds=seconds))
-    except OverflowError:
-        return f"epoch {seconds}"
-
-
-def _hybrid_moment(seconds: int) -> str:
-    """As java.sql prints it: the Julian calendar before 1582-10-15."""
-    day, clock = divmod(seconds, 86400)
-    if day >= LocalDate(1582, 10, 15).epoch_day() or day < -800_000:
-        return _moment(seconds)
-    # Day 0 is 1970-01-01, the day 2,440,588 of the Julian period; years count from March.
-    shifted = day + 2_440_588 + 32_082
-    year = (4 * shifted + 3) // 1461
-    of_year = shifted - 1461 * year // 4
-    month = (5 * of_year + 2) // 153
-    date = LocalDate(year - 4800 + month // 10, month + 3 - 12 * (month // 10), of_year - (153 * month + 2) // 5 + 1)
-    return f"{date} {clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
-
-
-def _fraction(nanos: int) -> str:
-    return f"{nanos:09d}".rstrip("0") or "0"
-
-
-def _zone_offset(zone: str, seconds: int) -> int:
-    """The zone's distance from UTC at that moment, for printing; 0 for a zone that is not known here."""
-    if len(zone) > 64:
-        return 0
-    if zone[:1] in ("+", "-") and zone[1:2].isdigit():
-        hours, _, rest = zone[1:].partition(":")
-        minutes, _, rest = rest.partition(":")
-        if all(part.isdecimal() and len(part) <= 2 for part in (hours, minutes or "0", rest or "0")):
-            size = int(hours) * 3600 + int(minutes or 0) * 60 + int(rest or 0)
-            return -size if zone[0] == "-" else size
-    try:
-        local = (_EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).astimezone(
-            zoneinfo.ZoneInfo(zone))
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OverflowError, OSError):
-        return 0
-    offset = local.utcoffset()
-    return int(offset.total_seconds()) if offset is not None else 0

@@ -258,12 +258,11 @@ class Reader:
             case Shape.MAP:
                 length = wire.count() - self._is_kryo5
                 self._push_items(found, length, self._element(arguments, 0), self._element(arguments, 1))
-            case Shape.TREE_MAP if self._is_kryo5:
-                length = wire.count() - 1
-                self._push_items(found, 2 * max(length, 0) + 1, TAGGED)
             case Shape.TREE_MAP:
-                self._push(_Frame((TAGGED,), 1, items=[],
-                                  finish=lambda: self._push_items(found, wire.count(), TAGGED, TAGGED)))
+                entries = self._element(arguments, 0), self._element(arguments, 1)
+                size = wire.count() - 1 if self._is_kryo5 else None  # Kryo 3 and 4 put the comparator first
+                self._push(_Frame((TAGGED,), 1, items=[], finish=lambda: self._push_items(
+                    found, wire.count() if size is None else size, *entries)))
             case Shape.TAGGED_ITEMS:
                 self._push_items(found, wire.count() if layout.fixed_length < 0 else layout.fixed_length, TAGGED)
             case Shape.ARRAY_AS_LIST:

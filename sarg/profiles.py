@@ -50,7 +50,7 @@ EXPRESSION_PROFILES: tuple[Profile, ...] = (
     *_with_both_texts("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
     *_with_both_texts("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
     *_with_both_texts("Hive 2.3 (Kryo 4)", Generation.KRYO4, "hive_2_3", "java_time", newest_first=True),
-    *_with_both_texts("Hive 4 (Kryo 4)", Generation.KRYO4, "hive_4"),
+    *_with_both_texts("Hive 4 (Kryo 4)", Generation.KRYO4, "hive_4", "kryo_4"),
 )
 
 SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (

@@ -22,8 +22,6 @@ Hive's own SearchArgument is not used on this way: it truncates literals and so 
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from evaluator.errors import UnsupportedError
 from evaluator.expression import (
     And,
@@ -44,16 +42,15 @@ from evaluator.expression import (
     Unknown,
 )
 from evaluator.types import BOOLEAN, Kind, Type
+from sarg.calls import call, exactly, only
 from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode, fold_tree
-from sarg.function_names import CASTS, COMPARISONS, RUN_TIME_FUNCTIONS, VIRTUAL_COLUMNS, sql_name
+from sarg.function_names import COMPARISONS, VIRTUAL_COLUMNS, sql_name
 from sarg.literals import literal_of, range_of, type_of
 from sarg.membership import membership
 from sarg.truth import is_false, is_null, is_true
 from sarg.uncertain import compare_with_range
 
 __all__ = ["translate"]
-
-N = TypeVar("N", bound=Node)
 
 _TRUE = Literal(True, BOOLEAN)
 _NO_ZONE = "the writer's time zone is not in the bytes of this constant"
@@ -116,31 +113,31 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
         case "GenericUDFOPAnd" | "GenericUDFOPOr":
             return _joined(name, [_condition(child) for child in children])
         case "GenericUDFOPNot":
-            return Not(_condition(_only(name, children)))
+            return Not(_condition(only(name, children)))
         case _ if name in COMPARISONS:
-            left, right = _exactly(2, name, children)
+            left, right = exactly(2, name, children)
             return _comparison(COMPARISONS[name], left, right, node.children)
         case "GenericUDFOPNotEqualNS":
-            left, right = _exactly(2, name, children)
+            left, right = exactly(2, name, children)
             return Not(_comparison("<=>", left, right, node.children))
         case "GenericUDFBetween":
             return _between(node, children)
         case "GenericUDFIn":
             return membership(node, [_operand(child) for child in children])
         case "GenericUDFOPNull":
-            return is_null(_only(name, children))
+            return is_null(only(name, children))
         case "GenericUDFOPNotNull":
-            return Not(is_null(_only(name, children)))
+            return Not(is_null(only(name, children)))
         case "GenericUDFOPTrue":
-            return is_true(_condition(_only(name, children)))
+            return is_true(_condition(only(name, children)))
         case "GenericUDFOPNotTrue":
-            return Not(is_true(_condition(_only(name, children))))
+            return Not(is_true(_condition(only(name, children))))
         case "GenericUDFOPFalse":
-            return is_false(_condition(_only(name, children)))
+            return is_false(_condition(only(name, children)))
         case "GenericUDFOPNotFalse":
-            return Not(is_false(_condition(_only(name, children))))
+            return Not(is_false(_condition(only(name, children))))
         case "UDFLike":
-            text, pattern = _exactly(2, name, children)
+            text, pattern = exactly(2, name, children)
             return _like(text, pattern)
         case "GenericUDFLikeAny" | "GenericUDFLikeAll":
             if len(children) < 2:
@@ -152,58 +149,7 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
         case "GenericUDFRegExp" | "GenericUDFInBloomFilter":
             raise UnsupportedError(f"function {sql_name(java)} is not decided")
         case _:
-            return _value(name, java, node, [_operand(child) for child in children])
-
-
-def _value(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> Operand:
-    """A function that yields a value."""
-    to = type_of(node.type)
-    match name:
-        case _ if name in CASTS:
-            return _cast(_only(name, arguments), to)
-        case "GenericUDFIf":
-            _, then, otherwise = _exactly(3, name, arguments)
-            return Call("branches", (then, otherwise), to)
-        case "GenericUDFWhen":
-            return _case(arguments, 0, to)
-        case "GenericUDFCase":
-            return _case(arguments, 1, to)
-        case "GenericUDFNullif":
-            value, _ = _exactly(2, name, arguments)
-            return Call("branches", (value, Literal(None, to)), to)
-        case "GenericUDFCoalesce" | "GenericUDFNvl":
-            return Call("coalesce", tuple(arguments), to)
-        case _ if name in RUN_TIME_FUNCTIONS or (name == "GenericUDFUnixTimeStamp" and not arguments):
-            raise UnsupportedError(f"function {sql_name(java)} is known at run time only")
-        case _:
-            return Call(sql_name(java) or name, tuple(arguments), to)
-
-
-def _case(arguments: list[Operand], start: int, to: Type) -> Operand:
-    """CASE: after ``start`` operands come pairs of WHEN and THEN, and the ELSE if one is left."""
-    pairs = arguments[start:]
-    if len(pairs) < 2:
-        raise UnsupportedError("a CASE without branches")
-    results = pairs[1::2]
-    last: Operand = pairs[-1] if len(pairs) % 2 else Literal(None, to)
-    return Call("branches", (*results, last), to)
-
-
-def _cast(operand: Operand, to: Type) -> Operand:
-    source = operand.type if isinstance(operand, Column | Literal | Cast | Call) else None
-    if source is not None and _crosses(source, to):
-        raise UnsupportedError(f"CAST({source} AS {to}) depends on the session's zone and settings")
-    return Cast(operand, to)
-
-
-def _crosses(source: Type, to: Type) -> bool:
-    def is_number(of: Type) -> bool:
-        return of.kind.is_number or of.kind is Kind.BOOLEAN
-
-    def is_moment(of: Type) -> bool:
-        return of.kind.is_timestamp or of.kind is Kind.DATE
-
-    return (is_number(source) and is_moment(to)) or (is_moment(source) and is_number(to))
+            return call(name, java, node, [_operand(child) for child in children])
 
 
 def _comparison(op: str, left: Node, right: Node, nodes: tuple[ExprNode, ...]) -> HudiExpression:
@@ -249,7 +195,7 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     Hive yields NULL as soon as a bound is NULL, where ``x >= low AND x <= high`` may be FALSE: a bound that is not a
     constant adds "or unknown, when the bound is NULL". [RAN: the row evaluator heeds invert in every version]
     """
-    invert, x, low, high = _exactly(4, "BETWEEN", children)
+    invert, x, low, high = exactly(4, "BETWEEN", children)
     if not (isinstance(invert, Literal) and isinstance(invert.value, bool)):
         raise UnsupportedError("BETWEEN with a flag that is not a constant")
     bounds = [_operand(bound) for bound, of in zip((low, high), node.children[2:], strict=True)
@@ -316,13 +262,3 @@ def _operand(node: Node) -> Operand:
             return Opaque(reason)
         case _:
             return Opaque("a condition stands for a value")
-
-
-def _exactly(count: int, name: str, children: list[N]) -> list[N]:
-    if len(children) != count:
-        raise UnsupportedError(f"{name} with {len(children)} arguments")
-    return children
-
-
-def _only(name: str, children: list[N]) -> N:
-    return _exactly(1, name, children)[0]

@@ -151,6 +151,8 @@ class KryoWriter:
             self.text(value)
         elif layout.shape is Shape.FIELDS:
             self.fields(tasks, value, layout)
+        elif layout.shape is Shape.SCALAR:
+            self.scalar(layout.detail, value.fields)
         else:
             self.collection(tasks, value.items, arguments)
 
@@ -163,6 +165,20 @@ class KryoWriter:
                 tasks.append(("object", inner, slot.known, slot.nullable, slot.arguments))
             else:
                 tasks.append(("tagged", inner, slot.arguments))
+
+    def scalar(self, serializer, fields):
+        order = "little" if self.is_kryo5 else "big"
+        match serializer:
+            case "LocalDateSerializer":
+                self.count(fields["year"])
+                self.out += bytes([fields["month"], fields["day"]])
+            case "SqlDateSerializer":
+                self.out += fields["millis"].to_bytes(8, order, signed=True)
+            case "TimestampSerializer":
+                self.out += fields["millis"].to_bytes(8, order, signed=True) + fields["nanos"].to_bytes(4, order)
+            case "TimestampTZSerializer":
+                self.out += fields["seconds"].to_bytes(8, order, signed=True) + fields["nanos"].to_bytes(4, order)
+                self.text(fields["zone"])
 
     def collection(self, tasks, items, arguments):
         final = arguments[0].name if arguments and self.uses_generics else ""

@@ -25,14 +25,12 @@ from sarg.literals import day_of_midnight
     (float("nan"), "NaN"), (float("inf"), "Infinity"), (float("-inf"), "-Infinity"), (5e-324, "4.9E-324"),
 ], ids=str)
 def test_doubles_print_as_double_to_string_does(value, text):
-    if text == "4.9E-324":
-        text = "5.0E-324"  # JDK 19 and later print the shortest digits, as Python does
     assert str(Constant("java.lang.Double", value)) == text
 
 
 @pytest.mark.parametrize(("value", "text"), [
     (0.10000000149011612, "0.1"), (1e10, "1.0E10"), (1.5, "1.5"), (3.4028234663852886e38, "3.4028235E38"),
-    (16777216.0, "1.6777216E7"),
+    (16777216.0, "1.6777216E7"), (1.401298464324817e-45, "1.4E-45"),
 ], ids=str)
 def test_floats_print_their_shortest_digits(value, text):
     assert str(Constant("java.lang.Float", value)) == text

@@ -149,20 +149,11 @@ class TestLiteralsAreNeverTruncated:
 class TestHive23DatesCarryTheWritersZone:
     """Hive 2.3 writes java.sql: a date is sure when one day fits all zones, a timestamp is a range of 32 hours."""
 
-    DATE_CLASS, TIMESTAMP_CLASS = "java.sql.Date", "java.sql.Timestamp"
-
     def compare(self, millis, nanos=None, op="OPEqual", name="x"):
         of = type_info("date" if nanos is None else "timestamp")
-        return sarg.decode(self.patched(millis, nanos, op, of, name))
-
-    def patched(self, millis, nanos, op, of, name):
-        """The writer has no fixed-width scalars: write a text and put the java.sql value in its place."""
-        data = write(function(op, column(name, of), constant("PLACE", of)))
-        value = millis.to_bytes(8, "big", signed=True) + (b"" if nanos is None else nanos.to_bytes(4, "big"))
-        tag = 10 if nanos is None else 11
-        place = bytes([3, 1]) + b"PLAC" + bytes([0x80 | ord("E")])
-        assert data.count(place) == 1
-        return data.replace(place, bytes([tag + 2, 1]) + value)
+        value = Obj("java.sql.Date" if nanos is None else "java.sql.Timestamp", {"millis": millis, "nanos": nanos})
+        data = write(function(op, column(name, of), constant(value, of)), ("java", "hive_2_3", "text_3"))
+        return sarg.decode(data)
 
     @pytest.mark.parametrize("millis", [1577923200000, 1577952000000, 1577894400000, 1577923200000 - 20_700_000],
                              ids=["UTC", "Los Angeles", "Shanghai", "Kathmandu"])

@@ -1,0 +1,88 @@
+"""Functions that yield a value: casts, conditionals, and calls by SQL name.
+
+    ======================  ========================================================================
+    cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
+    IF, CASE, nullif        Call("branches", what may be the result), with NULL where there is no ELSE
+    coalesce, nvl           Call("coalesce", ...)
+    another of Hive's       Call by its SQL name (sarg.function_names)
+    run-time function       not decided
+    ======================  ========================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from evaluator.errors import UnsupportedError
+from evaluator.expression import Call, Cast, Column, Literal, Node, Operand
+from evaluator.types import Kind, Type
+from sarg.exprnode import FunctionNode
+from sarg.function_names import CASTS, RUN_TIME_FUNCTIONS, sql_name
+from sarg.literals import type_of
+
+__all__ = ["call", "exactly", "only"]
+
+N = TypeVar("N", bound=Node)
+
+
+def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> Operand:
+    """The operand for a function that yields a value. Raises UnsupportedError."""
+    to = type_of(node.type)
+    match name:
+        case _ if name in CASTS:
+            return _cast(only(name, arguments), to)
+        case "GenericUDFIf":
+            _, then, otherwise = exactly(3, name, arguments)
+            return Call("branches", (then, otherwise), to)
+        case "GenericUDFWhen":
+            return _case(arguments, 0, to)
+        case "GenericUDFCase":
+            return _case(arguments, 1, to)
+        case "GenericUDFNullif":
+            value, _ = exactly(2, name, arguments)
+            return Call("branches", (value, Literal(None, to)), to)
+        case "GenericUDFCoalesce" | "GenericUDFNvl":
+            return Call("coalesce", tuple(arguments), to)
+        case _ if name in RUN_TIME_FUNCTIONS or (name == "GenericUDFUnixTimeStamp" and not arguments):
+            raise UnsupportedError(f"function {sql_name(java)} is known at run time only")
+        case _:
+            return Call(sql_name(java) or name, tuple(arguments), to)
+
+
+def _case(arguments: list[Operand], start: int, to: Type) -> Operand:
+    """CASE: after ``start`` operands come pairs of WHEN and THEN, and the ELSE if one is left."""
+    pairs = arguments[start:]
+    if len(pairs) < 2:
+        raise UnsupportedError("a CASE without branches")
+    results = pairs[1::2]
+    last: Operand = pairs[-1] if len(pairs) % 2 else Literal(None, to)
+    return Call("branches", (*results, last), to)
+
+
+def _cast(operand: Operand, to: Type) -> Operand:
+    source = operand.type if isinstance(operand, Column | Literal | Cast | Call) else None
+    if source is not None and _crosses(source, to):
+        raise UnsupportedError(f"CAST({source} AS {to}) depends on the session's zone and settings")
+    return Cast(operand, to)
+
+
+def _crosses(source: Type, to: Type) -> bool:
+    def is_number(of: Type) -> bool:
+        return of.kind.is_number or of.kind is Kind.BOOLEAN
+
+    def is_moment(of: Type) -> bool:
+        return of.kind.is_timestamp or of.kind is Kind.DATE
+
+    return (is_number(source) and is_moment(to)) or (is_moment(source) and is_number(to))
+
+
+def exactly(count: int, name: str, children: list[N]) -> list[N]:
+    """The children, of which there must be ``count``. Raises UnsupportedError."""
+    if len(children) != count:
+        raise UnsupportedError(f"{name} with {len(children)} arguments")
+    return children
+
+
+def only(name: str, children: list[N]) -> N:
+    """The only child. Raises UnsupportedError."""
+    return exactly(1, name, children)[0]
