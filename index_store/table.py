@@ -145,7 +145,7 @@ class Table:
         last = self.timeline.last
         if as_of is not None:
             last = self._instant_at(as_of)
-        files, source, note = self._files()
+        files, source, note = self._files
         if last is None:
             return FileSlices(None, source, (), note)
         items = build_slices(files, self.timeline, self.version, last.requested, self._replaced)
@@ -172,6 +172,7 @@ class Table:
             if kept > instant.requested:
                 raise TableError(self.path, f"the files of {instant.requested} are cleaned (kept from {kept} on)")
 
+    @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:
         """All files as (partition, name), where they come from, and why not from the metadata table."""
         note = ""

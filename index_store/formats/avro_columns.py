@@ -123,13 +123,12 @@ class ColumnStatsDecoder:
         column, p = _text(data, p)
         wrappers = self._wrappers
         lo_wrapper, kind = wrappers[data[p] >> 1]
-        lo, p = _value(data, p + 1, kind)
+        lo, p = _long(data, p + 1) if kind == "long" else _value(data, p + 1, kind)
         hi_wrapper, kind = wrappers[data[p] >> 1]
-        hi, p = _value(data, p + 1, kind)
+        hi, p = _long(data, p + 1) if kind == "long" else _value(data, p + 1, kind)
         rows, p = _count(data, p)
         nulls, p = _count(data, p)
-        _, p = _count(data, p)
-        _, p = _count(data, p)
+        p = _skip_count(data, _skip_count(data, p))
         deleted = data[p] != 0
         p += 1
         tight = False
@@ -255,8 +254,25 @@ def _count(data: bytes, p: int) -> tuple[int | None, int]:
     return _long(data, p + 1)
 
 
+def _skip_count(data: bytes, p: int) -> int:
+    """Step over an optional long."""
+    if not data[p]:
+        return p + 1
+    p += 1
+    while data[p] >= 128:
+        p += 1
+    return p + 1
+
+
 def _bytes(data: bytes, p: int) -> tuple[bytes, int]:
-    length, p = _long(data, p)
+    byte = data[p]
+    if byte < 128:
+        length, p = (byte >> 1) ^ -(byte & 1), p + 1
+    elif data[p + 1] < 128:                                   # file names have 64 to 8191 bytes
+        raw = byte & 127 | data[p + 1] << 7
+        length, p = (raw >> 1) ^ -(raw & 1), p + 2
+    else:
+        length, p = _long(data, p)
     end = p + length
     if length < 0 or end > len(data):
         raise IndexError("a string is cut off")

@@ -12,6 +12,7 @@ Reading is bounded and may fail; a file without proof stays unknown.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +24,10 @@ from index_store.storage import Storage
 
 __all__ = ["FOOTER_LIMIT", "FooterProofs", "Proof"]
 
-#: How many footers one kind reads in its life: about a third of a millisecond each on a local disk.
+#: How many footers one kind reads in its life, and for how many seconds: local disks take a third of a millisecond
+#: each, object stores a hundred times that.
 FOOTER_LIMIT = 256
+FOOTER_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,13 @@ class Proof:
 
 
 class FooterProofs:
-    """Reads footers of one table, at most ``limit`` of them, each once."""
+    """Reads footers of one table: at most ``limit`` of them, each once, and none after ``seconds`` of reading."""
 
-    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT) -> None:
+    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT, seconds: float = FOOTER_SECONDS
+                 ) -> None:
         self._storage = storage
         self._limit = limit
+        self._seconds = seconds
         self._footers: dict[str, Any] = {}
         self._places: dict[str, int] = {}
 
@@ -57,12 +62,15 @@ class FooterProofs:
             return Proof()
 
     def _footer(self, path: str) -> Any:
-        if path not in self._footers and len(self._footers) < self._limit and path.endswith(".parquet"):
+        allowed = len(self._footers) < self._limit and self._seconds > 0
+        if path not in self._footers and allowed and path.endswith(".parquet"):
+            start = time.monotonic()
             try:
                 with self._storage.input_file(path) as stream:
                     self._footers[path] = parquet.read_metadata(stream)
             except (TableError, OSError, pa.ArrowException):
                 self._footers[path] = None
+            self._seconds -= time.monotonic() - start
         return self._footers.get(path)
 
     def _place(self, metadata: Any, column: str) -> int:

@@ -2,7 +2,7 @@
 
     dt=2026-01-01/city=oslo     Hive style: name=value, the name may be checked
     2026-01-01/oslo             values in the order of the partition fields
-    __HIVE_DEFAULT_PARTITION__  null ("default" where the table does not use Hive style)
+    __HIVE_DEFAULT_PARTITION__  null; for text, null or "", which Hudi writes alike
 
 The value counts only when the table's key generator writes the column's own value, and it parses in the column's type;
 text only when it can be told apart from its escaped form. Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
@@ -85,16 +85,18 @@ class PartitionValues:
         index = self._fields.index(column.name)
         parsed: dict[str, tuple[bool, Any]] = {}
         bound = np.full(n, filler(column.type), array_dtype(column.type))
-        known, null = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+        known, null, maybe_null = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         for i, one in enumerate(self._slices):
             if one.partition not in parsed:
                 parsed[one.partition] = self._value(one.partition, index, column)
             understood, value = parsed[one.partition]
-            if understood and value is None:
+            if understood and value is None and column.type.kind.is_text:
+                bound[i], known[i], maybe_null[i] = "", True, True
+            elif understood and value is None:
                 null[i] = True
             elif understood:
                 bound[i], known[i] = value, True
-        nulls = np.where(known, 0, UNKNOWN_COUNT).astype(np.int64)
+        nulls = np.where(known & ~maybe_null, 0, UNKNOWN_COUNT).astype(np.int64)
         rows = np.full(n, UNKNOWN_COUNT, np.int64)
         # All rows of the slice are null; how many they are does not matter, so one stands for all of them.
         nulls[null] = rows[null] = 1
@@ -105,9 +107,7 @@ class PartitionValues:
         """(understood, value or None for null) of one partition path."""
         parts = path.split("/")
         if len(parts) != len(self._fields):
-            if len(self._fields) != 1:
-                return False, None
-            parts = [path]                                    # one field whose values hold slashes
+            return False, None                                # a value with slashes, or a date written with them
         text = parts[index]
         if self._hive_style or text.startswith(f"{column.name}="):
             name, equals, text = text.partition("=")

@@ -35,6 +35,7 @@ def values(fields, paths, column, properties):
     pytest.param("7", INT, HIVE, None, id="plain though declared Hive style"),
     pytest.param("q=7", INT, HIVE, None, id="another column's name"),
     pytest.param("p=__HIVE_DEFAULT_PARTITION__", INT, HIVE, "null", id="null"),
+    pytest.param("p=__HIVE_DEFAULT_PARTITION__", STRING, HIVE, "", id="null or an empty text"),
     pytest.param("p=default", STRING, HIVE, None, id="null of old releases, or a value"),
     pytest.param("p=", STRING, HIVE, None, id="nothing"),
     pytest.param("p=a b", STRING, HIVE, "a b", id="text"),
@@ -64,7 +65,7 @@ def test_one_value(path, column_type, properties, expected):
         assert statistics.may_be_value[0]
     elif expected != "null":
         assert statistics.lo[0] == statistics.hi[0]
-        assert not statistics.may_be_null[0]
+        assert statistics.may_be_null[0] == (expected == "")
 
 
 def test_several_fields_in_their_order():
@@ -73,8 +74,8 @@ def test_several_fields_in_their_order():
     assert values(("dt", "city"), paths, Field("dt", DATE), HIVE)[0] == [20455, 20456, None]
 
 
-def test_a_single_field_may_hold_slashes():
-    assert values(("p",), ["2026/01/02"], Field("p", STRING), SIMPLE)[0] == ["2026/01/02"]
+def test_slashes_are_in_the_value_or_stand_for_dashes_so_it_is_unknown():
+    assert values(("p",), ["2026/01/02"], Field("p", STRING), SIMPLE)[0] == [None]
 
 
 @pytest.mark.parametrize("properties", [

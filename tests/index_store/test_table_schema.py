@@ -156,3 +156,4 @@ def test_footers_of_other_writers_and_missing_ones_prove_nothing(tmp_path, hudi_
     assert FooterProofs(Storage.at(real)).proof(file, "st.x") == Proof(bounded=True)
     assert FooterProofs(Storage.at(real)).proof(file, "nowhere") == Proof()
     assert FooterProofs(Storage.at(real), limit=0).proof(file, "st.x") == Proof()
+    assert FooterProofs(Storage.at(real), seconds=0).proof(file, "st.x") == Proof()
