@@ -252,7 +252,7 @@ class Reader:
         wire = self.wire
         match layout.shape:
             case Shape.COLLECTION if self._is_kryo5:
-                self._begin_kryo5_collection(found, arguments)
+                self._begin_kryo5_collection(found, arguments, layout.detail != "no null")
             case Shape.COLLECTION:
                 self._push_items(found, wire.count(), self._element(arguments, 0))
             case Shape.MAP:
@@ -291,12 +291,15 @@ class Reader:
                 return Slot("", arguments=generic.arguments)
         return TAGGED
 
-    def _begin_kryo5_collection(self, found: JavaList, arguments: tuple[Generic, ...]) -> None:
-        flag, length = self.wire.flagged_count()
+    def _begin_kryo5_collection(self, found: JavaList, arguments: tuple[Generic, ...], may_hold_null: bool) -> None:
+        element = self._element(arguments, 0)
+        if element.known is not None and not may_hold_null:
+            flag, length = False, self.wire.count()
+        else:
+            flag, length = self.wire.flagged_count()
         length -= 1
         if length <= 0:
             return
-        element = self._element(arguments, 0)
         if element.known is not None:
             self._push_items(found, length, Slot("", known=element.known, nullable=flag))
         elif not flag:
@@ -307,7 +310,7 @@ class Reader:
                 self._spend(length)
                 found.items.extend([None] * length)
                 return
-            nullable = self.wire.flag()
+            nullable = may_hold_null and self.wire.flag()
             self._push_items(found, length,
                              Slot("", known=java, nullable=nullable, arguments=element.arguments, keeps_class=True))
 

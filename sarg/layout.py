@@ -73,7 +73,10 @@ TAGGED = Slot("")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one class is written. ``detail``: the serializer of a SCALAR, an array's element class, or "flat" fields."""
+    """How one class is written.
+
+    ``detail``: the serializer of a SCALAR, an array's element class, "flat" fields, a collection with "no null" in it.
+    """
 
     shape: Shape
     slots: tuple[Slot, ...] = ()
@@ -91,7 +94,7 @@ _SHAPES = {
     "CollectionSerializer": Layout(Shape.COLLECTION),
     "ArraysAsListSerializer": Layout(Shape.ARRAY_AS_LIST),
     "ArrayListSubListSerializer": Layout(Shape.SUB_LIST),
-    "ImmutableListSerializer": Layout(Shape.TAGGED_ITEMS),
+    "ImmutableListSerializer": Layout(Shape.COLLECTION, detail="no null"),
     "MapSerializer": Layout(Shape.MAP),
     "TreeMapSerializer": Layout(Shape.TREE_MAP),
     "CollectionsEmptyListSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),

@@ -77,6 +77,24 @@ def test_children_may_be_any_kind_of_list(java):
     assert told(sarg.decode(write(tree))) == "a = 5"
 
 
+@pytest.mark.parametrize("form", [HIVE_3_VENDOR, HIVE_4], ids=["Kryo 4", "Kryo 5"])
+def test_children_may_be_an_immutable_list_of_the_jdk(form):
+    tree = function("OPEqual", column("a"), integer(5))
+    tree.fields["chidren"].java = tree.fields["children"].java = "java.util.ImmutableCollections$ListN"
+    assert told(sarg.decode(write(tree, *form))) == "a = 5"
+
+
+def test_an_immutable_list_of_one_class_has_no_byte_for_nulls():
+    """Kryo 5: a list that cannot hold null says its element class once and nothing about nulls."""
+    data = write(function("OPNot", function("OPNull", column("a"))), *HIVE_4)
+    mixed = b"java.util.ArrayLis\xf4\x01\x02"
+    assert data.count(mixed) == 1
+    immutable = bytes([0x80 | 37]) + b"java.util.ImmutableCollections$ListN\x01\x82"
+    assert told(sarg.decode(data.replace(mixed, immutable))) == "NOT a IS NULL"
+    with pytest.raises(sarg.DecodeError):
+        sarg.decode(data.replace(mixed, mixed[:-1] + b"\x82"))
+
+
 def test_generic_types_are_parsed_with_their_arguments():
     assert parse_generic("java.util.Map<java.lang.String, java.util.List<? extends a.B>>") == Generic(
         "java.util.Map", (Generic("java.lang.String"), Generic("java.util.List", (Generic("? extends a.B"),))))
