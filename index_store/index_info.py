@@ -18,7 +18,7 @@ from index_store.storage import Storage
 __all__ = ["READ_BY_SARGO", "IndexInfo", "read_index_info"]
 
 #: The partitions that this version of Sargo uses. partition_stats are stale after a clustering and lose rows.
-READ_BY_SARGO = frozenset({"files", "column_stats", "record_index"})
+READ_BY_SARGO = frozenset({"files", "column_stats", "record_index", "bloom_filters"})
 DEFINITIONS = f"{HOODIE}/.index_defs/index.json"
 
 

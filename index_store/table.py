@@ -56,8 +56,10 @@ class Table:
         self.partition_fields = tuple(field.partition(":")[0] for field
                                       in names(self.properties.get("hoodie.table.partition.fields")))
         self.record_key_fields = names(self.properties.get("hoodie.table.recordkey.fields"))
-        self.timeline: Timeline = read_timeline(storage.below(
-            timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))))
+        directory = timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))
+        if not storage.exists(directory):
+            raise TableError(storage.absolute(directory), "the table's timeline is missing")
+        self.timeline: Timeline = read_timeline(storage.below(directory))
 
     def __repr__(self) -> str:
         return f"Table({self.path!r}, version={self.version}, {self.table_type})"

@@ -110,7 +110,8 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
     null_only &= ~doubtful | proven
     rows = replace(rows, empty=empty, null_only=null_only)
-    rows = rows.distrusting(doubtful & ~proven, Trust.LONG_STRING, counts_too=True)
+    counted = rows.rows                                       # how many rows there are is not in doubt
+    rows = replace(rows.distrusting(doubtful & ~proven, Trust.LONG_STRING, counts_too=True), rows=counted)
     rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
     ignored = ignore_bounds_of_all_null(rows.nulls, rows.rows)
     rows = replace(rows, lo_known=rows.lo_known & ~ignored, hi_known=rows.hi_known & ~ignored)

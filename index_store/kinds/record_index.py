@@ -24,7 +24,6 @@ import numpy.typing as npt
 from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
 from evaluator.schema import Field
-from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.file_slices import FileSlice
 from index_store.formats.avro_record import RecordReader, unwrap
@@ -32,6 +31,7 @@ from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group
 from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
 from index_store.metadata_table import Deletes, MetadataTable
 
 if TYPE_CHECKING:
@@ -41,13 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["RecordIndex", "make"]
 
 PARTITION = "record_index"
-KEY_COLUMN = "_hoodie_record_key"
-#: Key generators that make the one key column's text the record key; a complex one may write ``column:value``.
-_PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
-                               "TIMESTAMP_AVRO"})
-_PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "SimpleAvroKeyGenerator", "NonpartitionedKeyGenerator",
-                            "NonpartitionedAvroKeyGenerator", "TimestampBasedKeyGenerator",
-                            "TimestampBasedAvroKeyGenerator"})
 _GROUP = re.compile(r".*?-(\d{4,})(?:-\d+)?")
 
 Location = tuple[str, str]
@@ -93,7 +86,7 @@ class RecordIndex:
 
     def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
         """True for the slices that hold one of the keys. Raises StatsError when the index cannot be read."""
-        keys = self._keys(column, values)
+        keys = record_keys(self._table, column, values)
         if keys is None:
             return None
         with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
@@ -111,7 +104,8 @@ class RecordIndex:
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """All slices, for the columns that are a record key."""
         n = len(self._slices)
-        known = {column.name: ColumnCoverage(n, {Trust.OK: n}) for column in columns if self._is_key(column)}
+        known = {column.name: ColumnCoverage(n, {Trust.OK: n}) for column in columns
+                 if is_record_key(self._table, column)}
         return Coverage(self.name, self._slices.instant, n, known)
 
     @cached_property
@@ -131,30 +125,6 @@ class RecordIndex:
         if sorted(groups) != list(range(len(groups))):
             raise TableError(self._metadata.storage.absolute(PARTITION), "file groups of the record index are missing")
         return groups
-
-    def _is_key(self, column: Field) -> bool:
-        if column.name == KEY_COLUMN:
-            return True
-        if self._table.record_key_fields != (column.name,):
-            return False
-        properties = self._table.properties
-        kind = properties.get("hoodie.table.keygenerator.type", "").upper()
-        made_by = properties.get("hoodie.table.keygenerator.class", "").rpartition(".")[2]
-        return kind in _PLAIN_GENERATORS or (not kind and made_by in _PLAIN_CLASSES)
-
-    def _keys(self, column: Field, values: Sequence[object]) -> list[str] | None:
-        """The record keys that values stand for, or None when one has no certain form."""
-        if not self._is_key(column):
-            return None
-        keys = []
-        for value in values:
-            if column.type.kind in (Kind.STRING, Kind.VARCHAR) and isinstance(value, str) and value:
-                keys.append(value)
-            elif column.type.kind.is_integer and isinstance(value, int) and not isinstance(value, bool):
-                keys.append(str(value))
-            else:
-                return None
-        return keys
 
     def _look_up(self, keys: Sequence[str]) -> None:
         wanted: dict[int, set[bytes]] = {}

@@ -11,6 +11,7 @@ from evaluator.schema import Field
 from evaluator.types import BIGINT, DATE, STRING
 from index_store import StatsError, TableError, open_table
 from index_store.kinds import record_index
+from index_store.kinds.record_keys import record_keys
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.rows import rows_of
 
@@ -76,9 +77,9 @@ def test_other_columns_and_forms_have_no_answer(hudi_table):
 
 
 def test_integer_keys_are_looked_up_by_their_decimal_text(hudi_table):
-    _, _, kind = kind_of(hudi_table("1.1.1_main_cow"))
-    assert kind._keys(Field("id", BIGINT), [5, -7]) == ["5", "-7"]
-    assert kind._keys(Field("id", BIGINT), [True]) is None
+    table = open_table(hudi_table("1.1.1_main_cow"))
+    assert record_keys(table, Field("id", BIGINT), [5, -7]) == ["5", "-7"]
+    assert record_keys(table, Field("id", BIGINT), [True]) is None
 
 
 def test_only_the_latest_slices_have_a_record_index(hudi_table):

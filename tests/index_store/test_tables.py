@@ -123,6 +123,29 @@ def test_what_is_no_hudi_table_is_said_so(tmp_path):
         open_table("gopher://host/table")
 
 
+def test_a_table_without_its_timeline_is_an_error_and_not_an_empty_table(hudi_copy):
+    path = hudi_copy("1.1.1_nested_cow")
+    (path / ".hoodie" / "timeline").rename(path / ".hoodie" / "elsewhere")
+    with pytest.raises(TableError, match="timeline is missing"):
+        open_table(path)
+    properties = path / ".hoodie" / "hoodie.properties"
+    text = properties.read_text().replace("hoodie.timeline.path=timeline", "hoodie.timeline.path=elsewhere")
+    properties.write_text(text)
+    assert len(open_table(path).slices()) == 6
+
+
+def test_a_table_without_commits_has_no_slices(hudi_copy):
+    path = hudi_copy("1.1.1_nested_cow")
+    for file in (path / ".hoodie" / "timeline").glob("*commit*"):
+        file.unlink()
+    table = open_table(path)
+    slices = table.slices()
+    assert (len(slices), slices.instant) == (0, None)
+    assert [kind.coverage([]).slices for kind in table.kinds(slices)] in ([0], [0, 0])
+    with pytest.raises(TableError, match="no schema"):
+        _ = table.schema
+
+
 def test_the_backup_of_the_properties_serves_when_the_file_was_cut_off(hudi_copy):
     path = hudi_copy("1.1.1_nested_cow")
     properties = path / ".hoodie" / "hoodie.properties"
