@@ -19,6 +19,9 @@ from index_store.errors import TableError
 
 __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
+#: Files up to this size are read whole; of larger ones only what is asked for.
+READ_WHOLE = 4 << 20
+
 
 class ByteSource(Protocol):
     """Random access to bytes. ``read_at`` returns exactly the bytes asked for or raises."""
@@ -87,13 +90,13 @@ class Storage:
 
     @contextmanager
     def open(self, path: str) -> Iterator[ByteSource]:
-        """Random access to a file; files up to 4 MiB are read at once."""
+        """Random access to a file."""
         with self._named(path):
             stream = self.filesystem.open_input_file(self.absolute(path))
         with stream:
             with self._named(path):
                 size = stream.size()
-                source: ByteSource = Bytes(stream.read()) if size <= 4 << 20 else _File(self, path, stream, size)
+                source: ByteSource = Bytes(stream.read()) if size <= READ_WHOLE else _File(self, path, stream, size)
             yield source
 
     def input_file(self, path: str) -> Any:

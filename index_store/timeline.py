@@ -102,15 +102,6 @@ class Timeline:
                 times.update((row["instantTime"], row["completionTime"]) for row in rows)
         return times
 
-    def up_to(self, as_of: str) -> Timeline:
-        """The timeline as it was seen from the instant ``as_of``: later instants are left out."""
-        kept = tuple(instant for instant in self.instants if instant.requested <= as_of)
-        view = Timeline(kept, self.pending, self.storage)
-        if not kept:
-            return view
-        view.__dict__["start"] = self.start                  # archived is archived, whenever one looks
-        return view
-
     def details(self, instant: Instant) -> Mapping[str, Any]:
         """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
         if self.storage is None or not instant.file:

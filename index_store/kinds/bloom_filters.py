@@ -1,7 +1,7 @@
 """Hudi's ``bloom_filters``: for each base file the filter of its record keys. Answers ``key = v`` and ``key IN (...)``.
 
 A base file whose filter holds none of the keys has no row of them. A slice with log files, a file without a filter,
-and a filter that is marked as deleted may hold anything. Filters are looked up by their exact key, partition id and file id.
+and a filter that is marked as deleted may hold anything. Filters are found by their exact key: partition and file id.
 Source: hudi.md 2 and B2, ``HoodieMetadataBloomFilter``.
 """
 

@@ -211,3 +211,15 @@ def test_utc_is_what_timestamps_count_from(hudi_table):
     _, slices, found = statistics_of(path)
     least = min(row["t"] for one in slices for row in rows_of(path / one.base_file))
     assert found["t"].lo.min() == plain(least.astimezone(timezone.utc), 0)
+
+
+def test_large_files_are_read_in_parts_with_the_same_result(hudi_table, monkeypatch):
+    path = hudi_table("1.1.1_main_mor")
+    _, slices, whole = statistics_of(path)
+    monkeypatch.setattr("index_store.storage.READ_WHOLE", 0)
+    _, again, parts = statistics_of(path)
+    assert again == slices
+    assert whole.keys() == parts.keys()
+    for name, one in whole.items():
+        assert (one.lo == parts[name].lo).all()
+        assert (one.trust == parts[name].trust).all()
