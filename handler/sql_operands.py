@@ -166,6 +166,4 @@ def _function(name: str, written: Sequence[exp.Expr]) -> Operand:
     name = _SYNONYMS.get(name, name)
     if name in ("date_add", "datediff") and len(arguments) == 3:
         return Opaque(f"{name} with a unit is not decided")
-    if name == "positive" and len(arguments) == 1:
-        return arguments[0]
     return Call(name, arguments)
