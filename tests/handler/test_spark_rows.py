@@ -61,7 +61,7 @@ def test_every_outcome_holds_what_spark_says(one_row_slices):
     assert faults(one_row_slices, [sql for sql in ANSWERS["answers"] if not has_text_in_list(sql)]) == []
 
 
-@pytest.mark.xfail(reason="binding decides a number IN a list with text as a number: without ANSI mode Spark takes text",
+@pytest.mark.xfail(reason="binding decides a number IN a list with text as numbers: Spark, without ANSI, as text",
                    strict=False)
 def test_every_outcome_of_an_in_list_with_text_holds_what_spark_says(one_row_slices):
     assert faults(one_row_slices, [sql for sql in ANSWERS["answers"] if has_text_in_list(sql)]) == []
