@@ -282,7 +282,16 @@ def _range_of_statistics(statistics: ColumnStatistics) -> Range:
         # NaN may be among the values unless both bounds are known: it has no place in an order (P3).
         unknown = lo_unknown | hi_unknown | np.isnan(statistics.lo) | np.isnan(statistics.hi)
         lo_unknown = hi_unknown = unknown
-    return Range(statistics.lo, statistics.hi, lo_unknown, hi_unknown, statistics.may_be_null, statistics.may_be_value)
+    return Range(statistics.lo, statistics.hi, _uniform(lo_unknown), _uniform(hi_unknown),
+                 _uniform(statistics.may_be_null), _uniform(statistics.may_be_value))
+
+
+def _uniform(flags: npt.NDArray[np.bool_]) -> Any:
+    """One flag for all slices when they agree: the rules then leave out a pass over the array."""
+    if len(flags) < 1024:
+        return flags
+    count = int(np.count_nonzero(flags))
+    return False if count == 0 else True if count == len(flags) else flags
 
 
 def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],

@@ -54,11 +54,11 @@ def range_of(interval: Interval, filler: Any) -> Range:
 
 
 def _less(a: Range, b: Range) -> Any:
-    return (a.lo < b.hi) | a.lo_unknown | b.hi_unknown
+    return _or(a.lo < b.hi, a.lo_unknown, b.hi_unknown)
 
 
 def _at_most(a: Range, b: Range) -> Any:
-    return (a.lo <= b.hi) | a.lo_unknown | b.hi_unknown
+    return _or(a.lo <= b.hi, a.lo_unknown, b.hi_unknown)
 
 
 def _equal(a: Range, b: Range) -> Any:
@@ -66,8 +66,9 @@ def _equal(a: Range, b: Range) -> Any:
 
 
 def _different(a: Range, b: Range) -> Any:
-    one_value = (a.lo == a.hi) & (b.lo == b.hi) & (a.lo == b.lo)
-    return _negate(one_value) | a.lo_unknown | a.hi_unknown | b.lo_unknown | b.hi_unknown
+    # lo = hi = v is one value; elsewhere two values differ, or may.
+    one_value = (a.lo == b.hi) & (a.hi == b.lo) & (b.lo == b.hi)
+    return _or(_negate(one_value), a.lo_unknown, a.hi_unknown, b.lo_unknown, b.hi_unknown)
 
 
 _CAN_BE_TRUE: dict[str, Callable[[Range, Range], Any]] = {
@@ -83,12 +84,19 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
 
 def compare(op: str, a: Range, b: Range) -> Any:
     """The outcome of ``x op y``: int for scalars, ``(n,) uint8`` for arrays."""
-    both = a.value & b.value
+    both = _both(a, b)
     if op == "<=>":
         # NULL <=> NULL is TRUE, NULL <=> value is FALSE: never NULL itself.
         return _outcome((both & _equal(a, b)) | (a.null & b.null),
                         (both & _different(a, b)) | (a.null & b.value) | (a.value & b.null), False)
-    return _outcome(both & _CAN_BE_TRUE[op](a, b), both & _CAN_BE_TRUE[_OPPOSITE[op]](a, b), a.null | b.null)
+    can_be_true, can_be_false = _CAN_BE_TRUE[op](a, b), _CAN_BE_TRUE[_OPPOSITE[op]](a, b)
+    if both is not True:
+        can_be_true, can_be_false = both & can_be_true, both & can_be_false
+    return _outcome(can_be_true, can_be_false, _or(a.null, b.null))
+
+
+def _both(a: Range, b: Range) -> Any:
+    return b.value if a.value is True else a.value if b.value is True else a.value & b.value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,14 +163,28 @@ def is_null(a: Range) -> Any:
     return _outcome(a.null, a.value, False)
 
 
+def _or(test: Any, *unknown: Any) -> Any:
+    """The test, or TRUE where a bound that it looks at is unknown."""
+    for flags in unknown:
+        if flags is not False:
+            test = test | flags
+    return test
+
+
 def _negate(flags: Any) -> Any:
     return flags ^ True
 
 
 def _outcome(can_be_true: Any, can_be_false: Any, can_be_null: Any) -> Any:
-    if any(isinstance(plane, np.ndarray) for plane in (can_be_true, can_be_false, can_be_null)):
-        planes = np.asarray(can_be_true, np.bool_) * np.uint8(outcome.TRUE)
-        planes = planes | np.asarray(can_be_false, np.bool_) * np.uint8(outcome.FALSE)
-        return planes | np.asarray(can_be_null, np.bool_) * np.uint8(outcome.NULL)
+    planes = ((can_be_true, outcome.TRUE), (can_be_false, outcome.FALSE), (can_be_null, outcome.NULL))
+    arrays = [(plane, bit) for plane, bit in planes if isinstance(plane, np.ndarray)]
+    if arrays:
+        # A boolean is stored as the byte 0 or 1, so shifting it is putting its bit in place.
+        fixed = sum(bit for plane, bit in planes if not isinstance(plane, np.ndarray) and plane)
+        shifted = [plane.view(np.uint8) << np.uint8(bit >> 1) for plane, bit in arrays]
+        result = shifted[0]
+        for one in shifted[1:]:
+            result |= one
+        return result | np.uint8(fixed) if fixed else result
     return (outcome.TRUE if can_be_true else 0) | (outcome.FALSE if can_be_false else 0) | (
         outcome.NULL if can_be_null else 0)
