@@ -176,7 +176,7 @@ class _Blocks:
 
 def _index(source: ByteSource, codec: int, root: bytes, count: int, levels: int, end: int) -> Iterator[IndexEntry]:
     position = 0
-    if not 1 <= levels <= 12:
+    if not 1 <= levels <= 5:
         raise FormatError(f"an index of {levels} levels")
     for _ in range(count):
         if position + 13 > len(root):

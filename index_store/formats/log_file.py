@@ -26,6 +26,7 @@ _INSTANT_TIME, _TARGET_INSTANT_TIME = 0, 1
 _LONG = struct.Struct(">q")
 _INTS = struct.Struct(">ii")
 _KNOWN_TYPES = range(7)
+_HEAD_SIZE, _LARGEST_HEAD = 4096, 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,47 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
 
 
 def data_instants(source: ByteSource) -> set[str]:
-    """The instants that wrote the data and delete blocks of a log file (more than one: it was appended to)."""
-    blocks = read_log_blocks(source.read_at(0, source.size))
-    return {block.instant for block in blocks if block.type not in (COMMAND, CDC)}
+    """The instants that wrote the data and delete blocks of a log file (more than one: it was appended to).
+
+    Only the heads of the blocks are read, however large the file is.
+    """
+    found: set[str] = set()
+    position = 0
+    while position < source.size:
+        kind, instant, length = _head(source, position)
+        position += 14 + length
+        if position > source.size:
+            raise FormatError("a log block is cut off", position)
+        if kind not in (COMMAND, CDC):
+            found.add(instant)
+    return found
+
+
+def _head(source: ByteSource, start: int) -> tuple[int, str, int]:
+    """Type, instant and length of the block at ``start``, from as many bytes as that takes."""
+    size = _HEAD_SIZE
+    while True:
+        data = source.read_at(start, min(size, source.size - start))
+        if data[:6] != _MAGIC[:len(data[:6])]:
+            raise FormatError("a log block does not start with #HUDI#", start)
+        try:
+            length = _LONG.unpack_from(data, 6)[0]
+            _, kind, count = struct.unpack_from(">iii", data, 14)
+            if length < 32 or not 0 <= count <= 64:
+                raise FormatError("a log block is damaged", start)
+            position = 26
+            for _ in range(count):
+                key, text = _INTS.unpack_from(data, position)
+                position += 8 + max(text, 0)
+                if key == _INSTANT_TIME and position <= len(data):
+                    return kind, data[position - text:position].decode("ascii"), length
+            if position <= len(data):
+                raise FormatError("a log block does not name its instant", start)
+        except (struct.error, UnicodeDecodeError):
+            pass                                              # the head is longer than what was read, or damaged
+        if len(data) < size or size > _LARGEST_HEAD:
+            raise FormatError("a log block is cut off", start)
+        size *= 16
 
 
 def _block(data: bytes, start: int) -> tuple[int, dict[int, str], int, int, int]:

@@ -87,6 +87,7 @@ class ColumnStats:
         self._proofs = FooterProofs(table.storage)
         self._known: dict[str, ColumnStatistics | None] = {}
         self._files: SliceFiles | None = None
+        self._one_writer: dict[int, bool] = {}
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
@@ -173,16 +174,18 @@ class ColumnStats:
         if self._table.version >= 8:
             return rows
         places = np.unique(rows.place[self.files.is_log[rows.place]])
-        whole = [place for place in places[:LOG_LIMIT].tolist() if self._has_one_writer(self.files.paths[place])]
+        whole = [place for place in places.tolist() if self._has_one_writer(place)]
         return rows.distrusting(self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG,
                                 counts_too=True)
 
-    def _has_one_writer(self, path: str) -> bool:
-        try:
-            with self._table.storage.open(path) as source:
-                return len(data_instants(source)) == 1
-        except (FormatError, TableError):
-            return False
+    def _has_one_writer(self, place: int) -> bool:
+        if place not in self._one_writer and len(self._one_writer) < LOG_LIMIT:
+            try:
+                with self._table.storage.open(self.files.paths[place]) as source:
+                    self._one_writer[place] = len(data_instants(source)) == 1
+            except (FormatError, TableError):
+                self._one_writer[place] = False
+        return self._one_writer.get(place, False)
 
 
 def _load(hfile: HFile, stored: Mapping[bytes, _Versions]) -> None:

@@ -102,16 +102,16 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     rows = rows.distrusting(distrust_impossible_counts(rows.nulls, rows.rows), Trust.COUNTS, counts_too=True)
     empty = holds_nothing(stored_lo, stored_hi, rows.nulls, rows.rows) & (rows.trust == Trust.OK)
     null_only = all_null(rows.nulls, rows.rows) & (rows.trust == Trust.OK)
-    if rows.type.kind.is_text or rows.type.kind is Kind.BINARY or rows.type.kind is Kind.DECIMAL:
-        doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows)
-    else:
-        # A base file of other types has zeros as bounds when it is all null; null ones mean that there were none.
-        doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows) & ~is_log
+    is_text = rows.type.kind.is_text or rows.type.kind is Kind.BINARY
+    doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows)
+    if not is_text:                                           # all null is stored as zeros: these had no bounds (INT96)
+        doubtful &= ~is_log
     proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
     null_only &= ~doubtful | proven
     rows = replace(rows, empty=empty, null_only=null_only)
     counted = rows.rows                                       # how many rows there are is not in doubt
-    rows = replace(rows.distrusting(doubtful & ~proven, Trust.LONG_STRING, counts_too=True), rows=counted)
+    why = Trust.LONG_STRING if is_text else Trust.NO_BOUNDS
+    rows = replace(rows.distrusting(doubtful & ~proven, why, counts_too=True), rows=counted)
     rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
     ignored = ignore_bounds_of_all_null(rows.nulls, rows.rows)
     rows = replace(rows, lo_known=rows.lo_known & ~ignored, hi_known=rows.hi_known & ~ignored)

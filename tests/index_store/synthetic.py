@@ -39,8 +39,8 @@ def hadoop_varint(value: int) -> bytes:
 
 
 def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec: int = GZ, block_size: int = 65536,
-          checksum: int = 0) -> bytes:
-    """An HFile with a one-level index; records are sorted here."""
+          checksum: int = 0, levels: int = 1) -> bytes:
+    """An HFile with an index of some levels (HBase writes more than one); records are sorted here."""
     out = bytearray()
 
     def put(magic: bytes, data: bytes) -> int:
@@ -66,6 +66,13 @@ def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec
             raw += len(block)
             block = b""
 
+    def index_block(below: list[tuple[int, int, bytes]], level: int) -> tuple[int, int, bytes]:
+        stored = [struct.pack(">qih", start, length, len(key)) + key + KEY_SUFFIX for start, length, key in below]
+        places = [sum(map(len, stored[:i])) for i in range(len(stored) + 1)]
+        start = put(b"IDXLEAF2" if level == 1 else b"IDXINTE2",
+                    struct.pack(f">i{len(places)}i", len(stored), *places) + b"".join(stored))
+        return start, len(out) - start, below[0][2]
+
     parts: list[bytes] = []
     size = 0
     for key, value in sorted(records):
@@ -82,6 +89,8 @@ def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec
             parts, size = [], 0
     block = b"".join(parts)
     flush()
+    for level in range(1, levels):
+        index = [index_block(index[i:i + 3], level) for i in range(0, len(index), 3)]
     load = put(b"IDXROOT2", b"".join(
         struct.pack(">qi", start, length) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key
         + KEY_SUFFIX for start, length, key in index))
@@ -92,7 +101,7 @@ def hfile(records: Iterable[tuple[bytes, bytes]], schema: Any = V9_SCHEMA, codec
         return b"\x0a" + protobuf_varint(len(body)) + body
     info = pair(b"schema", json.dumps(schema).encode())
     info_start = put(b"FILEINF2", b"PBUF" + protobuf_varint(len(info)) + info)
-    trailer = {1: info_start, 2: load, 4: raw, 5: len(index), 6: 0, 7: count, 8: 1, 9: 0, 12: codec}
+    trailer = {1: info_start, 2: load, 4: raw, 5: len(index), 6: 0, 7: count, 8: levels, 9: 0, 12: codec}
     message = b"".join(protobuf_varint(k << 3) + protobuf_varint(v) for k, v in trailer.items())
     tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
     return bytes(out) + tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)

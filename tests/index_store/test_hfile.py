@@ -40,17 +40,18 @@ class NotInMemory:
 
 
 @settings(max_examples=60, deadline=None)
-@given(RECORDS, st.sampled_from([GZ, NONE]), st.integers(50, 2000), st.sampled_from([0, 1]))
-def test_records_come_back_in_the_order_of_their_keys(records, codec, block_size, checksum):
-    data = hfile(records.items(), codec=codec, block_size=block_size, checksum=checksum)
+@given(RECORDS, st.sampled_from([GZ, NONE]), st.integers(50, 2000), st.sampled_from([0, 1]), st.integers(1, 3))
+def test_records_come_back_in_the_order_of_their_keys(records, codec, block_size, checksum, levels):
+    data = hfile(records.items(), codec=codec, block_size=block_size, checksum=checksum, levels=levels)
     assert read(data) == sorted(records.items())
     assert HFile.open(Bytes(data)).entry_count == len(records)
 
 
 @settings(max_examples=60, deadline=None)
-@given(RECORDS, st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=3), st.integers(50, 600))
-def test_no_key_with_a_prefix_is_missed(records, prefixes, block_size):
-    found = dict(read(hfile(records.items(), block_size=block_size), prefixes))
+@given(RECORDS, st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=3), st.integers(50, 600),
+       st.integers(1, 3))
+def test_no_key_with_a_prefix_is_missed(records, prefixes, block_size, levels):
+    found = dict(read(hfile(records.items(), block_size=block_size, levels=levels), prefixes))
     wanted = {key for key in records if any(key.startswith(prefix) for prefix in prefixes)}
     assert wanted <= set(found)
 
@@ -66,9 +67,10 @@ def test_a_prefix_reads_few_blocks():
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.data(), st.sampled_from([GZ, NONE]))
-def test_flipped_bytes_are_a_format_error_or_harmless(data, codec):
-    good = hfile([(b"key-%03d" % i, bytes([i]) * i) for i in range(60)], codec=codec, block_size=800, checksum=1)
+@given(st.data(), st.sampled_from([GZ, NONE]), st.integers(1, 2))
+def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
+    records = [(b"key-%03d" % i, bytes([i]) * i) for i in range(60)]
+    good = hfile(records, codec=codec, block_size=800, checksum=1, levels=levels)
     bad = bytearray(good)
     for _ in range(data.draw(st.integers(1, 4))):
         bad[data.draw(st.integers(0, len(bad) - 1))] ^= data.draw(st.integers(1, 255))

@@ -25,6 +25,27 @@ def test_blocks_come_in_order_with_their_instants():
     assert data_instants(Bytes(LOG)) == {"20260101000000000", "20260102000000000"}
 
 
+class Counting(Bytes):
+    """A source that keeps what is read."""
+
+    __slots__ = ("read",)
+
+    def read_at(self, offset, length):
+        object.__setattr__(self, "read", getattr(self, "read", 0) + length)
+        return super().read_at(offset, length)
+
+
+def test_only_the_heads_of_large_blocks_are_read():
+    source = Counting(log_block(HFILE_DATA, bytes(10**6), "1") + log_block(DELETE, bytes(10**6), "2"))
+    assert data_instants(source) == {"1", "2"}
+    assert source.read < 10_000
+    long = log_block(HFILE_DATA, b"x", "7" * 9000)
+    assert data_instants(Bytes(long)) == {"7" * 9000}
+    for bad in (long[:-1], long[:5000], long[:10], b"#HUDX#" + long[6:], bytes(50), LOG[:30], LOG + b"#"):
+        with pytest.raises(FormatError):
+            data_instants(Bytes(bad))
+
+
 @given(st.lists(st.text(), max_size=100))
 def test_deleted_keys_come_back(keys):
     assert deleted_keys(delete_content(keys)) == keys
