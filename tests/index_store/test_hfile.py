@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from contextlib import suppress
 
 import pytest
@@ -116,10 +117,26 @@ def test_codecs_of_the_optional_package_are_read(codec):
 
 
 def test_a_block_that_grows_beyond_its_header_is_refused():
-    import zlib
+
     stream = zlib.compressobj(9, zlib.DEFLATED, 31)
     bomb = stream.compress(bytes(10**7)) + stream.flush()
     with pytest.raises(FormatError):
         inflate(1, bomb, 1000)
     with pytest.raises(FormatError, match="uncompressed bytes"):
         inflate(1, bomb, 1 << 40)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=5000), st.sampled_from(["isal", "zlib"]))
+def test_gz_blocks_are_read_alike_with_and_without_isal(plain, library):
+    stream = zlib.compressobj(6, zlib.DEFLATED, 31)
+    data = stream.compress(plain) + stream.flush()
+    with pytest.MonkeyPatch.context() as patch:
+        if library == "zlib":
+            patch.setattr(inflate_module, "_zlib", zlib)
+        assert inflate(1, data, len(plain)) == plain
+        for size in (len(plain) + 1, len(plain) - 1):
+            with pytest.raises(FormatError):
+                inflate(1, data, size)
+        with pytest.raises(FormatError):
+            inflate(1, data[:-8] + bytes(byte ^ 1 for byte in data[-8:-4]) + data[-4:], len(plain))
