@@ -28,9 +28,9 @@ from evaluator.functions.conversions import keeps_value
 from evaluator.functions.text import successor
 from evaluator.implications import implied_by
 from evaluator.interval import Interval
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, Prefix, Test
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
 from evaluator.like import Form, parse_like
-from evaluator.literal import in_domain, to_ordinals
+from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
 from evaluator.rules import Members
 from evaluator.schema import Field, Schema
@@ -219,6 +219,7 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
+        _check_one_comparison(operand.type, [m for m in constants if m.interval.value])
         has_null = any(not m.interval.value for m in constants)
         target: BoundOperand = operand
         points: list[Any] = []
@@ -265,6 +266,21 @@ class _Binder:
         return Prefix(operand, parsed.prefix, successor(parsed.prefix), parsed.form is Form.STARTS), None
 
 
+def _check_one_comparison(column: Type, members: Sequence[BoundConstant]) -> None:
+    """A list that holds text may be compared as text as a whole: then 1 is not in ('1.0') (P11).
+
+    Only where a value has one text is that the same: integers among integers, dates among dates.
+    """
+    if column.kind.is_text or not any(m.type.kind.is_text for m in members):
+        return
+    if column.kind.is_integer:
+        alike = all(m.type.kind.is_integer or (m.type.kind.is_text and is_integer_text(m.value)) for m in members)
+    else:
+        alike = column.kind is Kind.DATE and all(m.type.kind is Kind.DATE or m.type.kind.is_text for m in members)
+    if not alike:
+        raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
+
+
 def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Test:
     if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
             c.interval.value and not c.interval.is_point for c in (left, right)):
@@ -278,6 +294,11 @@ def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Te
 
 def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
     """A column against a constant in its domain, where the constant may fall between two values of the column."""
+    if op != "<=>" and column.type.kind.is_integer and interval.is_point:
+        smallest, largest = column.type.integer_range()
+        if not smallest <= interval.lo <= largest:
+            above = interval.lo > largest
+            return OutOfRange(column, op == "!=" or op in (("<", "<=") if above else (">", ">=")))
     if not isinstance(interval.lo, Fraction) and not isinstance(interval.hi, Fraction):
         return Comparison(op, column, _constant(interval, column.type))
     if not interval.is_point or interval.null:

@@ -28,17 +28,17 @@ from evaluator.rules import Range, range_of
 from evaluator.schema import Field
 from evaluator.types import Kind
 
-__all__ = ["Evaluation", "LeafAnswer", "Source", "evaluate", "evaluate_slice", "interval_at"]
+__all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluate_slice", "interval_at"]
 
-MayHold = Callable[[Field, Sequence[object]], "npt.NDArray[np.bool_] | None"]
+MayHold = Callable[[Field, Sequence[object], "npt.NDArray[np.bool_]"], "npt.NDArray[np.bool_] | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
 
-    ``may_hold(column, values)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None: no
-    answer.
+    ``may_hold(column, values, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values;
+    None: no answer. Only the candidates, ``(n,) bool``, need be looked at.
     """
 
     name: str
@@ -137,7 +137,7 @@ def _answer(leaf: BoundLeaf, n: int, views: Sequence[_SourceView]) -> LeafAnswer
         return LeafAnswer(_broadcast(test_outcome(leaf.test, _unknown_range), n), by_source)
     total: Outcomes | None = None
     for view in views:
-        answer = view.answer(leaf)
+        answer = view.answer(leaf, total)
         if answer is not None:
             by_source[view.source.name] = answer
             total = answer if total is None else total & answer
@@ -201,8 +201,11 @@ class _SourceView:
         self._n = n
         self._ranges: dict[str, Range] = {}
 
-    def answer(self, leaf: BoundLeaf) -> Outcomes | None:
-        """The outcomes of a leaf from this source alone, or None when it knows none of the columns."""
+    def answer(self, leaf: BoundLeaf, others: Outcomes | None) -> Outcomes | None:
+        """The outcomes of a leaf from this source alone, or None when it knows none of the columns.
+
+        ``others`` is what the sources before it left: only where that is TRUE, a key need be looked up.
+        """
         result: Outcomes | None = None
         if any(name in self.source.statistics for name in leaf.columns):
             result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
@@ -210,7 +213,8 @@ class _SourceView:
             if known is not None and known.parts is not None:
                 result = result & self._by_part(leaf, known.parts)
         if leaf.lookup is not None and self.source.may_hold is not None:
-            holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values)
+            candidates = np.ones(self._n, np.bool_) if others is None else (others & outcome.TRUE) != 0
+            holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values, candidates)
             if holds is not None:
                 allowed = np.where(holds, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
                 result = allowed if result is None else result & allowed

@@ -1,6 +1,6 @@
 """Bound leaves: a test of the rule table over operands, and what it reads.
 
-``Test`` is one of five forms; ``test_outcome`` evaluates any of them on ranges, for one slice or for all.
+``Test`` is one of six forms; ``test_outcome`` evaluates any of them on ranges, for one slice or for all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from evaluator.operands import BoundOperand
 from evaluator.rules import Members, Range
 from evaluator.schema import Field
 
-__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "Prefix", "Test", "test_outcome"]
+__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "Test",
+           "test_outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,24 @@ class NullTest:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """``operand`` against a constant that its type cannot hold: the same ``truth`` for every value (P10).
+
+    Spark folds such a comparison to a constant even for NULL rows, other engines yield NULL there.
+    """
+
+    operand: BoundOperand
+    truth: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Fixed:
     """The same outcome in every slice: a constant, or unknown."""
 
     outcome: int
 
 
-Test = Comparison | Membership | Prefix | NullTest | Fixed
+Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +111,8 @@ def test_outcome(test: Test, range_of: Callable[[BoundOperand], Range]) -> Any:
             return rules.starts_with(range_of(operand), prefix, successor, exact)
         case NullTest(operand=operand):
             return rules.is_null(range_of(operand))
+        case OutOfRange(operand=operand, truth=truth):
+            return rules.is_constant(range_of(operand), truth)
         case Fixed(outcome=fixed):
             return fixed
         case _:

@@ -40,7 +40,7 @@ from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
 from evaluator.zones import DAY, instant_of
 
-__all__ = ["exact_number", "in_domain", "nearest_float", "to_ordinals", "wall_clock_of_text"]
+__all__ = ["exact_number", "in_domain", "is_integer_text", "nearest_float", "to_ordinals", "wall_clock_of_text"]
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -101,6 +101,11 @@ def nearest_float(value: float) -> float:
     """The float32 nearest to a double, as a double; infinite when it is out of range."""
     with np.errstate(over="ignore"):
         return float(np.float32(value))
+
+
+def is_integer_text(value: object) -> bool:
+    """Whether a text is an integer in the one form that the engines write: no sign before 0, no zeros in front."""
+    return isinstance(value, str) and value != "-0" and _INTEGER_TEXT.fullmatch(value) is not None
 
 
 def wall_clock_of_text(text: str) -> int | Fraction:

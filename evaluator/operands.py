@@ -55,7 +55,7 @@ class BoundFunction:
             return _apply(self.function, [Argument(operand.type, interval) for operand, interval in
                                           zip(self.arguments, arguments, strict=True)], self.type, self.semantics)
         except (UnsupportedError, OverflowError):
-            return UNKNOWN
+            return UNKNOWN  # decided on some bounds, not on these
 
 
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
@@ -73,10 +73,9 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
             case ex.Cast(type=to):
                 return _bind_function("cast", arguments, to, semantics)
             case ex.Call(function=name, type=declared):
-                function = FUNCTIONS.get(name)
-                if function is None:
+                if name not in FUNCTIONS:
                     raise UnsupportedError(f"function {name} is not decided")
-                result = _agreed(name, function.result([a.type for a in arguments]), declared)
+                result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
                 return _bind_function(name, arguments, result, semantics)
             case ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
@@ -147,6 +146,17 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
     raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
 
 
+def _result(name: str, types: Sequence[Type]) -> Type:
+    try:
+        return FUNCTIONS[name].result(types)
+    except (IndexError, ValueError) as error:
+        raise _wrong_arguments(name, len(types)) from error
+
+
+def _wrong_arguments(name: str, count: int) -> UnsupportedError:
+    return UnsupportedError(f"function {name} with {count} arguments is not decided")
+
+
 def _agreed(name: str, result: Type, declared: Type | None) -> Type:
     """The result type, when the filter states one too: an engine that computes in another type may round or
     overflow.
@@ -172,7 +182,10 @@ def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics
     # Once on nothing known: a pair of types that is never decided shows now, with its reason.
     constant = all(isinstance(a, BoundConstant) for a in arguments)
     known = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
-    interval = _apply(name, known, to, semantics)
+    try:
+        interval = _apply(name, known, to, semantics)
+    except (IndexError, ValueError, TypeError) as error:
+        raise _wrong_arguments(name, len(arguments)) from error
     if not constant:
         return function
     if interval.value and (interval.null or not interval.is_point):

@@ -32,7 +32,7 @@ import numpy as np
 from evaluator import outcome
 from evaluator.interval import Interval
 
-__all__ = ["Members", "Range", "compare", "is_in", "is_null", "range_of", "starts_with"]
+__all__ = ["Members", "Range", "compare", "is_constant", "is_in", "is_null", "range_of", "starts_with"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +161,11 @@ def starts_with(a: Range, prefix: Any, successor: Any | None, exact: bool) -> An
 def is_null(a: Range) -> Any:
     """The outcome of ``x IS NULL``: never NULL."""
     return _outcome(a.null, a.value, False)
+
+
+def is_constant(a: Range, truth: bool) -> Any:
+    """The outcome of a leaf with the same truth for every value, and anything at all for NULL."""
+    return _outcome(a.value | a.null if truth else a.null, a.null if truth else a.value | a.null, a.null)
 
 
 def _or(test: Any, *unknown: Any) -> Any:

@@ -165,8 +165,10 @@ def _in(node: exp.In) -> HudiExpression:
 def _between(node: exp.Between) -> HudiExpression:
     if node.args.get("symmetric"):
         return Unknown("BETWEEN SYMMETRIC is not decided")
-    value = operand(node.this)
-    return And((Compare(">=", value, operand(node.args["low"])), Compare("<=", value, operand(node.args["high"]))))
+    value, low, high = (operand(part) for part in (node.this, node.args["low"], node.args["high"]))
+    if any(isinstance(bound, Literal) and bound.value is None for bound in (low, high)):
+        return Unknown("BETWEEN with a NULL bound is not decided")  # Hive yields NULL where Spark may yield FALSE
+    return And((Compare(">=", value, low), Compare("<=", value, high)))
 
 
 def _escaped(node: exp.Escape) -> HudiExpression:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import index_store
 from evaluator.columns import ColumnStatistics
 from evaluator.errors import SargoError
-from evaluator.evaluate import Source
+from evaluator.evaluate import MayHold, Source
 from evaluator.schema import Field
 from index_store import FileSlices, IndexKind, Table
 
@@ -55,10 +55,11 @@ class Knowledge:
             return
         self.asked.update(column.name for column in columns)
 
-    def _look_up(self, on_failure: OnFailure) -> Callable[[Field, Sequence[object]], npt.NDArray[np.bool_] | None]:
-        def may_hold(column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def _look_up(self, on_failure: OnFailure) -> MayHold:
+        def may_hold(column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_]
+                     ) -> npt.NDArray[np.bool_] | None:
             try:
-                return self.kind.may_hold(column, values)
+                return self.kind.may_hold(column, values, candidates)
             except Exception as error:
                 on_failure(error)
                 return None

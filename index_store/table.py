@@ -20,6 +20,7 @@ from index_store.file_slices import FileSlices, build_slices
 from index_store.index_info import IndexInfo, read_index_info
 from index_store.kinds import registered_kinds
 from index_store.kinds.base import IndexKind
+from index_store.kinds.footers import Footers
 from index_store.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.properties import HOODIE, names, read_properties
 from index_store.storage import Storage
@@ -121,6 +122,11 @@ class Table:
         if "files" not in self.available_indexes:
             return None
         return MetadataTable(self.storage.below(METADATA), self.version, self.timeline)
+
+    @cached_property
+    def footers(self) -> Footers:
+        """The Parquet footers of the table's base files, read within one limit for all that ask."""
+        return Footers(self.storage)
 
     @cached_property
     def available_indexes(self) -> tuple[str, ...]:

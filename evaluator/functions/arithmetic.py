@@ -73,7 +73,8 @@ def _floor_type(types: Sequence[Type]) -> Type:
 
 
 def _double_type(types: Sequence[Type]) -> Type:
-    _wider([t for t in types if t.kind is not Kind.FLOAT])
+    if not all(t.kind.is_number for t in types):
+        raise UnsupportedError(f"arithmetic on {', '.join(map(str, types))} is not decided")
     return DOUBLE
 
 

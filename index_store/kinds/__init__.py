@@ -11,7 +11,8 @@ def registered_kinds() -> tuple[MakeKind, ...]:
     """How each kind is made, the cheapest first."""
     from index_store.kinds.bloom_filters import make as bloom_filters
     from index_store.kinds.column_stats import make as column_stats
+    from index_store.kinds.key_filters import make as key_filters
     from index_store.kinds.partition_values import make as partition_values
     from index_store.kinds.record_index import make as record_index
 
-    return (partition_values, column_stats, record_index, bloom_filters)
+    return (partition_values, column_stats, record_index, bloom_filters, key_filters)

@@ -52,9 +52,11 @@ class IndexKind(Protocol):
         """Statistics by column name, only for columns that the kind has something to say about."""
         ...
 
-    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
         """For ``column = v`` or ``column IN (...)``, non-null values in the form of ``evaluator.types``.
 
+        ``candidates``: the slices that other kinds leave; no others need be looked at.
         ``(n,) bool``: False where no row of the slice has any of the values. None: nothing to say.
         """
         ...

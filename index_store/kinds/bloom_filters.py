@@ -57,7 +57,8 @@ class BloomFilters:
         del columns
         return {}
 
-    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
         """False for the slices whose filter holds none of the keys. Raises StatsError when they cannot be read."""
         keys = record_keys(self._table, column, values)
         if keys is None:
@@ -65,7 +66,8 @@ class BloomFilters:
         mask = np.ones(len(self._slices), np.bool_)
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         for place, bloom in self._filters.items():
-            mask[place] = any(bloom.may_hold(key) for key in raw)
+            if candidates is None or candidates[place]:
+                mask[place] = any(bloom.may_hold(key) for key in raw)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

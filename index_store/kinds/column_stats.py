@@ -84,7 +84,7 @@ class ColumnStats:
         self._table = table
         self._slices = slices
         self._metadata = metadata
-        self._proofs = FooterProofs(table.storage)
+        self._proofs = FooterProofs(table.footers)
         self._known: dict[str, ColumnStatistics | None] = {}
         self._files: SliceFiles | None = None
         self._one_writer: dict[int, bool] = {}
@@ -100,9 +100,10 @@ class ColumnStats:
         found = ((column.name, self._known.get(column.name)) for column in columns)
         return {name: statistics for name, statistics in found if statistics is not None}
 
-    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
         """Bounds are for the rules; the kind itself has nothing to add."""
-        del column, values
+        del column, values, candidates
         return None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

@@ -22,9 +22,10 @@ from pyarrow import parquet
 from index_store.errors import TableError
 from index_store.storage import Storage
 
-__all__ = ["FOOTER_LIMIT", "FooterProofs", "Proof"]
+__all__ = ["FOOTER_LIMIT", "FooterProofs", "Footers", "Proof"]
 
-#: How many footers one kind reads in its life, and for how many seconds: local disks take a third of a millisecond
+#: How many footers of a table are read while it is open, and for how many seconds: local disks take a third of a
+#: millisecond
 #: each, object stores a hundred times that.
 FOOTER_LIMIT = 256
 FOOTER_SECONDS = 2.0
@@ -38,30 +39,19 @@ class Proof:
     all_null: bool = False
 
 
-class FooterProofs:
-    """Reads footers of one table: at most ``limit`` of them, each once, and none after ``seconds`` of reading."""
+class Footers:
+    """Reads Parquet footers of one table: at most ``limit`` of them, each once, and none after ``seconds`` of
+    reading.
+    """
 
-    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT, seconds: float = FOOTER_SECONDS
-                 ) -> None:
+    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT, seconds: float = FOOTER_SECONDS) -> None:
         self._storage = storage
         self._limit = limit
         self._seconds = seconds
         self._footers: dict[str, Any] = {}
-        self._places: dict[str, int] = {}
 
-    def proof(self, path: str, column: str) -> Proof:
-        """What the footer of a base file proves of a column; nothing when it cannot be read."""
-        metadata = self._footer(path)
-        if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
-            return Proof()
-        try:
-            place = self._place(metadata, column)
-            groups = [metadata.row_group(i).column(place) for i in range(metadata.num_row_groups)]
-            return _of_row_groups(groups) if place >= 0 and groups else Proof()
-        except (OSError, pa.ArrowException, IndexError, ValueError):
-            return Proof()
-
-    def _footer(self, path: str) -> Any:
+    def read(self, path: str) -> Any:
+        """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
         allowed = len(self._footers) < self._limit and self._seconds > 0
         if path not in self._footers and allowed and path.endswith(".parquet"):
             start = time.monotonic()
@@ -72,6 +62,26 @@ class FooterProofs:
                 self._footers[path] = None
             self._seconds -= time.monotonic() - start
         return self._footers.get(path)
+
+
+class FooterProofs:
+    """What footers prove of columns."""
+
+    def __init__(self, footers: Footers) -> None:
+        self._footers = footers
+        self._places: dict[str, int] = {}
+
+    def proof(self, path: str, column: str) -> Proof:
+        """What the footer of a base file proves of a column; nothing when it cannot be read."""
+        metadata = self._footers.read(path)
+        if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
+            return Proof()
+        try:
+            place = self._place(metadata, column)
+            groups = [metadata.row_group(i).column(place) for i in range(metadata.num_row_groups)]
+            return _of_row_groups(groups) if place >= 0 and groups else Proof()
+        except (OSError, pa.ArrowException, IndexError, ValueError):
+            return Proof()
 
     def _place(self, metadata: Any, column: str) -> int:
         """The index of a leaf column, first looked for where the last file had it."""

@@ -68,9 +68,10 @@ class PartitionValues:
                 self._known[column.name] = self._of(column)
         return {column.name: self._known[column.name] for column in columns if column.name in self._known}
 
-    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
         """Bounds say it all."""
-        del column, values
+        del column, values, candidates
         return None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

@@ -4,8 +4,10 @@
     value -> partition, and the file id as a UUID's two halves and an index (encoding 0) or as text (encoding 1)
 
 A key that is not there is in no file. That makes the index worth nothing unless it is whole: it must be available, its
-files complete, describe the latest commit, and the slices must be the latest ones. Record keys are unique in Hudi's
-index, by its own contract: of rows inserted twice under one key it knows the last one only.
+files complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
+(``insert``, ``bulk_insert``, an index that is not global) it knows the last one only, so it is used where the table
+has as
+many rows as the index has keys.
 Partitioned record indexes (``isPartitioned``) are not used. Source: hudi.md 2, B2, ``HoodieMetadataPayload``.
 """
 
@@ -22,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.schema import Field
+from evaluator.types import STRING
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.file_slices import FileSlice
 from index_store.formats.avro_record import RecordReader, unwrap
@@ -31,6 +34,7 @@ from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group
 from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
 from index_store.metadata_table import Deletes, MetadataTable
 
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["RecordIndex", "make"]
 
 PARTITION = "record_index"
+#: An index of more keys is not counted, and so not used: counting takes about a microsecond a key.
+KEYS_COUNTED = 1_000_000
 _GROUP = re.compile(r".*?-(\d{4,})(?:-\d+)?")
 
 Location = tuple[str, str]
@@ -84,8 +90,16 @@ class RecordIndex:
         del columns
         return {}
 
-    def may_hold(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
-        """True for the slices that hold one of the keys. Raises StatsError when the index cannot be read."""
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
+        """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""
+        del candidates
+        if not is_record_key(self._table, column) or not self._keys_are_unique:
+            return None
+        return self.locate(column, values)
+
+    def locate(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+        """``(n,) bool``: where the index has one of the keys. Raises StatsError when it cannot be read."""
         keys = record_keys(self._table, column, values)
         if keys is None:
             return None
@@ -107,6 +121,41 @@ class RecordIndex:
         known = {column.name: ColumnCoverage(n, {Trust.OK: n}) for column in columns
                  if is_record_key(self._table, column)}
         return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _keys_are_unique(self) -> bool:
+        """Whether there are as many keys as rows: then no key stands in two rows, of which the index knows one.
+
+        Rows are counted by the statistics of the key column, so slices with log files prove nothing. An index of more
+        than ``KEYS_COUNTED`` keys is not counted.
+        """
+        known = column_stats(self._table, self._slices)
+        if known is None:
+            return False
+        key = Field(KEY_COLUMN, STRING)
+        statistics = known.statistics([key]).get(KEY_COLUMN)
+        if statistics is None or (statistics.row_count == UNKNOWN_COUNT).any():
+            return False
+        rows = int(statistics.row_count.sum())
+        return rows <= KEYS_COUNTED and rows == self._count_keys(rows)
+
+    def _count_keys(self, limit: int) -> int:
+        """How many keys the index holds; any number above ``limit`` when there are more."""
+        total = 0
+        with naming_column(self._metadata.storage.absolute(PARTITION), KEY_COLUMN):
+            for group in self._groups.values():
+                keys: set[bytes] = set()
+                for layer in self._metadata.layers(group) if group is not None else ():
+                    if isinstance(layer, Deletes):
+                        keys.difference_update(key.encode("utf-8", "surrogatepass") for key in layer.keys)
+                    else:
+                        for block in layer.hfile.blocks():
+                            for key, start, end in entries(block):
+                                (keys.add if end > start else keys.discard)(key)
+                    if total + len(keys) > KEYS_COUNTED:
+                        return limit + 1
+                total += len(keys)
+        return total
 
     @cached_property
     def _places(self) -> Mapping[Location, int]:

@@ -185,6 +185,39 @@ def test_p11_text_against_a_number_is_unknown() -> None:
     assert outcome_of(ex.Compare("=", col("x"), lit("6", STRING)), {"x": stats(INT, 5, 5)}) == "F"
 
 
+@pytest.mark.parametrize(("column", "members"), [
+    (BIGINT, [("1.0", STRING)]), (DOUBLE, [("12.50", STRING)]), (BIGINT, [(197, INT), ("64.0", STRING)]),
+    (decimal_type(5, 2), [("1.5", STRING)]), (DATE, [("2020-09-07", STRING), (0, TIMESTAMP)]),
+], ids=str)
+def test_p11_a_list_with_text_may_be_compared_as_text(column: Type, members: list[tuple[object, Type]]) -> None:
+    leaf = ex.In(col("x"), tuple(lit(*m) for m in members))
+    assert reasons_of(leaf, [("x", column)])
+
+
+def test_p11_a_list_with_text_is_decided_where_a_value_has_one_text() -> None:
+    assert outcome_of(ex.In(col("x"), (lit("7", STRING), lit(9, INT))), {"x": stats(INT, 1, 3)}) == "F"
+    assert outcome_of(ex.In(col("x"), (lit("2020-01-02", STRING),)), {"x": stats(DATE, D20200102, D20200102)}) == "T"
+
+
+@pytest.mark.parametrize(("op", "outcome"), [("<", "T"), ("<=", "T"), (">", "F"), (">=", "F"), ("=", "F"), ("!=", "T")])
+def test_p10_beyond_the_type_nulls_may_come_out_as_anything(op: str, outcome: str) -> None:
+    leaf = ex.Compare(op, col("x"), lit(Decimal(10) ** 20, decimal_type(21, 0)))
+    assert outcome_of(leaf, {"x": stats(BIGINT, 1, 3)}) == outcome
+    assert outcome_of(leaf, {"x": stats(BIGINT, None, None, nulls=10)}) == "TFN"
+
+
+@pytest.mark.parametrize("function", ["sqrt", "exp", "ln"])
+def test_a_double_function_over_a_float_is_decided(function: str) -> None:
+    leaf = ex.Compare(">", ex.Call(function, (col("f"),)), lit(1e6, DOUBLE))
+    assert outcome_of(leaf, {"f": stats(FLOAT, 1.0, 2.0)}) == "F"
+
+
+@pytest.mark.parametrize("call", [ex.Call("sqrt", ()), ex.Call("date_add", (col("dt"),)), ex.Call("left", (col("s"),))])
+def test_a_wrong_number_of_arguments_is_unknown_not_an_error(call: ex.Call) -> None:
+    leaf = ex.Compare("=", call, lit(1, INT))
+    assert "T" in outcome_of(leaf, {"dt": stats(DATE, 1, 2), "s": stats(STRING, "a", "b")})
+
+
 # P12: decimals of different scale and width (trino#26203)
 def test_p12_decimals_are_compared_at_a_common_scale() -> None:
     statistics = {"a": stats(decimal_type(10, 2), Decimal("1.10"), Decimal("1.20"))}
@@ -299,7 +332,7 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
 
     bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
     first = Source("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
-    second = Source("record_index", {}, lambda _column, values: np.array([values == (5,), False, True]))
+    second = Source("record_index", {}, lambda _column, values, _candidates: np.array([values == (5,), False, True]))
     found = evaluate(bound, 3, [first, second])
     assert found.keep.tolist() == [True, False, False]
     assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}

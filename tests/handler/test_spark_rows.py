@@ -8,19 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.expression import In, Literal, walk
 from evaluator.semantics import Semantics
 from handler import open_table
 from handler.sql import parse
 from tests.handler.one_row_slices import contradictions, one_row_slices
 
 ANSWERS = json.loads((Path(__file__).parent / "data" / "spark_answers.json").read_text(encoding="utf-8"))
-
-
-def has_text_in_list(sql):
-    """``x IN (..., 'text', ...)``: Spark compares all as text, unless x is text or spark.sql.ansi.enabled is set."""
-    return any(isinstance(node, In) and any(isinstance(m, Literal) and isinstance(m.value, str) for m in node.members)
-               for node in walk(parse(sql, "spark")))
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +29,4 @@ def faults(main_cow):
 
 
 def test_every_outcome_holds_what_spark_says(faults):
-    assert faults([sql for sql in ANSWERS["answers"] if not has_text_in_list(sql)]) == {}
-
-
-@pytest.mark.xfail(reason="binding decides a number IN a list with text as numbers: Spark, without ANSI, as text",
-                   strict=False)
-def test_every_outcome_of_an_in_list_with_text_holds_what_spark_says(faults):
-    assert faults([sql for sql in ANSWERS["answers"] if has_text_in_list(sql)]) == {}
+    assert faults(ANSWERS["answers"]) == {}

@@ -35,16 +35,16 @@ def test_every_row_is_in_the_slice_that_its_key_names(hudi_table, name):
     keys = sorted(set().union(*stored))
     hits = 0
     for key in keys:
-        mask = kind.may_hold(KEY, [key])
+        mask = kind.locate(KEY, [key])
         assert mask.sum() <= 1
         if mask.any():                                        # not so for rows that a log file deletes
             assert key in stored[int(np.flatnonzero(mask)[0])]
             hits += 1
     assert hits >= len(keys) - 10
-    assert not kind.may_hold(KEY, ["no such key", "another"]).any()
+    assert not kind.locate(KEY, ["no such key", "another"]).any()
     some = keys[::7]
-    assert (kind.may_hold(KEY, some) == np.any([kind.may_hold(KEY, [key]) for key in some], axis=0)).all()
-    assert (kind.may_hold(Field("_hoodie_record_key", STRING), some) == kind.may_hold(KEY, some)).all()
+    assert (kind.locate(KEY, some) == np.any([kind.locate(KEY, [key]) for key in some], axis=0)).all()
+    assert (kind.locate(Field("_hoodie_record_key", STRING), some) == kind.locate(KEY, some)).all()
 
 
 @pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor"])
@@ -56,7 +56,7 @@ def test_filters_on_the_key_keep_every_file_group_with_a_match(hudi_table, name)
         text = entry["filter"]
         if not text.startswith("id = '") or " " in text[6:]:
             continue
-        mask = kind.may_hold(KEY, [text[6:-1]])
+        mask = kind.locate(KEY, [text[6:-1]])
         assert {slices[i].file_id for i in np.flatnonzero(mask)} == set(entry["files_true_ids"])
         checked += 1
     assert checked
@@ -69,9 +69,9 @@ def record_oracle(name):
 
 def test_other_columns_and_forms_have_no_answer(hudi_table):
     _, _, kind = kind_of(hudi_table("1.1.1_main_cow"))
-    assert kind.may_hold(Field("s", STRING), ["k0001"]) is None
-    assert kind.may_hold(KEY, ["k0001", ""]) is None
-    assert kind.may_hold(Field("id", DATE), [18000]) is None
+    assert kind.locate(Field("s", STRING), ["k0001"]) is None
+    assert kind.locate(KEY, ["k0001", ""]) is None
+    assert kind.locate(Field("id", DATE), [18000]) is None
     assert kind.statistics([KEY]) == {}
     assert kind.coverage([KEY, Field("s", STRING)]).columns.keys() == {"id"}
 
@@ -96,8 +96,8 @@ def test_keys_of_another_form_answer_only_for_the_key_itself(hudi_copy, old, new
     properties = path / ".hoodie" / "hoodie.properties"
     properties.write_text(properties.read_text().replace(old, new))
     _, _, kind = kind_of(path)
-    assert kind.may_hold(KEY, ["k0001"]) is None
-    assert kind.may_hold(Field("_hoodie_record_key", STRING), ["k0001"]).any()
+    assert kind.locate(KEY, ["k0001"]) is None
+    assert kind.locate(Field("_hoodie_record_key", STRING), ["k0001"]).any()
 
 
 def test_a_partitioned_record_index_is_not_used(hudi_copy):
@@ -115,7 +115,7 @@ def test_a_missing_file_raises_instead_of_missing_keys(hudi_copy, pattern):
     min((path / ".hoodie/metadata/record_index").glob(pattern)).unlink()
     _, _, kind = kind_of(path)
     with pytest.raises(StatsError, match="missing"):
-        kind.may_hold(KEY, ["k0001"])
+        kind.locate(KEY, ["k0001"])
 
 
 def test_a_missing_file_group_raises(hudi_copy):
@@ -124,4 +124,4 @@ def test_a_missing_file_group_raises(hudi_copy):
         file.unlink()
     _, _, kind = kind_of(path)
     with pytest.raises((StatsError, TableError), match="missing"):
-        kind.may_hold(KEY, ["k0001"])
+        kind.locate(KEY, ["k0001"])

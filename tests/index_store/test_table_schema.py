@@ -12,7 +12,7 @@ from pyarrow import parquet
 from evaluator.types import BIGINT, BINARY, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, decimal_type
 from index_store import TableError, open_table
 from index_store.errors import FormatError
-from index_store.kinds.footers import FooterProofs, Proof, _of_row_groups
+from index_store.kinds.footers import FooterProofs, Footers, Proof, _of_row_groups
 from index_store.merge_rule import merges_to_stored_values
 from index_store.storage import Storage
 from index_store.table_schema import from_arrow, from_avro
@@ -148,12 +148,12 @@ def test_what_row_groups_prove(groups, expected):
 def test_footers_of_other_writers_and_missing_ones_prove_nothing(tmp_path, hudi_table):
     parquet.write_table(pa.table({"f": [1.0, 2.0]}), tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"damage")
-    proofs = FooterProofs(Storage.at(tmp_path))
+    proofs = FooterProofs(Footers(Storage.at(tmp_path)))
     for name in ("a.parquet", "b.parquet", "c.parquet", "d.orc"):
         assert proofs.proof(name, "f") == Proof()
     real = hudi_table("1.1.1_nested_cow")
     file = open_table(real).slices()[0].base_file
-    assert FooterProofs(Storage.at(real)).proof(file, "st.x") == Proof(bounded=True)
-    assert FooterProofs(Storage.at(real)).proof(file, "nowhere") == Proof()
-    assert FooterProofs(Storage.at(real), limit=0).proof(file, "st.x") == Proof()
-    assert FooterProofs(Storage.at(real), seconds=0).proof(file, "st.x") == Proof()
+    assert FooterProofs(Footers(Storage.at(real))).proof(file, "st.x") == Proof(bounded=True)
+    assert FooterProofs(Footers(Storage.at(real))).proof(file, "nowhere") == Proof()
+    assert FooterProofs(Footers(Storage.at(real), limit=0)).proof(file, "st.x") == Proof()
+    assert FooterProofs(Footers(Storage.at(real), seconds=0)).proof(file, "st.x") == Proof()

@@ -1,0 +1,92 @@
+"""The bloom filter of record keys in each base file's own footer. Answers ``key = v`` and ``key IN (...)``.
+
+Hudi writes it with every base file of most tables, whether the metadata table has ``bloom_filters`` or not. A file
+whose
+filter holds none of the keys has no row of them. Only candidates that other kinds leave are asked, and only as many
+footers as
+``Footers`` reads; every other slice, one with log files, and one without a filter may hold anything.
+Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.columns import ColumnStatistics
+from evaluator.schema import Field
+from index_store.errors import FormatError
+from index_store.formats.bloom import BloomFilter
+from index_store.kinds.base import Coverage
+from index_store.kinds.record_keys import record_keys
+
+if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
+    from index_store.table import Table
+
+__all__ = ["KeyFilters", "make"]
+
+_FILTER, _TYPE = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
+
+
+def make(table: Table, slices: FileSlices) -> KeyFilters:
+    """The kind; whether a file has a filter is seen when it is asked for."""
+    return KeyFilters(table, slices)
+
+
+class KeyFilters:
+    """Probes the footers of the candidates; each filter is decoded once."""
+
+    name = "key_filters"
+
+    def __init__(self, table: Table, slices: FileSlices) -> None:
+        self._table = table
+        self._slices = slices
+        self._filters: dict[str, BloomFilter | None] = {}
+
+    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
+        """None: a filter knows keys, not bounds."""
+        del columns
+        return {}
+
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
+        """False for the candidates whose filter holds none of the keys."""
+        keys = record_keys(self._table, column, values)
+        if keys is None:
+            return None
+        raw = [key.encode("utf-8", "surrogatepass") for key in keys]
+        mask = np.ones(len(self._slices), np.bool_)
+        for place in range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist():
+            one = self._slices[place]
+            bloom = self._filter(one.base_file) if one.base_file and not one.log_files else None
+            if bloom is not None:
+                mask[place] = any(bloom.may_hold(key) for key in raw)
+        return None if mask.all() else mask
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """No column is named: which files have a filter is known only when they are asked."""
+        del columns
+        return Coverage(self.name, self._slices.instant, len(self._slices))
+
+    def _filter(self, path: str) -> BloomFilter | None:
+        if path not in self._filters:
+            footer = self._table.footers.read(path)
+            if footer is None:
+                return None                                   # it may be read when the next filter asks
+            self._filters[path] = _parse(footer.metadata or {})
+        return self._filters[path]
+
+
+def _parse(stored: Mapping[bytes, bytes]) -> BloomFilter | None:
+    """The filter in a footer's key-value metadata; None when there is none that can be read."""
+    text = stored.get(_FILTER)
+    if text is None:
+        return None
+    try:
+        return BloomFilter.parse(text, stored.get(_TYPE, b"SIMPLE").decode("utf-8", "replace"))
+    except FormatError:
+        return None

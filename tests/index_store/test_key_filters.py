@@ -1,0 +1,78 @@
+"""Filters of record keys in the footers, and when the record index may be believed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evaluator.schema import Field
+from evaluator.types import STRING
+from index_store import open_table
+from index_store.kinds.key_filters import KeyFilters
+from index_store.kinds.record_index import RecordIndex
+from tests.index_store.conftest import TABLES
+from tests.index_store.rows import rows_of
+
+KEY = Field("_hoodie_record_key", STRING)
+
+
+def kinds_of(path):
+    table = open_table(path)
+    slices = table.slices()
+    return slices, {kind.name: kind for kind in table.kinds(slices)}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_slice_with_a_row_of_the_key_is_ruled_out(hudi_table, name):
+    path = hudi_table(name)
+    slices, kinds = kinds_of(path)
+    stored = [{row["_hoodie_record_key"] for file in one.files for row in rows_of(path / file)} for one in slices]
+    ruled_out = 0
+    for key in sorted(set().union(*stored))[::5]:
+        for kind in ("key_filters", "record_index"):
+            mask = kinds[kind].may_hold(KEY, [key]) if kind in kinds else None
+            if mask is not None:
+                held = [key in keys for keys, one in zip(stored, slices, strict=True)]
+                # what a log file deletes stands in the base file still, but is no row
+                assert all(mask[i] for i, one in enumerate(slices) if held[i] and not one.log_files)
+                ruled_out += int((~mask).sum())
+    if name == "1.1.1_main_cow":
+        assert ruled_out > 100
+
+
+def test_only_candidates_are_asked(hudi_table):
+    slices, kinds = kinds_of(hudi_table("1.1.1_main_cow"))
+    candidates = np.zeros(len(slices), np.bool_)
+    candidates[3] = True
+    mask = kinds["key_filters"].may_hold(KEY, ["no such key"], candidates)
+    assert np.flatnonzero(~mask).tolist() == [3]
+
+
+def test_a_key_in_two_rows_is_found_in_both_files(hudi_table, monkeypatch):
+    """hudi's ``insert`` may write a key twice; the record index knows the last place only."""
+    table = open_table(hudi_table("1.1.1_main_cow"))
+    slices = table.slices()
+    kinds = {kind.name: kind for kind in table.kinds(slices)}
+    assert kinds["record_index"].may_hold(KEY, ["k0031"]) is not None
+    monkeypatch.setattr(RecordIndex, "_count_keys", lambda *_: 174)  # 175 rows
+    assert {kind.name: kind for kind in table.kinds(slices)}["record_index"].may_hold(KEY, ["k0031"]) is None
+
+
+def test_a_table_with_log_files_proves_no_key_unique(hudi_table):
+    _, kinds = kinds_of(hudi_table("1.1.1_main_mor"))
+    assert kinds["record_index"].may_hold(KEY, ["k0031"]) is None
+    assert kinds["record_index"].locate(KEY, ["k0031"]).sum() == 1
+
+
+def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):
+    table = open_table(hudi_table("1.1.1_main_cow"))
+    table.footers._limit = 0
+    assert KeyFilters(table, table.slices()).may_hold(KEY, ["no such key"]) is None
+
+
+@pytest.mark.parametrize("stored", [{}, {b"org.apache.hudi.bloomfilter": b"!!"},
+                                    {b"org.apache.hudi.bloomfilter": b"AAAA", b"hoodie_bloom_filter_type_code": b"?"}])
+def test_a_filter_that_is_missing_or_damaged_rules_nothing_out(stored):
+    from index_store.kinds.key_filters import _parse
+
+    assert _parse(stored) is None
