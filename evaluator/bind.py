@@ -263,7 +263,7 @@ class _Binder:
         if parsed.form is Form.EQUALS:
             constant = BoundConstant(parsed.prefix, Interval(parsed.prefix, parsed.prefix, null=False), STRING)
             return self._comparison("=", operand, constant)
-        return Prefix(operand, parsed.prefix, successor(parsed.prefix), parsed.form is Form.STARTS), None
+        return Prefix(operand, parsed.prefix, successor(parsed.prefix), parsed.form is Form.STARTS, parsed), None
 
 
 def _check_one_comparison(column: Type, members: Sequence[BoundConstant]) -> None:

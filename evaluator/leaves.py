@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 
 from evaluator import rules
 from evaluator.expression import HudiExpression, to_text
+from evaluator.like import LikePattern
 from evaluator.operands import BoundOperand
 from evaluator.rules import Members, Range
 from evaluator.schema import Field
@@ -40,12 +41,16 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE."""
+    """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE.
+
+    ``pattern``, if given, decides slices whose values are all one text.
+    """
 
     operand: BoundOperand
     prefix: str
     successor: str | None
     exact: bool
+    pattern: LikePattern | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,9 @@ def test_outcome(test: Test, range_of: Callable[[BoundOperand], Range]) -> Any:
             return rules.compare(op, range_of(left), range_of(right))
         case Membership(operand=operand, members=members):
             return rules.is_in(range_of(operand), members)
-        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact):
-            return rules.starts_with(range_of(operand), prefix, successor, exact)
+        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact, pattern=pattern):
+            found = rules.starts_with(range_of(operand), prefix, successor, exact)
+            return found if pattern is None else rules.on_points(found, range_of(operand), pattern.matches)
         case NullTest(operand=operand):
             return rules.is_null(range_of(operand))
         case OutOfRange(operand=operand, truth=truth):

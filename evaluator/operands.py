@@ -167,6 +167,8 @@ def _agreed(name: str, result: Type, declared: Type | None) -> Type:
     if all(kind.is_integer for kind in kinds) or (kinds == (Kind.DECIMAL, Kind.DECIMAL)
                                                   and declared.scale >= result.scale):
         return declared
+    if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
+        return declared  # a float result is widened beyond the difference
     if (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL) or set(kinds) == {Kind.STRING, Kind.VARCHAR} or all(
             kind.is_timestamp for kind in kinds):
         return result

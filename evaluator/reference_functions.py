@@ -86,10 +86,13 @@ def convert(value: Any, source: Type, target: Type) -> Any:
 
 
 def _number(value: Any, result: Type) -> Any:
-    return float(value) if result.kind is Kind.DOUBLE else Fraction(value) if isinstance(value, Decimal) else value
+    return float(value) if result.kind.is_fractional else Fraction(value) if isinstance(value, Decimal) else value
 
 
 def _wrapped(value: Any, result: Type) -> Any:
+    if value is not None and result.kind is Kind.FLOAT and math.isfinite(value):
+        with np.errstate(over="ignore"):
+            return float(np.float32(value))
     if value is None or not result.kind.is_integer:
         return value
     smallest, largest = result.integer_range()
@@ -202,14 +205,25 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "to_unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
 }
 
+def _substring(text: str, start: int, length: int | None = None) -> str:
+    first = start - 1 if start > 0 else 0 if start == 0 else len(text) + start
+    if first < 0:
+        raise UnsupportedError("substr from before the text has no row form: engines differ")
+    wanted = [char for index, char in enumerate(text) if index >= first]
+    return "".join(wanted if length is None else wanted[: max(length, 0)])
+
+
 _TEXT: Mapping[str, Callable[..., Any]] = {
     "lower": lambda s: s.lower(),
     "lcase": lambda s: s.lower(),
     "upper": lambda s: s.upper(),
     "ucase": lambda s: s.upper(),
     "left": lambda s, n: s[: max(n, 0)],
-    "substr": lambda s, start, n: s[:n] if start in (0, 1) and n >= 0 else "",
-    "substring": lambda s, start, n: s[:n] if start in (0, 1) and n >= 0 else "",
+    "substr": _substring,
+    "substring": _substring,
+    "trim": lambda s: s.strip(" "),
+    "ltrim": lambda s: s.lstrip(" "),
+    "rtrim": lambda s: s.rstrip(" "),
     "concat": lambda *parts: "".join(parts),
     "length": len,
 }

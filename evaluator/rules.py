@@ -32,7 +32,7 @@ import numpy as np
 from evaluator import outcome
 from evaluator.interval import Interval
 
-__all__ = ["Members", "Range", "compare", "is_constant", "is_in", "is_null", "range_of", "starts_with"]
+__all__ = ["Members", "Range", "compare", "is_constant", "is_in", "is_null", "on_points", "range_of", "starts_with"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +156,28 @@ def starts_with(a: Range, prefix: Any, successor: Any | None, exact: bool) -> An
     below = False if successor is None else (a.hi >= successor) | a.hi_unknown
     cannot = (a.lo < prefix) | a.lo_unknown | below if exact else True
     return _outcome(a.value & can, a.value & cannot, a.null)
+
+
+def on_points(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
+    """Decide by ``holds`` what bounds leave open, where lo = hi: all values of the slice are that one."""
+    both = outcome.TRUE | outcome.FALSE
+    if not isinstance(found, np.ndarray):
+        if found & both != both or a.lo_unknown or a.hi_unknown or a.lo != a.hi:
+            return found
+        return found & ~_opposite(holds(a.lo))
+    single = (a.lo == a.hi) & _negate(a.lo_unknown | a.hi_unknown) & (found & both == both)
+    answers: dict[Any, bool | None] = {}
+    decided = found.copy()
+    for index in np.flatnonzero(single).tolist():
+        value = a.lo[index]
+        if value not in answers:
+            answers[value] = holds(value)
+        decided[index] &= ~np.uint8(_opposite(answers[value]))
+    return decided
+
+
+def _opposite(answer: bool | None) -> int:
+    return 0 if answer is None else outcome.FALSE if answer else outcome.TRUE
 
 
 def is_null(a: Range) -> Any:

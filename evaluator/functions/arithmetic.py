@@ -3,8 +3,8 @@
 Integers are exact and must stay inside the result type, else nothing is known: engines wrap, fail or yield NULL on
 overflow. Decimals are exact while the exact result fits 38 digits. Doubles: IEEE addition, subtraction, multiplication
 and division are monotone in each argument, so the rounded ends bound the rounded results; the transcendental functions
-are widened by four units in the last place, more than Java and C libraries differ. FLOAT results are not decided, since
-engines compute them in single or in double precision.
+are widened by four units in the last place, more than Java and C libraries differ. FLOAT results are computed in double
+and widened by 2^-21, since engines compute them in single or in double precision.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from evaluator.functions.base import Argument, RangeFunction, constant_of, monot
 from evaluator.interval import Interval
 from evaluator.literal import exact_number
 from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DOUBLE, Kind, Type, decimal_type
+from evaluator.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 
 _WIDTHS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+#: More than the rounding of a float32, relative and near 0; and a bound safely below infinity.
+_SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
@@ -32,9 +34,7 @@ def _wider(types: Sequence[Type]) -> Type:
     if not all(t.kind.is_number for t in types):
         raise UnsupportedError(f"arithmetic on {', '.join(map(str, types))} is not decided")
     if any(t.kind.is_fractional for t in types):
-        if any(t.kind is Kind.FLOAT for t in types):
-            raise UnsupportedError("arithmetic in single precision is not decided")
-        return DOUBLE
+        return DOUBLE if any(t.kind is Kind.DOUBLE for t in types) else FLOAT
     if any(t.kind is Kind.DECIMAL for t in types):
         scale = max(t.scale for t in types)
         whole = max(t.precision - t.scale if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in types)
@@ -62,7 +62,7 @@ def _product_type(types: Sequence[Type]) -> Type:
 
 
 def _same_type(types: Sequence[Type]) -> Type:
-    return _wider(types[:1]) if types[0].kind is not Kind.FLOAT else types[0]
+    return _wider(types[:1])
 
 
 def _floor_type(types: Sequence[Type]) -> Type:
@@ -92,14 +92,20 @@ def _in_type(value: Any, result: Type) -> Any:
 
 def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null: bool = False) -> Interval:
     """Both bounds, or none: one end that overflows may come out anywhere."""
-    lo, hi = _in_type(lo, result), _in_type(hi, result)
+    if result.kind is Kind.FLOAT:
+        # Each argument may be rounded before, and the result after: 2^-24 each, of the largest number in sight.
+        ends = (end for a in arguments for end in (a.interval.lo, a.interval.hi))
+        slack = max(abs(float(end)) for end in (lo, hi, *ends)) * _SINGLE + _TINY
+        lo, hi = (None if abs(end) > _LARGEST_SINGLE else end for end in (lo - slack, hi + slack))
+    else:
+        lo, hi = _in_type(lo, result), _in_type(hi, result)
     if lo is None or hi is None:
         return strict(arguments, null=True)
     return strict(arguments, lo, hi, null=null)
 
 
 def _as_result(value: Any, result: Type) -> Any:
-    if result.kind is not Kind.DOUBLE:
+    if not result.kind.is_fractional:
         return value
     try:
         return float(value)
@@ -121,7 +127,7 @@ def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argumen
         if ends is None:
             return strict(arguments, null=True)
         values = [operation(x, y) for x in ends[0] for y in ends[1]]
-        if result.kind is Kind.DOUBLE and any(math.isnan(v) for v in values):
+        if result.kind.is_fractional and any(math.isnan(v) for v in values):
             return strict(arguments, null=True)
         return _both(min(values), max(values), arguments, result)
 
@@ -132,7 +138,7 @@ def _divide_type(types: Sequence[Type]) -> Type:
     wide = _wider(types)
     if wide.kind is Kind.DECIMAL:
         raise UnsupportedError("division of decimals is rounded by the engine: not decided")
-    return DOUBLE
+    return FLOAT if wide.kind is Kind.FLOAT else DOUBLE
 
 
 def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
@@ -225,7 +231,7 @@ def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interva
     if result.kind.is_integer and digits >= 0:
         return x
     unit = Fraction(1, 10**digits) if digits >= 0 else Fraction(10**-digits)
-    if result.kind is Kind.DOUBLE:
+    if result.kind.is_fractional:
         return _both(float(exact_number(x.lo) - 2 * unit), float(exact_number(x.hi) + 2 * unit), arguments, result)
     return _both(x.lo - unit, x.hi + unit, arguments, result)
 

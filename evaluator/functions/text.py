@@ -81,24 +81,29 @@ def _case(convert: Callable[[str], str], locale_letter: str, other_form: str) ->
 
 
 def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """left(c, n), substr(c, 1, n)."""
-    if len(arguments) == 3:
-        if constant_of(arguments[1], "a position") not in (0, 1):
-            raise UnsupportedError("substr from another position than the first is not decided")
-        length = constant_of(arguments[2], "a length")
-    elif len(arguments) == 2:
-        length = constant_of(arguments[1], "a length")
-    else:
-        raise UnsupportedError("substr with these arguments is not decided")
+    """left(c, n)."""
+    length = constant_of(arguments[1], "a length")
     if not isinstance(length, int):
         raise UnsupportedError("a length that is no integer is not decided")
     return monotone(arguments[0], lambda text: text[: max(length, 0)])
 
 
-def _substring(arguments: Sequence[Argument], result: Type, semantics: Semantics) -> Interval:
-    if len(arguments) != 3:
-        raise UnsupportedError("substr to the end is not decided")
-    return _first_characters(arguments, result, semantics)
+def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """substr(c, p[, n]), characters from 1 on: from the first it never falls; from another it is known of one text."""
+    x = arguments[0].interval
+    start = constant_of(arguments[1], "a position")
+    length = constant_of(arguments[2], "a length") if len(arguments) == 3 else None
+    if not isinstance(start, int) or not (length is None or isinstance(length, int)) or len(arguments) > 3:
+        raise UnsupportedError("substr with these arguments is not decided")
+    if length is not None and length < 0:
+        return strict(arguments, "", "")
+    if start in (0, 1):
+        return monotone(arguments[0], lambda text: text[:length])
+    if not x.is_point or -start > len(x.lo):
+        return strict(arguments)
+    begin = start - 1 if start > 0 else len(x.lo) + start
+    part = x.lo[begin:] if length is None else x.lo[begin : begin + length]
+    return strict(arguments, part, part)
 
 
 def _joined(a: Argument, b: Argument) -> Argument:
@@ -131,7 +136,20 @@ def _repeat(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 
 
 def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    return strict(arguments, 0)
+    x = arguments[0].interval
+    return strict(arguments, len(x.lo), len(x.lo)) if x.is_point else strict(arguments, 0)
+
+
+def _trimmed(trim: Callable[[str], str]) -> RangeFunction:
+    """trim, ltrim, rtrim of spaces: of one text it is one text; of a range nothing is known."""
+
+    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+        if len(arguments) != 1:
+            raise UnsupportedError("trimming other characters than spaces is not decided")
+        x = arguments[0].interval
+        return strict(arguments, trim(x.lo), trim(x.lo)) if x.is_point else strict(arguments)
+
+    return RangeFunction(_text_type, compute)
 
 
 _SUBSTRING = RangeFunction(_text_type, _substring)
@@ -146,6 +164,9 @@ FUNCTIONS = {
     "substr": _SUBSTRING,
     "substring": _SUBSTRING,
     "concat": RangeFunction(_concat_type, _concat),
+    "trim": _trimmed(lambda text: text.strip(" ")),
+    "ltrim": _trimmed(lambda text: text.lstrip(" ")),
+    "rtrim": _trimmed(lambda text: text.rstrip(" ")),
     "repeat": RangeFunction(_text_type, _repeat),
     "length": RangeFunction(_length_type, _length),
 }

@@ -40,7 +40,7 @@ SCHEMA = Schema([
 ])
 TYPES = {field.name: field.type for field in SCHEMA}
 #: Columns whose functions are drawn.
-NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d")
+NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d", "f")
 MOMENTS = ("dt", "ts", "tz")
 PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
             "yyyy-MM-dd HH:mm:ss")
@@ -291,6 +291,9 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
             (ex.Call("concat", (ex.Literal("a", STRING), column)), STRING),
             (ex.Call("concat", (column, ex.Column(("s2",)))), STRING),
             (ex.Call("length", (column,)), INT),
+            (ex.Call("trim", (column,)), STRING),
+            (ex.Call("substr", (column, ex.Literal(2, INT))), STRING),
+            (ex.Call("substr", (column, ex.Literal(-2, INT), count)), STRING),
             (ex.Call("coalesce", (column, ex.Literal("b", STRING))), STRING),
             (ex.Cast(column, Type(Kind.VARCHAR, 2)), Type(Kind.VARCHAR, 2)),
         ]))
