@@ -1,16 +1,17 @@
 """The bloom filter of record keys in each base file's own footer. Answers ``key = v`` and ``key IN (...)``.
 
-Hudi writes it with every base file of most tables, whether the metadata table has ``bloom_filters`` or not. A file
-whose
-filter holds none of the keys has no row of them. Only candidates that other kinds leave are asked, and only as many
-footers as
-``Footers`` reads; every other slice, one with log files, and one without a filter may hold anything.
+Hudi writes it with every base file of most tables, whether the metadata table has ``bloom_filters`` or not. A file whose
+filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of theirs.
+Only candidates that other kinds leave are asked, and only as many footers as ``Footers`` reads; every other slice, and
+one without a filter, may hold anything.
 Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +19,12 @@ import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics
 from evaluator.schema import Field
+from evaluator.types import STRING
 from index_store.errors import FormatError
 from index_store.formats.bloom import BloomFilter
 from index_store.kinds.base import Coverage
-from index_store.kinds.record_keys import record_keys
+from index_store.kinds.column_stats import make as column_stats
+from index_store.kinds.record_keys import KEY_COLUMN, record_keys
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
@@ -62,15 +65,30 @@ class KeyFilters:
         mask = np.ones(len(self._slices), np.bool_)
         for place in range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist():
             one = self._slices[place]
-            bloom = self._filter(one.base_file) if one.base_file and not one.log_files else None
-            if bloom is not None:
-                mask[place] = any(bloom.may_hold(key) for key in raw)
+            bloom = self._filter(one.base_file) if one.base_file else None
+            if bloom is not None and not any(bloom.may_hold(key) for key in raw):
+                mask[place] = one.log_files and self._logs_reach(place, keys)
         return None if mask.all() else mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """No column is named: which files have a filter is known only when they are asked."""
         del columns
         return Coverage(self.name, self._slices.instant, len(self._slices))
+
+    def _logs_reach(self, place: int, keys: Sequence[str]) -> bool:
+        """Whether a key lies within the bounds of the keys in the slice's log files, or may."""
+        known = self._keys_in_logs
+        if known is None or not (known.lo_known[place] and known.hi_known[place]):
+            return True
+        return any(known.lo[place] <= key <= known.hi[place] for key in keys)
+
+    @cached_property
+    def _keys_in_logs(self) -> ColumnStatistics | None:
+        """Statistics of the record keys in the log files alone."""
+        logs = tuple(replace(one, base_file=None) for one in self._slices)
+        kind = column_stats(self._table, replace(self._slices, items=logs))
+        key = Field(KEY_COLUMN, STRING)
+        return None if kind is None else kind.statistics([key]).get(KEY_COLUMN)
 
     def _filter(self, path: str) -> BloomFilter | None:
         if path not in self._filters:
