@@ -67,6 +67,7 @@ class Trust(enum.IntEnum):
     NOT_A_VALUE = 17
     KEY_GENERATOR = 18
     NOT_PARQUET = 19
+    KEY_TWICE = 20
 
 
 _REASONS = {
@@ -87,6 +88,7 @@ _REASONS = {
     Trust.TEXT_ORDER: "bounds of text were compared in UTF-16 order, or are not valid text",
     Trust.RENAMED: "another column had this name before (hudi#5275)",
     Trust.COUNTS: "the counts contradict each other",
+    Trust.KEY_TWICE: "a record key may stand in more rows than one, of which the index knows one",
     Trust.NOT_A_VALUE: "the partition path holds no value of the column's type",
     Trust.NOT_PARQUET: "bounds of base files that are not Parquet have no known rules",
     Trust.KEY_GENERATOR: "the table's key generator does not write the column's own value into the path",

@@ -70,7 +70,7 @@ def _show_indexes(report: TableReport, console: Console) -> None:
 
 
 def _show_coverage(report: TableReport, console: Console) -> None:
-    for covered in report.coverage:
+    for covered in (kind for kind in report.coverage if kind.columns):
         console.print(Text(f"\nCoverage of {covered.kind}", style="bold"))
         rows = Table.grid(padding=(0, 2))
         for name, column in covered.columns.items():

@@ -1,9 +1,9 @@
 """The bloom filter of record keys in each base file's own footer. Answers ``key = v`` and ``key IN (...)``.
 
-Hudi writes it with every base file of most tables, whether or not the metadata table has ``bloom_filters``. A file whose
-filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of theirs.
-Only candidates that other kinds leave are asked, and only as many footers as ``Footers`` reads; every other slice, and
-one without a filter, may hold anything.
+Hudi writes it with every base file of most tables, with or without ``bloom_filters`` in the metadata table. A file
+whose filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of
+theirs. Only candidates that other kinds leave are asked, and only as many footers as ``Footers`` reads; every other
+slice, and one without a filter, may hold anything.
 Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
 """
 

@@ -116,10 +116,11 @@ class RecordIndex:
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """All slices, for the columns that are a record key."""
+        """All slices or none, for the columns that are a record key."""
         n = len(self._slices)
-        known = {column.name: ColumnCoverage(n, {Trust.OK: n}) for column in columns
-                 if is_record_key(self._table, column)}
+        keys = [column.name for column in columns if is_record_key(self._table, column)]
+        usable = n if keys and self._keys_are_unique else 0
+        known = {name: ColumnCoverage(usable, {Trust.OK if usable else Trust.KEY_TWICE: n}) for name in keys}
         return Coverage(self.name, self._slices.instant, n, known)
 
     @cached_property
