@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from evaluator.bounds import reason
+from evaluator.bounds import Trust, reason
 from evaluator.errors import SargoError
 from handler.plan import coverage_as_dict
 from handler.tables import OpenTable
@@ -88,8 +88,8 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     complete = {name for covered in coverage for name, column in covered.columns.items()
                 if column.usable == covered.slices}
     distrust = [Distrust(covered.kind, name, reason(trust), count) for covered in coverage
-                for name, column in covered.columns.items() if name not in complete
-                for trust, count in column.reasons.items() if trust]
+                for name, column in covered.columns.items() for trust, count in column.reasons.items()
+                if trust and not (trust is Trust.NO_RECORD and name in complete)]
     completed = [instant.requested for instant in table.timeline.instants]
     return TableReport(
         opened.path, table.name, table.version, table.table_type, at.slices.instant, len(completed),
