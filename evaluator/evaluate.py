@@ -8,7 +8,7 @@ computed once per distinct pair of bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from evaluator import outcome
 from evaluator.bind import BoundExpression, BoundLeaf, Instruction
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
+from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler
 from evaluator.interval import UNKNOWN, Interval
 from evaluator.leaves import test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
@@ -107,14 +107,22 @@ def evaluate_slice(bound: BoundExpression, statistics: Mapping[str, Interval]) -
 
 def interval_at(statistics: ColumnStatistics, index: int) -> Interval:
     """One slice's statistics of a column as an interval, in the form of the arrays."""
-    lo, hi = (bound.item() if isinstance(bound, np.generic) else bound
-              for bound in (statistics.lo[index], statistics.hi[index]))
-    lo_known, hi_known = bool(statistics.lo_known[index]), bool(statistics.hi_known[index])
+    [row] = _rows(statistics.take(np.array([index])))
+    return _interval(statistics, *row)
+
+
+def _rows(statistics: ColumnStatistics) -> Iterator[tuple[Any, Any, bool, bool, bool, bool]]:
+    """Slice by slice as Python values: lo, hi, lo known, hi known, may be null, may be a value."""
+    return zip(statistics.lo.tolist(), statistics.hi.tolist(), statistics.lo_known.tolist(),
+               statistics.hi_known.tolist(), statistics.may_be_null.tolist(), statistics.may_be_value.tolist(),
+               strict=True)
+
+
+def _interval(statistics: ColumnStatistics, lo: Any, hi: Any, lo_known: bool, hi_known: bool, null: bool,
+              value: bool) -> Interval:
     if statistics.type.kind.is_fractional and not (lo_known and hi_known and lo == lo and hi == hi):
         lo_known = hi_known = False  # NaN may be among the values: it has no place in an order
-    return Interval(lo if lo_known else None, hi if hi_known else None, bool(statistics.null_count[index] != 0),
-                    bool(statistics.null_count[index] != statistics.row_count[index]
-                         or statistics.row_count[index] == UNKNOWN_COUNT))
+    return Interval(lo if lo_known else None, hi if hi_known else None, null, value)
 
 
 def _run(program: Sequence[Instruction], leaves: Sequence[Outcomes], n: int) -> Outcomes:
@@ -300,28 +308,30 @@ def _uniform(flags: npt.NDArray[np.bool_]) -> Any:
 
 def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],
                     n: int) -> Range:
-    """A function over columns, slice by slice, each distinct input once."""
-    columns = {c.field.name: statistics_of(c) for c in _columns(function)}
-    intervals: dict[tuple[Any, ...], Interval] = {}
-    results: list[Interval] = []
-    for index in range(n):
-        at = {name: interval_at(s, index) for name, s in columns.items() if s is not None}
-        key = tuple(at.values())
-        found = intervals.get(key)
-        if found is None:
-            found = intervals[key] = _interval_of(function, at, ordinal=False)
-        results.append(found)
+    """A function over columns, once for each distinct input; the results are spread over the slices."""
+    known = {column.field.name: statistics_of(column) for column in _columns(function)}
+    columns = [(name, statistics) for name, statistics in known.items() if statistics is not None]
+    places: dict[Any, int] = {}
+    which = np.zeros(n, np.intp)
+    if columns:
+        rows = zip(*(_rows(statistics) for _, statistics in columns), strict=True)
+        which[:] = [places.setdefault(row, len(places)) for row in rows]
+    else:
+        places[()] = 0
+    results = [_interval_of(function, {name: _interval(statistics, *row) for (name, statistics), row
+                                       in zip(columns, key, strict=True)}, ordinal=False) for key in places]
     fill = _filler_of(function)
     dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
-    lo, hi = np.empty(n, dtype), np.empty(n, dtype)
-    lo[:] = [fill if r.lo is None else r.lo for r in results]
-    hi[:] = [fill if r.hi is None else r.hi for r in results]
 
-    def flags(values: list[bool]) -> npt.NDArray[np.bool_]:
-        return np.array(values, np.bool_)
+    def spread(values: Sequence[Any], of: Any) -> npt.NDArray[Any]:
+        distinct = np.empty(len(values), of)
+        distinct[:] = values
+        return distinct[which]
 
-    return Range(lo, hi, flags([r.lo is None for r in results]), flags([r.hi is None for r in results]),
-                 flags([r.null for r in results]), flags([r.value for r in results]))
+    return Range(spread([fill if r.lo is None else r.lo for r in results], dtype),
+                 spread([fill if r.hi is None else r.hi for r in results], dtype),
+                 spread([r.lo is None for r in results], np.bool_), spread([r.hi is None for r in results], np.bool_),
+                 spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
 
 
 def _columns(function: BoundFunction) -> list[BoundColumn]:
