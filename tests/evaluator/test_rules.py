@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from evaluator import expression as ex
+from evaluator.bind import bind
+from evaluator.columns import from_values
+from evaluator.evaluate import Source, evaluate
+from evaluator.schema import Field, Schema
 from evaluator.types import BIGINT, INT, STRING
-from tests.evaluator.build import NULL, col, lit, outcome_of, stats
+from tests.evaluator.build import NULL, SPARK, col, letters, lit, outcome_of, stats
 
 # bounds of x, then the outcome of: x < 5, x <= 5, x = 5, x != 5, x > 5, x >= 5
 GRID = [
@@ -133,3 +137,11 @@ def test_ten_thousand_levels_are_evaluated_without_recursion() -> None:
     for _ in range(5_000):
         tree = ex.Not(ex.And((tree, ex.Compare("<", col("x"), lit(9, INT)))))
     assert outcome_of(tree, {"x": stats(INT, 1, 3)}) in ("T", "F")
+
+
+def test_a_function_over_too_many_distinct_bounds_is_unknown_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.evaluate.FUNCTION_INPUTS", 2)
+    statistics = from_values(INT, [1, 2, 1, 3, 4], [1, 2, 1, 3, 4], [0] * 5, [1] * 5)
+    bound = bind(ex.Compare("=", ex.Call("negative", (col("x"),)), lit(9, INT)), Schema([Field("x", INT)]), SPARK)
+    found = evaluate(bound, 5, [Source("column_stats", {"x": statistics})])
+    assert [letters(o) for o in found.outcomes.tolist()] == ["F", "F", "F", "TFN", "TFN"]
