@@ -326,8 +326,10 @@ def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColum
         which[which >= FUNCTION_INPUTS] = min(len(places), FUNCTION_INPUTS)
     else:
         places[()] = 0
-    results = [_interval_of(function, {name: _interval(statistics, *row) for (name, statistics), row
-                                       in zip(columns, key, strict=True)}, ordinal=False) for key in islice(places, FUNCTION_INPUTS)]
+    results: list[Interval] = []
+    for key in islice(places, FUNCTION_INPUTS):
+        at = {name: _interval(statistics, *row) for (name, statistics), row in zip(columns, key, strict=True)}
+        results.append(_interval_of(function, at, ordinal=False))
     results.append(UNKNOWN)  # for the inputs that are too many
     fill = _filler_of(function)
     dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)

@@ -263,6 +263,8 @@ class Reader:
                 size = wire.count() - 1 if self._is_kryo5 else None  # Kryo 3 and 4 put the comparator first
                 self._push(_Frame((TAGGED,), 1, items=[], finish=lambda: self._push_items(
                     found, wire.count() if size is None else size, *entries)))
+            case Shape.ENUM_SET:
+                self._read_enum_set(found)
             case Shape.TAGGED_ITEMS:
                 self._push_items(found, wire.count() if layout.fixed_length < 0 else layout.fixed_length, TAGGED)
             case Shape.ARRAY_AS_LIST:
@@ -281,6 +283,14 @@ class Reader:
         if length > 0:
             self._spend(0 if length < MAX_OBJECTS else length)
             self._push(_Frame(slots, length * len(slots), items=found.items))
+
+    def _read_enum_set(self, found: JavaList) -> None:
+        layout = self._layouts.of(self._class_tag() or "")
+        if layout is None or layout.shape is not Shape.ENUM:
+            raise DecodeError(self.position, "a set of enum constants does not tell its enum")
+        length = self.wire.count()
+        self._spend(length)
+        found.items.extend([self._constant(layout) for _ in range(length)])
 
     def _element(self, arguments: tuple[Generic, ...], index: int) -> Slot:
         if self._uses_generics and index < len(arguments):

@@ -39,6 +39,7 @@ class Shape(enum.Enum):
     MAP = enum.auto()
     TREE_MAP = enum.auto()
     TAGGED_ITEMS = enum.auto()
+    ENUM_SET = enum.auto()
     ARRAY_AS_LIST = enum.auto()
     SUB_LIST = enum.auto()
     ARRAY = enum.auto()
@@ -97,6 +98,7 @@ _SHAPES = {
     "ImmutableListSerializer": Layout(Shape.COLLECTION, detail="no null"),
     "MapSerializer": Layout(Shape.MAP),
     "TreeMapSerializer": Layout(Shape.TREE_MAP),
+    "EnumSetSerializer": Layout(Shape.ENUM_SET),
     "CollectionsEmptyListSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
     "CollectionsEmptySetSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
     "CollectionsEmptyMapSerializer": Layout(Shape.TAGGED_ITEMS, fixed_length=0),
