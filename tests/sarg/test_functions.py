@@ -15,7 +15,8 @@ from tests.sarg.corpus import DATA
 
 VERSIONS = ("3.1.3", "4.0.1")
 
-NEVER_SET = {"java.lang.reflect.Field", "org.apache.hadoop.hive.ql.udf.generic.GenericUDAFMkCollectionEvaluator$BufferType"}
+NEVER_SET = {"java.lang.reflect.Field",
+             "org.apache.hadoop.hive.ql.udf.generic.GenericUDAFMkCollectionEvaluator$BufferType"}
 
 
 @functools.cache
