@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sarg.errors import DecodeError
-from sarg.layout import TAGGED, Generic, Layout, Layouts, Shape, Slot
+from sarg.layout import TAGGED, WRAPPERS, Generic, Layout, Layouts, Shape, Slot
 from sarg.limits import MAX_CLASS_NAME, MAX_OBJECT_DEPTH, MAX_OBJECTS
 from sarg.scalars import SCALARS
 from sarg.values import Boxed, JavaList, JavaObject
@@ -224,7 +224,8 @@ class Reader:
                 return self._constant(layout)
             case Shape.SCALAR if layout.detail == "ClassSerializer":
                 name = self._class_tag()
-                self.wire.byte()
+                if not self._is_kryo5 or name == "void" or name in WRAPPERS.values():
+                    self.wire.byte()  # whether it is the primitive, not its wrapper
                 return JavaObject(java, {"name": name}, offset)
             case Shape.SCALAR:
                 read = SCALARS.get(layout.detail)

@@ -5,7 +5,8 @@ A profile is a Kryo generation and the tables of class layouts. It is accepted o
 profiles accept the same bytes, they yield the same tree (a test shows it for the corpus).
 
 Hadoop's ``Text`` occurs inside some functions and has two forms, by the version of Hadoop and not of Hive; the second
-form is tried only when the first attempt met a ``Text``. "Kryo 4" is the form of vendors who ship Hive with Kryo 4.0.x.
+form is tried only when the first attempt met a ``Text``, and likewise the form that the state of json_read has from
+Hive 4.1. "Kryo 4" is the form of vendors who ship Hive with Kryo 4.0.x.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = ["EXPRESSION_PROFILES", "SEARCH_ARGUMENT_PROFILES", "Profile", "read_w
 
 R = TypeVar("R")
 _TEXT = "org.apache.hadoop.io.Text"
+_JSON_READER = "org.apache.hadoop.hive.serde2.json.HiveJsonReader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ def _with_both_texts(name: str, generation: Generation, *tables: str, newest_fir
 
 EXPRESSION_PROFILES: tuple[Profile, ...] = (
     *_with_both_texts("Hive 4 (Kryo 5)", Generation.KRYO5, "hive_4"),
+    Profile("Hive 4 (Kryo 5) from 4.1, Hadoop 3.4", Generation.KRYO5, ("java", "hive_4", "text_3", "json_reader_4_1"),
+            _JSON_READER),
     *_with_both_texts("Hive 3.1 (Kryo 3)", Generation.KRYO3, "hive_3_1"),
     *_with_both_texts("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
     *_with_both_texts("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
