@@ -9,20 +9,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from index_store.errors import TableError
 from index_store.properties import HOODIE
 from index_store.storage import Storage
 
-__all__ = ["reused_names"]
+__all__ = ["NameHistory", "read_name_history"]
 
 DIRECTORY = f"{HOODIE}/.schema"
 
 
-def reused_names(storage: Storage) -> frozenset[str]:
-    """Dotted names that stood for more than one column id. Raises TableError when the history cannot be read."""
+@dataclass(frozen=True, slots=True)
+class NameHistory:
+    """Dotted names that stood for several columns (``reused``), and names of columns that had others (``renamed``)."""
+
+    reused: frozenset[str]
+    renamed: frozenset[str]
+
+
+def read_name_history(storage: Storage) -> NameHistory:
+    """What the table's schemas tell of its names. Raises TableError when the history cannot be read."""
     ids: dict[str, set[int]] = {}
+    names: dict[int, set[str]] = {}
     for entry in storage.files(DIRECTORY):
         if not entry.path.endswith(".schemacommit") or not entry.size:
             continue
@@ -30,10 +40,12 @@ def reused_names(storage: Storage) -> frozenset[str]:
             for schema in json.loads(storage.read(entry.path)).get("schemas", ()):
                 for name, column_id in _columns(schema, ""):
                     ids.setdefault(name, set()).add(column_id)
+                    names.setdefault(column_id, set()).add(name)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             why = f"the schema history cannot be understood: {error}"
             raise TableError(storage.absolute(entry.path), why) from error
-    return frozenset(name for name, found in ids.items() if len(found) > 1)
+    return NameHistory(frozenset(name for name, found in ids.items() if len(found) > 1),
+                       frozenset(name for found in names.values() if len(found) > 1 for name in found))
 
 
 def _columns(struct: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, int]]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -56,10 +56,14 @@ _UNITS = ("millis", "micros", "nanos")
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """The columns, and for each timestamp column the unit of its values in the files: millis, micros or nanos."""
+    """The columns, and for each timestamp column the unit of its values in the files: millis, micros or nanos.
+
+    ``filled`` are the columns that a file without them does not leave NULL: a default, or another name to read.
+    """
 
     schema: Schema
     units: Mapping[str, str] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
 
 
 def from_avro(text: str) -> TableSchema:
@@ -72,15 +76,16 @@ def from_avro(text: str) -> TableSchema:
         raise FormatError("the table's schema is not an Avro record")
     named: dict[str, Any] = {}
     units: dict[str, str] = {}
+    filled: set[str] = set()
     try:
-        fields = tuple(_fields(record, "", False, named, units, ()))
+        fields = tuple(_fields(record, "", False, named, units, filled, ()))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FormatError(f"the table's schema cannot be understood: {error}") from error
-    return TableSchema(Schema(fields), units)
+    return TableSchema(Schema(fields), units, frozenset(filled))
 
 
 def _fields(record: Mapping[str, Any], prefix: str, nullable_above: bool, named: dict[str, Any],
-            units: dict[str, str], inside: tuple[int, ...]) -> Iterator[Field]:
+            units: dict[str, str], filled: set[str], inside: tuple[int, ...]) -> Iterator[Field]:
     if "name" in record:
         named[record["name"]] = record
     for entry in record["fields"]:
@@ -90,13 +95,15 @@ def _fields(record: Mapping[str, Any], prefix: str, nullable_above: bool, named:
         if isinstance(schema, Mapping) and schema.get("type") == "fixed":
             named[schema.get("name", "")] = schema
         name = f"{prefix}{entry['name']}"
+        if entry.get("default") is not None or entry.get("aliases") or not nullable:
+            filled.add(name)
         nullable = nullable or nullable_above
         found, unit = _type(schema)
         if unit:
             units[name] = unit
         yield Field(name, found, nullable)
         if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
-            yield from _fields(schema, f"{name}.", nullable, named, units, (*inside, id(schema)))
+            yield from _fields(schema, f"{name}.", nullable, named, units, filled, (*inside, id(schema)))
 
 
 def _without_null(schema: Any) -> tuple[Any, bool]:
@@ -163,4 +170,4 @@ def _arrow_type(arrow: Any) -> Type:
 def with_columns(table: TableSchema, names: Iterable[str], column_type: Type) -> TableSchema:
     """The schema with columns of one type added, where it does not have them yet."""
     missing = [Field(name, column_type) for name in names if table.schema.resolve(name, case_sensitive=True) is None]
-    return TableSchema(Schema((*table.schema, *missing)), table.units) if missing else table
+    return replace(table, schema=Schema((*table.schema, *missing))) if missing else table

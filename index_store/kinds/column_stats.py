@@ -25,13 +25,14 @@ from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
 from index_store.formats.log_file import data_instants
+from index_store.kinds.absent_columns import with_absent_columns
 from index_store.kinds.base import Coverage, column_coverage
 from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import FooterProofs
 from index_store.kinds.slice_union import SliceFiles, unite
 from index_store.merge_rule import merges_to_stored_values
 from index_store.metadata_table import Deletes, MetadataTable
-from index_store.schema_history import reused_names
+from index_store.schema_history import NameHistory, read_name_history
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
@@ -116,8 +117,8 @@ class ColumnStats:
         return Coverage(self.name, self._slices.instant, n, known)
 
     @cached_property
-    def _reused_names(self) -> frozenset[str]:
-        return reused_names(self._table.storage)
+    def _names(self) -> NameHistory:
+        return read_name_history(self._table.storage)
 
     @property
     def files(self) -> SliceFiles:
@@ -155,14 +156,16 @@ class ColumnStats:
         if not records and not deleted:
             return None
         table, files = self._table, self.files
-        if column.name in self._reused_names:
+        if column.name in self._names.reused:
             return ColumnStatistics.unknown(column.type, files.slices, Trust.RENAMED)
         rows = FileStatistics.of(records, np.array(places, np.intp), column.type,
                                  table.columns.units.get(column.name, ""), table.version)
         rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))
         rows = self._distrust_appended_logs(rows)
+        gone = np.array(deleted, np.intp)
+        rows = with_absent_columns(rows, column, files, gone, table, self._names.renamed)
         custom = not merges_to_stored_values(table.properties)
-        return unite(rows, files, np.array(deleted, np.intp), custom_merge=custom)
+        return unite(rows, files, gone, custom_merge=custom)
 
     def _place(self, file_name: bytes, key: bytes) -> int:
         """Which file of the slices a record describes, or -1: by its name, with the key's partition if that is not

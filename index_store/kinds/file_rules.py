@@ -28,7 +28,7 @@ from evaluator.bounds import (
     holds_nothing,
     ignore_bounds_of_all_null,
 )
-from evaluator.columns import UNKNOWN_COUNT
+from evaluator.columns import UNKNOWN_COUNT, array_dtype, filler
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.footers import Proof
@@ -86,6 +86,22 @@ class FileStatistics:
             found = replace(found, nulls=np.where(mask, UNKNOWN_COUNT, self.nulls), empty=self.empty & ~mask,
                             rows=np.where(mask, UNKNOWN_COUNT, self.rows), null_only=self.null_only & ~mask)
         return found
+
+
+    def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
+        """Rows added for files of which all ``counts`` values are null."""
+        m = len(places)
+        empty = np.full(m, filler(self.type), array_dtype(self.type))
+        no = np.zeros(m, np.bool_)
+
+        def joined(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return np.concatenate([old, new])
+
+        return FileStatistics(
+            self.type, joined(self.place, places), joined(self.lo, empty), joined(self.hi, empty),
+            joined(self.lo_known, no), joined(self.hi_known, no), joined(self.nulls, counts), joined(self.rows, counts),
+            joined(self.trust, np.zeros(m, np.uint8)), joined(self.empty, counts == 0),
+            joined(self.null_only, counts > 0))
 
 
 def _counts(values: Sequence[int | None]) -> Counts:

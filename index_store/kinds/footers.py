@@ -50,10 +50,14 @@ class Footers:
         self._seconds = seconds
         self._footers: dict[str, Any] = {}
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether no further footer is read."""
+        return len(self._footers) >= self._limit or self._seconds <= 0
+
     def read(self, path: str) -> Any:
         """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
-        allowed = len(self._footers) < self._limit and self._seconds > 0
-        if path not in self._footers and allowed and path.endswith(".parquet"):
+        if path not in self._footers and not self.exhausted and path.endswith(".parquet"):
             start = time.monotonic()
             try:
                 with self._storage.input_file(path) as stream:

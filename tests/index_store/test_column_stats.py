@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from decimal import Decimal
 
@@ -15,6 +17,11 @@ from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT
 from index_store import open_table
 from index_store.kinds import column_stats as column_stats_module
+from index_store.kinds.absent_columns import with_absent_columns
+from index_store.kinds.file_rules import FileStatistics
+from index_store.kinds.slice_union import SliceFiles
+from index_store.schema_history import read_name_history
+from index_store.storage import Storage
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
 
@@ -138,8 +145,45 @@ def test_a_column_that_was_widened_or_added_keeps_what_fits(hudi_table):
     assert found["i"].hi.max() > 2**31
     assert found["i"].lo_known.all()
     added = found["extra"]
-    assert Counter(added.trust.tolist()) == {Trust.OK: 14, Trust.NO_RECORD: 4}
-    assert added.may_be_null[added.trust == Trust.NO_RECORD].all()
+    assert Counter(added.trust.tolist()) == {Trust.OK: 18}
+    assert (~added.may_be_value).sum() == 5  # four were written before the column was added
+
+
+@pytest.mark.parametrize("obstacle", ["no footers", "default", "partition column", "bootstrap", "renamed",
+                                      "other case"])
+def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_it(hudi_table, obstacle):
+    path = hudi_table("1.1.1_evol_cow")
+    table = open_table(path)
+    column = next(field for field in table.schema if field.name == "extra")
+    renamed = frozenset()
+    match obstacle:
+        case "no footers":
+            table.footers._limit = 0
+        case "default":
+            table.columns = replace(table.columns, filled=frozenset(["extra"]))
+        case "partition column":
+            table.partition_fields = ("p", "extra")
+        case "bootstrap":
+            table.properties = {**table.properties, "hoodie.bootstrap.base.path": "elsewhere"}
+        case "renamed":
+            renamed = frozenset(["extra"])
+        case "other case":
+            column = replace(column, name="I")
+    files = SliceFiles.of(table.slices())
+    none = np.zeros(0, np.intp)
+    rows = FileStatistics.of([], none, column.type, "", 9)
+    assert not len(with_absent_columns(rows, column, files, none, table, renamed).place)
+
+
+def test_the_names_that_a_column_had_before_are_known(tmp_path):
+    folder = tmp_path / ".hoodie" / ".schema"
+    folder.mkdir(parents=True)
+    schemas = [{"fields": [{"name": "s", "id": 1, "type": "string"}, {"name": "x", "id": 2, "type": "int"}]},
+               {"fields": [{"name": "s_new", "id": 1, "type": "string"}, {"name": "s", "id": 3, "type": "int"}]}]
+    (folder / "1.schemacommit").write_text(json.dumps({"schemas": schemas}))
+    history = read_name_history(Storage.at(tmp_path))
+    assert history.reused == {"s"}
+    assert history.renamed == {"s", "s_new"}
 
 
 def test_nested_fields_are_found_by_their_dotted_name(hudi_table):
