@@ -6,7 +6,6 @@ Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. 
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -27,6 +26,7 @@ from handler import demo as demonstration
 from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
 from handler.filters import is_hive_filter
+from handler.json_text import json_text
 from handler.plan_view import show_plan
 from handler.planner import prune
 from handler.sql import Engine, SqlError, parse
@@ -107,7 +107,7 @@ def _working(what: str) -> AbstractContextManager[Any]:
 
 
 def _print_json(document: object) -> None:
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+    click.echo(json_text(document))
 
 
 def _hive_bytes(argument: str) -> str | bytes:
