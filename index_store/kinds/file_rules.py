@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FileStatistics", "believe"]
 
+#: How many files are looked at for a claim that is almost always true.
+SAMPLES = 8
+
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
@@ -123,6 +126,8 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     if not is_text:                                           # all null is stored as zeros: these had no bounds (INT96)
         doubtful &= ~is_log
     proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
+    if _is_refuted(null_only & ~doubtful & ~is_log, rows, files, proof):
+        doubtful = doubtful | null_only & ~is_log
     null_only &= ~doubtful | proven
     rows = replace(rows, empty=empty, null_only=null_only)
     counted = rows.rows                                       # how many rows there are is not in doubt
@@ -165,6 +170,20 @@ def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: 
     hi_bad = rows.hi_known & in_java & distrust_reordered_text(rows.hi, upper=True)
     return replace(rows, lo_known=rows.lo_known & ~lo_bad, hi_known=rows.hi_known & ~hi_bad,
                    trust=np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust))
+
+
+def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> bool:
+    """Whether a footer contradicts "all null" in one of a few samples.
+
+    Zeros with nulls = rows are also what Hudi makes of a file that was written without statistics. A writer is set up so
+    for a table or a column, not for a file: then no such claim of the column is believed.
+    """
+    claimed = np.flatnonzero(claims)
+    if not len(claimed):
+        return False
+    chosen = claimed[np.unique(np.linspace(0, len(claimed) - 1, SAMPLES).astype(np.intp))]
+    found = [proof(files.paths[rows.place[i]]) for i in chosen.tolist()]
+    return any(one.read and not one.all_null for one in found)
 
 
 def _ask(doubtful: Mask, rows: FileStatistics, files: SliceFiles, proven: Callable[[str], bool]) -> Mask:

@@ -13,7 +13,7 @@ Reading is bounded and may fail; a file without proof stays unknown.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -33,10 +33,14 @@ FOOTER_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a footer proves of one column: that its bounds are whole, that all its values are null."""
+    """What a footer proves of one column: that its bounds are whole, that all its values are null.
+
+    ``read`` says that a footer of parquet-mr with the column was looked at, whatever it proves.
+    """
 
     bounded: bool = False
     all_null: bool = False
+    read: bool = field(default=False, compare=False)
 
 
 class Footers:
@@ -102,11 +106,11 @@ def _of_row_groups(groups: list[Any]) -> Proof:
     for group in groups:
         statistics = group.statistics
         if statistics is None:
-            return Proof()
+            return Proof(read=True)
         if statistics.has_null_count and statistics.null_count == group.num_values:
             null_only += 1
         elif statistics.has_min_max and statistics.min == statistics.min and statistics.max == statistics.max:
             bounded += 1
         else:
-            return Proof()
-    return Proof(bounded=bounded > 0, all_null=bounded == 0 and null_only > 0)
+            return Proof(read=True)
+    return Proof(bounded=bounded > 0, all_null=bounded == 0 and null_only > 0, read=True)

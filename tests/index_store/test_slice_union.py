@@ -138,6 +138,16 @@ def test_floats_of_base_files(file, proof, expected, trust):
     assert found.trust[0] == trust
 
 
+@pytest.mark.parametrize(("proof", "nulls"), [
+    pytest.param(Proof(), 10, id="no footer could be read"),
+    pytest.param(Proof(all_null=True, read=True), 10, id="the footer says so too"),
+    pytest.param(Proof(read=True), None, id="the footer has no statistics"),
+    pytest.param(Proof(bounded=True, read=True), None, id="the footer has values")])
+def test_p2_zeros_with_nulls_equal_to_rows_are_all_null_unless_a_footer_says_otherwise(proof, nulls):
+    found = united(DOUBLE, [File(0.0, 0.0, 10, 10)], [File(0.0, 0.0, 10, 10)], proof=proof)
+    assert [shown(found, i) for i in (0, 1)] == [(None, None, nulls, 10)] * 2
+
+
 def test_a_nan_in_a_log_file_makes_the_slice_unknown():
     found = united(DOUBLE, [File(1.0, 2.0), File(1.5, float("nan"), 2)], [File(1.0, 2.0), File(-1.0, 3.0, 500)])
     assert shown(found, 0) == (None, None, 0, None)
