@@ -175,8 +175,8 @@ def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: 
 def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> bool:
     """Whether a footer contradicts "all null" in one of a few samples.
 
-    Zeros with nulls = rows are also what Hudi makes of a file that was written without statistics. A writer is set up so
-    for a table or a column, not for a file: then no such claim of the column is believed.
+    Zeros with nulls = rows are also what Hudi makes of a file that was written without statistics. A writer is set up
+    so for a table or a column, not for a file: then no such claim of the column is believed.
     """
     claimed = np.flatnonzero(claims)
     if not len(claimed):
