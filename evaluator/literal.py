@@ -27,7 +27,6 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -217,6 +216,7 @@ def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
 
 def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics) -> Interval:
     nullable = False
+    slack = 0
     last_of_day: int | None = None
     match literal.kind:
         case Kind.TIMESTAMP_LTZ if column.kind is Kind.TIMESTAMP_LTZ:
@@ -229,12 +229,13 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
         case _ if literal.kind.is_text:
             wall_clock = wall_clock_of_text(value)
             nullable = semantics.bare_date_is_null and len(value) <= 10
+            slack = 1 if semantics.moments_as_text else 0
         case _:
             raise UnsupportedError(f"a timestamp compared with {literal} is not decided")
     _checked_day(math.floor(Fraction(wall_clock) / DAY))
     ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
     lo, hi = ends if column.kind is Kind.TIMESTAMP else _instants(*ends, semantics)
-    return replace(Interval(lo, hi, null=False), null=nullable)
+    return Interval(lo - slack, hi + slack, null=nullable)
 
 
 def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:

@@ -26,6 +26,8 @@ class Semantics:
     utc_timestamps        Hive reads Hudi's UTC instants as wall clocks of UTC or of the session zone, by version and
                           setting; Spark always uses the session zone.
     bare_date_is_null     Old Hive cannot read ``'2020-01-02'`` as a timestamp and yields NULL.
+    moments_as_text       Old Hive may compare a timestamp with text as text: then ``2020-01-02 00:00:00`` is greater
+                          than ``'2020-01-02'``, though the moments are equal.
     """
 
     engine: str
@@ -35,6 +37,7 @@ class Semantics:
     date_hides_timestamp: bool = False
     utc_timestamps: bool = False
     bare_date_is_null: bool = False
+    moments_as_text: bool = False
 
     @classmethod
     def named(cls, engine: str, time_zone: str | None = None) -> Semantics:
@@ -49,7 +52,7 @@ class Semantics:
                 return cls("spark", zone)
             case "hive":
                 return cls("hive", zone, signed_zero_differs=True, date_hides_timestamp=True, utc_timestamps=True,
-                           bare_date_is_null=True)
+                           bare_date_is_null=True, moments_as_text=True)
             case _:
                 raise UnsupportedError(f"engine {engine!r} is not known: use hive or spark")
 

@@ -255,6 +255,14 @@ def test_p14_an_hour_that_is_shown_twice_is_both_instants() -> None:
         assert "T" in outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, instant, instant)}, berlin)
 
 
+@pytest.mark.parametrize(("op", "text"), [(">", "2020-01-02"), ("!=", "2020-01-02"), ("<", "2020-01-02 00:00:00.00")])
+def test_p14_old_hive_may_compare_a_timestamp_with_text_as_text(op: str, text: str) -> None:
+    midnight = {"t": stats(TIMESTAMP, D20200102 * DAY, D20200102 * DAY)}
+    leaf = ex.Compare(op, col("t"), lit(text, STRING))
+    assert "T" in outcome_of(leaf, midnight, HIVE)
+    assert outcome_of(leaf, midnight, SPARK) == "F"
+
+
 # P15: CHAR padding (trino#30187, HIVE-17593)
 @pytest.mark.parametrize("stored", ["ab", "ab   "], ids=["trimmed", "padded"])
 @pytest.mark.parametrize("written", ["ab", "ab   "], ids=["trimmed", "padded"])
