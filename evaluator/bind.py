@@ -24,6 +24,7 @@ from evaluator import expression as ex
 from evaluator import outcome, rules
 from evaluator.columns import array_dtype
 from evaluator.errors import UnsupportedError
+from evaluator.functions.calendar import as_shown
 from evaluator.functions.conversions import keeps_value
 from evaluator.functions.text import successor
 from evaluator.implications import implied_by
@@ -185,7 +186,10 @@ class _Binder:
                 break
         if isinstance(operand, BoundConstant):
             raise UnsupportedError("a comparison of constants is not decided")
-        return operand, in_domain(constant.value, constant.type, operand.type, self._semantics, via)
+        interval = in_domain(constant.value, constant.type, operand.type, self._semantics, via)
+        if isinstance(operand, BoundFunction) and operand.type.kind is Kind.TIMESTAMP:
+            interval = as_shown(interval, self._semantics)
+        return operand, interval
 
     def _between_columns(self, op: str, left: BoundOperand, right: BoundOperand) -> Test:
         left, right = _without_lossless_casts(left), _without_lossless_casts(right)

@@ -14,7 +14,9 @@ one point; it is wider where the engine itself rounds the column before it compa
     float                   integer, decimal    from the nearest double to the nearest float: engines differ
     text                    text                the text; CHAR: from the trimmed to the padded text (P15)
     number                  canonical digits    the number; any other text: not converted (P11)
-    date                    timestamp           its fraction of a day: 12:00 lies between two dates
+    date                    timestamp           its fraction of a day: 12:00 lies between two dates; a day around it
+    where
+                                                clocks are set forward
     date, timestamp         canonical text      as the engine reads it; any other text: not converted
     UTC timestamp           wall clock          every instant that may show this wall clock in the session zone (P14)
     ======================  ==================  ==================================================================
@@ -37,7 +39,7 @@ from evaluator.errors import UnsupportedError
 from evaluator.interval import Interval, point
 from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
-from evaluator.zones import DAY, instant_of
+from evaluator.zones import DAY, instant_of, shown
 
 __all__ = ["exact_number", "in_domain", "is_integer_text", "nearest_float", "to_ordinals", "wall_clock_of_text"]
 
@@ -206,12 +208,21 @@ def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
     if literal.kind is Kind.TIMESTAMP:
         day = Fraction(value) / DAY
         _checked_day(math.floor(day))
+        if _near_a_gap(math.floor(value), semantics):
+            return Interval(_plain(day - 1), _plain(day + 1), null=False)
         if semantics.date_hides_timestamp:
             return Interval(math.floor(day), _plain(day), null=False)
         return point(_plain(day))
     if literal.kind.is_text:
         return point(_day_of_text(value))
     raise UnsupportedError(f"a date compared with {literal} is not decided")
+
+
+def _near_a_gap(wall_clock: int, semantics: Semantics) -> bool:
+    """Whether a wall clock, or a midnight within a day of it, may be shown as another one (P14)."""
+    day = wall_clock // DAY
+    moments = (wall_clock, *((day + step) * DAY for step in (-1, 0, 1, 2)))
+    return any(shown(moment, semantics.zone) != (moment, moment) for moment in moments)
 
 
 def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics) -> Interval:
@@ -243,7 +254,7 @@ def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics)
     readings: list[int | Fraction] = []
     for wall_clock in (first, last):
         whole = math.floor(wall_clock)
-        instants = instant_of(whole, "UTC" if semantics.is_utc else semantics.time_zone)
+        instants = instant_of(whole, semantics.zone)
         if instants is None:
             raise UnsupportedError(f"wall clocks of {semantics.time_zone} are decided in the years 1900 to 9999 only")
         fraction = wall_clock - whole

@@ -57,6 +57,11 @@ class Semantics:
                 raise UnsupportedError(f"engine {engine!r} is not known: use hive or spark")
 
     @property
+    def zone(self) -> str:
+        """The session zone, with one name for UTC."""
+        return "UTC" if self.is_utc else self.time_zone
+
+    @property
     def is_utc(self) -> bool:
         return self.time_zone in ("UTC", "Etc/UTC", "Z", "Zulu", "Etc/Zulu", "UCT", "Etc/UCT", "Universal")
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from evaluator.interval import Interval
 
-__all__ = ["DAY", "instant_of", "wall_clock_of"]
+__all__ = ["DAY", "instant_of", "shown", "wall_clock_of", "wall_clocks_between"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -42,6 +42,22 @@ def wall_clock_of(instant: int, zone: str) -> int | None:
         return None
     local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     return (local - _EPOCH) // _MICROSECOND
+
+
+def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
+    """Bounds of what the clock shows at the instants that a wall clock may mean; None when nothing is known.
+
+    They differ where the wall clock lies in a gap: 02:30 on the day when clocks are set forward means 01:30 or 03:30.
+    """
+    if zone == "UTC":
+        return wall_clock, wall_clock
+    instants = instant_of(wall_clock, zone)
+    if instants is None:
+        return None
+    clocks = [wall_clock_of(instant, zone) for instant in (instants.lo, instants.hi)]
+    if None in clocks:
+        return None
+    return min(wall_clock, *clocks), max(wall_clock, *clocks)  # type: ignore[type-var, return-value]
 
 
 def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:

@@ -20,9 +20,9 @@ from evaluator.functions.date_pattern import format_bounds
 from evaluator.interval import Interval, hull
 from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
-from evaluator.zones import DAY, wall_clocks_between
+from evaluator.zones import DAY, shown, wall_clocks_between
 
-__all__ = ["FUNCTIONS", "day_text", "timestamp_text_bounds", "to_day", "wall_clock"]
+__all__ = ["FUNCTIONS", "as_shown", "day_text", "timestamp_text_bounds", "to_day", "wall_clock"]
 
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -39,11 +39,18 @@ def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
         case Kind.TIMESTAMP:
             return interval
         case Kind.TIMESTAMP_LTZ:
-            lo, hi = wall_clocks_between(interval.lo, interval.hi, "UTC" if semantics.is_utc else semantics.time_zone)
+            lo, hi = wall_clocks_between(interval.lo, interval.hi, semantics.zone)
             local = interval.with_bounds(lo, hi)
             return hull([local, interval]) if semantics.utc_timestamps else local
         case _:
             raise UnsupportedError(f"a date function over {argument.type} is not decided")
+
+
+def as_shown(interval: Interval, semantics: Semantics) -> Interval:
+    """Wall clocks that the engine turns into instants: in a gap of the session zone they come out as other ones."""
+    lo, hi = (None if end is None else shown(math.floor(end), semantics.zone) for end in (interval.lo, interval.hi))
+    return interval.with_bounds(None if lo is None else min(lo[0], interval.lo),
+                                None if hi is None else max(hi[1], interval.hi))
 
 
 def to_day(argument: Argument, semantics: Semantics) -> Interval:
@@ -224,7 +231,8 @@ def _date_trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) ->
     ends = _start_of(arguments[1], arguments[0], semantics)
     if ends is None:
         return strict(arguments, null=True)
-    return strict(arguments, *((end - _EPOCH) // datetime.timedelta(microseconds=1) for end in ends))
+    start, end = ((at - _EPOCH) // datetime.timedelta(microseconds=1) for at in ends)
+    return as_shown(strict(arguments, start, end), semantics)
 
 
 def _date_format(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:

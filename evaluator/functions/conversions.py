@@ -29,7 +29,7 @@ from typing import Any
 
 from evaluator.errors import UnsupportedError
 from evaluator.functions.base import Argument, monotone, strict
-from evaluator.functions.calendar import day_text, timestamp_text_bounds, to_day, wall_clock
+from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
 from evaluator.interval import Interval
 from evaluator.literal import exact_number, nearest_float
 from evaluator.semantics import Semantics
@@ -82,7 +82,7 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
         case Kind.DATE if source.kind.is_timestamp:
             return to_day(argument, semantics)
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE and target.kind is Kind.TIMESTAMP:
-            return monotone(argument, lambda day: day * DAY)
+            return as_shown(monotone(argument, lambda day: day * DAY), semantics)
         case Kind.TIMESTAMP if source.kind is Kind.TIMESTAMP_LTZ:
             return wall_clock(argument, semantics)
         case _:

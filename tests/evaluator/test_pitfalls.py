@@ -255,6 +255,31 @@ def test_p14_an_hour_that_is_shown_twice_is_both_instants() -> None:
         assert "T" in outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, instant, instant)}, berlin)
 
 
+BERLIN = Semantics.named("spark", "Europe/Berlin")
+SAO_PAULO = Semantics.named("spark", "America/Sao_Paulo")
+SPRING = 18_350 * DAY  # 2020-03-29: Berlin's clocks go from 02:00 to 03:00
+NO_MIDNIGHT = 17_839  # 2018-11-04: Sao Paulo's clocks go from 00:00 to 01:00
+HOUR = 3_600_000_000
+
+
+def test_p14_a_constant_in_a_gap_is_shown_later() -> None:
+    half_past_two = lit(SPRING + 5 * HOUR // 2, TIMESTAMP)  # means 03:30
+    leaf = ex.Compare("<", ex.Call("date_trunc", (lit("HOUR", STRING), col("t"))), half_past_two)
+    three = SPRING + 1 * HOUR  # 03:00 in Berlin is 01:00 UTC
+    assert "T" in outcome_of(leaf, {"t": stats(TIMESTAMP_LTZ, three, three)}, BERLIN)
+
+
+@pytest.mark.parametrize("wall", [0, HOUR], ids=["00:00", "01:00"])
+def test_p14_a_midnight_that_does_not_exist_is_one_oclock(wall: int) -> None:
+    moment = lit(NO_MIDNIGHT * DAY + wall, TIMESTAMP)
+    day = {"dt": stats(DATE, NO_MIDNIGHT, NO_MIDNIGHT)}
+    assert "T" in outcome_of(ex.Compare("=", col("dt"), moment), day, SAO_PAULO)
+    assert "T" in outcome_of(ex.Compare("=", ex.Cast(col("dt"), TIMESTAMP), moment), day, SAO_PAULO)
+    start = ex.Call("date_trunc", (lit("DAY", STRING), col("t")))
+    noon = (NO_MIDNIGHT * 24 + 14) * HOUR
+    assert "T" in outcome_of(ex.Compare("=", start, moment), {"t": stats(TIMESTAMP_LTZ, noon, noon)}, SAO_PAULO)
+
+
 @pytest.mark.parametrize(("op", "text"), [(">", "2020-01-02"), ("!=", "2020-01-02"), ("<", "2020-01-02 00:00:00.00")])
 def test_p14_old_hive_may_compare_a_timestamp_with_text_as_text(op: str, text: str) -> None:
     midnight = {"t": stats(TIMESTAMP, D20200102 * DAY, D20200102 * DAY)}
