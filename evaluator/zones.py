@@ -8,6 +8,7 @@ before 1900, where zone tables disagree, nothing is known.
 from __future__ import annotations
 
 import datetime
+import functools
 from zoneinfo import ZoneInfo
 
 from evaluator.interval import Interval
@@ -21,6 +22,7 @@ _UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
 _FIRST = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
 _LAST = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
+_TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
 
 
 def instant_of(wall_clock: int, zone: str) -> Interval | None:
@@ -61,11 +63,43 @@ def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
 
 
 def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:
-    """Bounds of the wall clocks shown while the instant runs from lo to hi: clocks that are set back widen them."""
+    """Bounds of the wall clocks shown while the instant runs from lo to hi.
+
+    A clock that is set back on the way shows an hour twice: it may fall below what it showed at lo, and may have stood
+    above what it shows at hi, by as much as it is set back.
+    """
     if zone == "UTC":
         return lo, hi
     start = None if lo is None else wall_clock_of(lo, zone)
     end = None if hi is None else wall_clock_of(hi, zone)
-    # An hour shown twice: the clock may fall below `start` or have stood above `end`. No zone ever moved by more
-    # than a day.
-    return (None if start is None else start - DAY), (None if end is None else end + DAY)
+    again = _shown_again(lo, hi, zone)
+    return (None if start is None else start - again), (None if end is None else end + again)
+
+
+def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
+    """By how much the clock is set back between two instants, at most: 0 for never, a day where it is not known."""
+    if lo is None or hi is None or not _FIRST <= lo <= hi <= _TABLE_END:
+        return DAY
+    met = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
+    return max(met, default=0)
+
+
+@functools.lru_cache(maxsize=16)
+def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
+    """When the clock of a zone is set back from 1900 to 2100: (from, until, by), found by asking each midnight.
+
+    Two of them within three days would add up: they count as a day.
+    """
+    found: list[tuple[int, int, int]] = []
+    name = ZoneInfo(zone)
+    before: datetime.timedelta | None = None
+    for day in range(_FIRST // DAY, _TABLE_END // DAY + 2):
+        offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
+        if before is not None and offset is not None and offset < before:
+            drop = (before - offset) // _MICROSECOND
+            if found and found[-1][1] > (day - 4) * DAY:
+                found[-1] = (*found[-1][:2], DAY)
+                drop = DAY
+            found.append(((day - 1) * DAY, day * DAY, drop))
+        before = offset
+    return tuple(found)

@@ -1,0 +1,70 @@
+"""Wall clocks and instants (P14): whatever the zone, no moment is left out."""
+
+from __future__ import annotations
+
+import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
+
+ZONES = ["Europe/Berlin", "America/Los_Angeles", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia",
+         "Africa/Casablanca", "Asia/Kolkata", "Pacific/Kwajalein", "Asia/Tehran"]
+HOUR = DAY // 24
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+def moment(*parts: int) -> int:
+    return (datetime.datetime(*parts, tzinfo=datetime.timezone.utc) - EPOCH) // datetime.timedelta(microseconds=1)
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(zone=st.sampled_from(ZONES), start=st.integers(moment(1900, 1, 2), moment(2099, 1, 1)),
+       length=st.integers(0, 40 * 24), step=st.floats(0, 1))
+def test_every_wall_clock_on_the_way_lies_between_the_bounds(zone: str, start: int, length: int, step: float) -> None:
+    lo, hi = wall_clocks_between(start, start + length * HOUR, zone)
+    between = start + int(step * length * HOUR)
+    clock = wall_clock_of(between, zone)
+    assert lo is not None
+    assert hi is not None
+    assert clock is not None
+    assert lo <= clock <= hi
+    local = (EPOCH + datetime.timedelta(microseconds=between)).astimezone(ZoneInfo(zone))
+    assert clock == (local.replace(tzinfo=datetime.timezone.utc) - EPOCH) // datetime.timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("step", range(-6, 7))
+def test_the_hour_that_berlin_shows_twice_widens_the_bounds(step: int) -> None:
+    back = moment(2020, 10, 25, 1)  # 03:00 becomes 02:00
+    lo, hi = wall_clocks_between(back - HOUR // 2, back + HOUR // 2, "Europe/Berlin")
+    clock = wall_clock_of(back + step * HOUR // 12, "Europe/Berlin")
+    assert lo <= clock <= hi
+    assert hi - lo <= 2 * HOUR
+
+
+def test_without_a_set_back_the_bounds_are_exact() -> None:
+    day = moment(2020, 7, 1)
+    assert wall_clocks_between(day, day + DAY, "Europe/Berlin") == (day + 2 * HOUR, day + DAY + 2 * HOUR)
+    assert wall_clocks_between(day, day + DAY, "UTC") == (day, day + DAY)
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(None, 0), (0, None), (0, moment(2150, 1, 1))])
+def test_what_is_not_known_widens_by_a_day(lo: int | None, hi: int | None) -> None:
+    low, high = wall_clocks_between(lo, hi, "Asia/Kolkata")
+    assert low == (None if lo is None else lo + 11 * HOUR // 2 - DAY)
+    assert high == (None if hi is None else hi + 11 * HOUR // 2 + DAY)
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_wall_clock_in_a_gap_or_an_overlap_has_every_reading(zone: str) -> None:
+    for hour in range(0, 24 * 400, 7):
+        wall = moment(2011, 6, 1) + hour * HOUR + HOUR // 2
+        instants, clocks = instant_of(wall, zone), shown(wall, zone)
+        assert instants is not None
+        assert clocks is not None
+        assert clocks[0] <= wall <= clocks[1]
+        assert {wall_clock_of(instants.lo, zone), wall_clock_of(instants.hi, zone)} <= set(range(clocks[0], clocks[1]
+        + 1, HOUR // 2))
