@@ -1,9 +1,7 @@
 """Dates and timestamps over intervals: parts, shifts, truncation, ISO and other text.
 
 Timestamps are turned into wall clocks of the session zone first (contract C8); a clock that is set back on the way
-widens
-the range by a day, since an hour may be shown twice. A part such as ``month(d)`` is in order while all greater parts
-stay the
+widens the range, since an hour is shown twice. A part such as ``month(d)`` is in order while all greater parts stay the
 same: on [2020-03-01, 2020-05-31] month is 3 .. 5, on a range over New Year it is 1 .. 12. Years outside 1 .. 9999 are
 not decided.
 """
