@@ -43,9 +43,10 @@ def _wider(types: Sequence[Type]) -> Type:
 
 
 def _fitting(precision: int, scale: int) -> Type:
-    if precision > 38:
+    """Hive and Spark keep up to six digits behind the point when a result has more than 38, and cut off more."""
+    if precision > 38 and scale > 6:
         raise UnsupportedError("a decimal result of more than 38 digits is rounded by the engine: not decided")
-    return decimal_type(precision, scale)
+    return decimal_type(min(precision, 38), scale)
 
 
 def _sum_type(types: Sequence[Type]) -> Type:

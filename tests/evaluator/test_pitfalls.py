@@ -228,6 +228,12 @@ def test_p12_decimals_are_compared_at_a_common_scale() -> None:
     assert outcome_of(ex.Compare("<", col("a"), col("b")), wide) == "T"
 
 
+@pytest.mark.parametrize(("of", "outcome"), [(decimal_type(38, 6), "F"), (decimal_type(38, 10), "TFN")], ids=str)
+def test_p12_a_sum_of_more_than_38_digits_is_decided_while_its_scale_is_kept(of: Type, outcome: str) -> None:
+    leaf = ex.Compare("<=", ex.Call("+", (col("x"), lit(1, INT))), lit(Decimal(9), decimal_type(38, 6)))
+    assert outcome_of(leaf, {"x": stats(of, Decimal(10), Decimal(20))}) == outcome
+
+
 # P13, P14: fractions of a microsecond and zones (delta#6080, trino#31050)
 def test_p13_a_constant_finer_than_a_microsecond_lies_between_two_values() -> None:
     finer = lit(Fraction(2_000_000_001, 2), TIMESTAMP)  # ....000000.5 microseconds
