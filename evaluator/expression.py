@@ -30,7 +30,6 @@ __all__ = ["And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpressi
 
 R = TypeVar("R")
 
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 #: ``a op b`` is ``b MIRRORED[op] a``.
 MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "<=>": "<=>"}
 

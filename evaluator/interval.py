@@ -45,10 +45,6 @@ class Interval:
         """The same, but NULL may occur too."""
         return replace(self, null=True)
 
-    def without_bounds(self) -> Interval:
-        """The same, but nothing is known of the values."""
-        return replace(self, lo=None, hi=None)
-
 
 UNKNOWN = Interval()
 NULL = Interval(null=True, value=False)

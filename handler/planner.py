@@ -98,7 +98,9 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     else:
         outcomes = evaluation.outcomes
         explanation = Explanation(bound, evaluation, sources, n)
-        reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves if leaf.reason]
+        said = {reason.text for reason in reasons}
+        reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves
+                    if leaf.reason and leaf.reason not in said]
     zone = time_zone or process_time_zone()
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, outcomes,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge))

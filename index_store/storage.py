@@ -117,13 +117,6 @@ class Storage:
         return sorted((Entry(self._relative(info.path), info.size or 0) for info in found
                        if info.type is fs.FileType.File), key=lambda entry: entry.path)
 
-    def directories(self, path: str = "") -> list[str]:
-        """The directories right below a directory, by path."""
-        with self._named(path):
-            selector = fs.FileSelector(self.absolute(path), allow_not_found=True)
-            found = self.filesystem.get_file_info(selector)
-        return sorted(self._relative(info.path) for info in found if info.type is fs.FileType.Directory)
-
     def _relative(self, path: str) -> str:
         return path[len(self.root):].lstrip("/") if path.startswith(self.root) else posixpath.relpath(path, self.root)
 

@@ -1,7 +1,7 @@
 """Range functions: what a function can yield when its arguments lie in known intervals.
 
 A family is one file. Each function is sound on the *interval it is given* or says that it does not know
-(``Interval.without_bounds``); no function is taken for monotone by its name (pitfall P9).
+(an interval without bounds); no function is taken for monotone by its name (pitfall P9).
 
     arithmetic.py    + - * / % abs negative floor ceil round exp ln log10 log2 sqrt greatest least ...
     conversions.py   CAST between all types

@@ -15,7 +15,15 @@ from fractions import Fraction
 from typing import Any
 
 from evaluator.errors import UnsupportedError
-from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.functions.base import (
+    Argument,
+    RangeFunction,
+    constant_of,
+    decimal_parts,
+    monotone,
+    strict,
+    widest_integer,
+)
 from evaluator.interval import Interval
 from evaluator.literal import exact_number
 from evaluator.semantics import Semantics
@@ -23,10 +31,8 @@ from evaluator.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 
-_WIDTHS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
 #: More than the rounding of a float32, relative and near 0; and a bound safely below infinity.
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
-_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
 def _wider(types: Sequence[Type]) -> Type:
@@ -36,10 +42,9 @@ def _wider(types: Sequence[Type]) -> Type:
     if any(t.kind.is_fractional for t in types):
         return DOUBLE if any(t.kind is Kind.DOUBLE for t in types) else FLOAT
     if any(t.kind is Kind.DECIMAL for t in types):
-        scale = max(t.scale for t in types)
-        whole = max(t.precision - t.scale if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in types)
+        whole, scale = (max(parts) for parts in zip(*map(decimal_parts, types), strict=True))
         return _fitting(whole + scale, scale)
-    return Type(max((t.kind for t in types), key=_WIDTHS.index))
+    return widest_integer(t.kind for t in types)
 
 
 def _fitting(precision: int, scale: int) -> Type:
@@ -58,8 +63,7 @@ def _product_type(types: Sequence[Type]) -> Type:
     wide = _wider(types)
     if wide.kind is not Kind.DECIMAL:
         return wide
-    digits = [t.precision if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in types]
-    return _fitting(sum(digits) + 1, sum(t.scale for t in types))
+    return _fitting(sum(sum(decimal_parts(t)) for t in types) + 1, sum(t.scale for t in types))
 
 
 def _same_type(types: Sequence[Type]) -> Type:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluator.errors import UnsupportedError
 from evaluator.interval import Interval
 from evaluator.semantics import Semantics
-from evaluator.types import Type
+from evaluator.types import Kind, Type
 
-__all__ = ["Argument", "Compute", "RangeFunction", "constant_of", "monotone", "strict"]
+__all__ = ["INTEGERS", "Argument", "Compute", "RangeFunction", "constant_of", "decimal_parts", "monotone", "strict",
+           "widest_integer"]
+
+#: The integer kinds, each holding the ones before it, and the digits that engines give them among decimals.
+INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +57,13 @@ def constant_of(argument: Argument, what: str) -> Any:
     if not interval.is_point or interval.null:
         raise UnsupportedError(f"{what} that is no constant is not decided")
     return interval.lo
+
+
+def widest_integer(kinds: Iterable[Kind]) -> Type:
+    """The integer type that holds all of these."""
+    return Type(max(kinds, key=INTEGERS.index))
+
+
+def decimal_parts(of: Type) -> tuple[int, int]:
+    """(digits before the point, digits behind it) of a decimal, or of an integer among decimals."""
+    return (of.precision - of.scale, of.scale) if of.kind is Kind.DECIMAL else (_DIGITS[of.kind], 0)

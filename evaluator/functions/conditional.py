@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.errors import UnsupportedError
-from evaluator.functions.base import Argument, RangeFunction
+from evaluator.functions.base import INTEGERS, Argument, RangeFunction, decimal_parts, widest_integer
 from evaluator.interval import Interval, hull
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
-
-_INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
-_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
 def _one_type(types: Sequence[Type]) -> Type:
@@ -25,13 +22,12 @@ def _one_type(types: Sequence[Type]) -> Type:
     if all(t == first for t in typed) and first.kind not in (Kind.CHAR, Kind.OTHER):
         return first
     kinds = {t.kind for t in typed}
-    if kinds <= set(_INTEGERS):
-        return Type(max(kinds, key=_INTEGERS.index))
+    if kinds <= set(INTEGERS):
+        return widest_integer(kinds)
     if kinds <= {Kind.STRING, Kind.VARCHAR}:
         return Type(Kind.STRING)
-    if kinds <= {*_INTEGERS, Kind.DECIMAL}:
-        scale = max(t.scale for t in typed)
-        whole = max(t.precision - t.scale if t.kind is Kind.DECIMAL else _DIGITS[t.kind] for t in typed)
+    if kinds <= {*INTEGERS, Kind.DECIMAL}:
+        whole, scale = (max(parts) for parts in zip(*map(decimal_parts, typed), strict=True))
         if whole + scale <= 38:
             return decimal_type(whole + scale, scale)
     raise UnsupportedError(f"branches of {' and '.join(map(str, typed))} are not decided")

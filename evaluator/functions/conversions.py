@@ -28,7 +28,7 @@ from fractions import Fraction
 from typing import Any
 
 from evaluator.errors import UnsupportedError
-from evaluator.functions.base import Argument, monotone, strict
+from evaluator.functions.base import INTEGERS, Argument, monotone, strict
 from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
 from evaluator.interval import Interval
 from evaluator.literal import exact_number, nearest_float
@@ -39,15 +39,14 @@ from evaluator.zones import DAY
 __all__ = ["cast", "keeps_value"]
 
 _WHOLE_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
-_INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
 
 
 def keeps_value(source: Type, target: Type) -> bool:
     """True when the cast gives the very same value for every value of the source type (lossless widening)."""
     match source.kind, target.kind:
-        case (a, b) if a in _INTEGERS and b in _INTEGERS:
-            return _INTEGERS.index(a) <= _INTEGERS.index(b)
-        case (a, Kind.DECIMAL) if a in _INTEGERS:
+        case (a, b) if a in INTEGERS and b in INTEGERS:
+            return INTEGERS.index(a) <= INTEGERS.index(b)
+        case (a, Kind.DECIMAL) if a in INTEGERS:
             return target.precision - target.scale >= _WHOLE_DIGITS[a]
         case (Kind.TINYINT | Kind.SMALLINT, Kind.FLOAT | Kind.DOUBLE) | (Kind.INT, Kind.DOUBLE):
             return True
