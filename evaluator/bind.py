@@ -30,10 +30,10 @@ from evaluator.functions.text import successor
 from evaluator.implications import implied_by
 from evaluator.interval import Interval
 from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
-from evaluator.like import Form, parse_like
+from evaluator.like import Form, LikePattern, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
-from evaluator.rules import Members
+from evaluator.ranges import Members, range_of
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type
@@ -263,11 +263,19 @@ class _Binder:
             prefix = parsed.prefix.rstrip(" ")
             if any(c < " " for c in prefix):
                 raise UnsupportedError("CHAR with characters below the space is not decided")
-            return Prefix(operand, prefix, successor(prefix), exact=False), None
+            return _prefix(operand, prefix, exact=False), None
         if parsed.form is Form.EQUALS:
-            constant = BoundConstant(parsed.prefix, Interval(parsed.prefix, parsed.prefix, null=False), STRING)
-            return self._comparison("=", operand, constant)
-        return Prefix(operand, parsed.prefix, successor(parsed.prefix), parsed.form is Form.STARTS, parsed), None
+            return self._comparison("=", operand, _text(parsed.prefix))
+        return _prefix(operand, parsed.prefix, exact=parsed.form is Form.STARTS, pattern=parsed), None
+
+
+def _prefix(operand: BoundOperand, prefix: str, *, exact: bool, pattern: LikePattern | None = None) -> Prefix:
+    above = successor(prefix)
+    return Prefix(operand, _text(prefix), None if above is None else _text(above), exact, pattern)
+
+
+def _text(value: str) -> BoundConstant:
+    return BoundConstant(value, Interval(value, value, null=False), STRING)
 
 
 def _check_one_comparison(column: Type, members: Sequence[BoundConstant]) -> None:
@@ -289,11 +297,11 @@ def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Te
     if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
             c.interval.value and not c.interval.is_point for c in (left, right)):
         raise UnsupportedError("a comparison of constants of different types is not decided")
-    ranges = [rules.range_of(c.interval, 0) for c in (left, right)]
+    ranges = [range_of(c.interval) for c in (left, right)]
     if not (left.interval.value and right.interval.value):
         unequal = outcome.FALSE if left.interval.value or right.interval.value else outcome.TRUE
         return Fixed(unequal if op == "<=>" else outcome.NULL)
-    return Fixed(int(rules.compare(op, *ranges)))
+    return Fixed(int(rules.pack(rules.compare(op, *ranges))))
 
 
 def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:

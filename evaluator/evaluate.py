@@ -25,7 +25,7 @@ from evaluator.interval import UNKNOWN, Interval
 from evaluator.leaves import test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import Outcomes
-from evaluator.rules import Range, range_of
+from evaluator.ranges import MaskedBound, Range, masked_range_of, range_of
 from evaluator.schema import Field
 from evaluator.types import Kind
 
@@ -91,7 +91,7 @@ def evaluate_slice(bound: BoundExpression, statistics: Mapping[str, Interval]) -
     """The outcome of one slice from intervals of its columns, in the form of the columns' arrays (``interval_at``)."""
 
     def scalar_range(operand: BoundOperand) -> Range:
-        return range_of(_interval_of(operand, statistics, ordinal=True), _filler_of(operand))
+        return range_of(_interval_of(operand, statistics, ordinal=True))
 
     stack: list[int] = []
     for step in bound.program:
@@ -167,16 +167,9 @@ def _broadcast(answer: Any, n: int) -> Outcomes:
 
 
 def _unknown_range(operand: BoundOperand) -> Range:
-    return _literal_range(operand.interval) if isinstance(operand, BoundConstant) else range_of(
-        UNKNOWN, _filler_of(operand))
-
-
-def _literal_range(interval: Interval) -> Range:
-    """A constant for arrays. Text goes in as an object, or numpy would take it for its own fixed-width strings."""
-    scalar = range_of(interval, 0)
-    if isinstance(scalar.lo, str | bytes):
-        return replace(scalar, lo=np.array(scalar.lo, object), hi=np.array(scalar.hi, object))
-    return scalar
+    """A constant, or a column of which nothing is known, the same in every slice."""
+    interval = operand.interval if isinstance(operand, BoundConstant) else UNKNOWN
+    return masked_range_of(interval, _filler_of(operand))
 
 
 def _filler_of(operand: BoundOperand) -> object:
@@ -286,8 +279,8 @@ def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Ra
     match operand:
         case BoundColumn():
             return column_range(operand)
-        case BoundConstant(interval=interval):
-            return _literal_range(interval)
+        case BoundConstant():
+            return _unknown_range(operand)
         case BoundFunction():
             return _function_range(operand, statistics_of, n)
 
@@ -298,7 +291,7 @@ def _range_of_statistics(statistics: ColumnStatistics) -> Range:
         # NaN may be among the values unless both bounds are known: it has no place in an order (P3).
         unknown = lo_unknown | hi_unknown | np.isnan(statistics.lo) | np.isnan(statistics.hi)
         lo_unknown = hi_unknown = unknown
-    return Range(statistics.lo, statistics.hi, _uniform(lo_unknown), _uniform(hi_unknown),
+    return Range(MaskedBound(statistics.lo, _uniform(lo_unknown)), MaskedBound(statistics.hi, _uniform(hi_unknown)),
                  _uniform(statistics.may_be_null), _uniform(statistics.may_be_value))
 
 
@@ -339,10 +332,11 @@ def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColum
         distinct[:] = values
         return distinct[which]
 
-    return Range(spread([fill if r.lo is None else r.lo for r in results], dtype),
-                 spread([fill if r.hi is None else r.hi for r in results], dtype),
-                 spread([r.lo is None for r in results], np.bool_), spread([r.hi is None for r in results], np.bool_),
-                 spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
+    lo = MaskedBound(spread([fill if r.lo is None else r.lo for r in results], dtype),
+                     spread([r.lo is None for r in results], np.bool_))
+    hi = MaskedBound(spread([fill if r.hi is None else r.hi for r in results], dtype),
+                     spread([r.hi is None for r in results], np.bool_))
+    return Range(lo, hi, spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
 
 
 def _columns(function: BoundFunction) -> list[BoundColumn]:

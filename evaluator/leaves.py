@@ -1,6 +1,7 @@
 """Bound leaves: a test of the rule table over operands, and what it reads.
 
-``Test`` is one of six forms; ``test_outcome`` evaluates any of them on ranges, for one slice or for all.
+``Test`` is one of six forms; ``test_planes`` applies the rule table to any of them, on ranges of one slice, of all
+slices, or on symbols.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from typing_extensions import assert_never
 from evaluator import rules
 from evaluator.expression import HudiExpression, to_text
 from evaluator.like import LikePattern
-from evaluator.operands import BoundOperand
-from evaluator.rules import Members, Range
+from evaluator.operands import BoundConstant, BoundOperand
+from evaluator.outcome import FALSE, NULL, TRUE
+from evaluator.ranges import Members, Range
+from evaluator.rules import Planes
 from evaluator.schema import Field
 
-__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "Test",
-           "test_outcome"]
+__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "RangeOf",
+           "Test", "test_outcome", "test_planes"]
+
+RangeOf = Callable[[BoundOperand], Range]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,8 @@ class Prefix:
     """
 
     operand: BoundOperand
-    prefix: str
-    successor: str | None
+    prefix: BoundConstant
+    successor: BoundConstant | None
     exact: bool
     pattern: LikePattern | None = None
 
@@ -105,21 +110,32 @@ class BoundLeaf:
         return to_text(self.node)
 
 
-def test_outcome(test: Test, range_of: Callable[[BoundOperand], Range]) -> Any:
-    """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
+def test_planes(test: Test, range_of: RangeOf) -> Planes:
+    """When a test can be TRUE, FALSE and NULL, as ``range_of`` gives scalars, arrays or symbols.
+
+    A pattern behind a prefix is left open here: see ``test_outcome``.
+    """
     match test:
         case Comparison(op=op, left=left, right=right):
             return rules.compare(op, range_of(left), range_of(right))
         case Membership(operand=operand, members=members):
             return rules.is_in(range_of(operand), members)
-        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact, pattern=pattern):
-            found = rules.starts_with(range_of(operand), prefix, successor, exact)
-            return found if pattern is None else rules.on_points(found, range_of(operand), pattern.matches)
+        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact):
+            above = None if successor is None else range_of(successor)
+            return rules.starts_with(range_of(operand), range_of(prefix), above, exact)
         case NullTest(operand=operand):
             return rules.is_null(range_of(operand))
         case OutOfRange(operand=operand, truth=truth):
             return rules.is_constant(range_of(operand), truth)
         case Fixed(outcome=fixed):
-            return fixed
+            return bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL)
         case _:
             assert_never(test)
+
+
+def test_outcome(test: Test, range_of: RangeOf) -> Any:
+    """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
+    found = rules.pack(test_planes(test, range_of))
+    if isinstance(test, Prefix) and test.pattern is not None:
+        return rules.on_points(found, range_of(test.operand), test.pattern.matches)
+    return found
