@@ -9,7 +9,8 @@ and unknown keeps the file.
     0.0 / 0.0, a float                     the file holds a NaN (hudi#18754)
     -1.0 .. 2.0, a float, over 100 rows    a row group holds a NaN, and values out of this range (hudi#18754)
     NaN as a bound                         a NaN is in the file, and the other bound is no help (iceberg#2069)
-    null / null, nulls = rows, text        all null, or values too long for Parquet's bounds (hudi#18755)
+    null / null, nulls = rows, text        all null, or values too long for Parquet's bounds (hudi#18755): the latter
+                                           take 2048 bytes at least
     "a" .. "b", nulls > 0, over 100 rows   a row group's text was too long and counts as null (hudi#18755)
     0 / 0, nulls = rows                    all null; the bounds are the type's zero
 
@@ -27,7 +28,8 @@ import numpy.typing as npt
 
 from evaluator.columns import UNKNOWN_COUNT
 
-__all__ = ["ANCIENT_DAY", "ANCIENT_MICROS", "ROWS_IN_ONE_ROW_GROUP", "Trust", "all_null", "distrust_ancient_bounds",
+__all__ = ["ANCIENT_DAY", "ANCIENT_MICROS", "ROWS_IN_ONE_ROW_GROUP", "SHORTEST_LONG_TEXT", "Trust", "all_null",
+           "believe_short_text", "distrust_ancient_bounds",
            "distrust_float_spanning_zero", "distrust_impossible_counts", "distrust_inverted_bounds",
            "distrust_nan_bounds", "distrust_nan_zero_bounds", "distrust_null_bounds_of_text",
            "distrust_reordered_text", "distrust_text_beside_nulls", "holds_nothing", "ignore_bounds_of_all_null",
@@ -39,6 +41,8 @@ Floats = npt.NDArray[np.float64]
 
 #: parquet-mr looks at the size of a row group after 100 records at the earliest: up to here there is only one.
 ROWS_IN_ONE_ROW_GROUP = 100
+#: parquet-mr leaves out bounds that have 4096 bytes together: one of the two has this many at least.
+SHORTEST_LONG_TEXT = 2048
 #: 1582-10-15 in days and 1900-01-01 in microseconds: older values may be in a calendar or zone that readers rebase.
 ANCIENT_DAY = -141_427
 ANCIENT_MICROS = -2_208_988_800_000_000
@@ -153,6 +157,16 @@ def distrust_text_beside_nulls(nulls: Counts, rows: Counts) -> Mask:
     With no null at all, or one row group, nothing can have dropped out.
     """
     mask: Mask = (nulls != 0) & ((rows > ROWS_IN_ONE_ROW_GROUP) | (rows == UNKNOWN_COUNT))
+    return mask
+
+
+def believe_short_text(sizes: Counts) -> Mask:
+    """P2, hudi#18755: where the column takes too few bytes, before compression, to hold a value without bounds.
+
+    Each value is written in full once: in a dictionary, in a page, or as suffixes that add up to it. A size of 0, as
+    of a writer that does not know it, proves nothing.
+    """
+    mask: Mask = (sizes > 0) & (sizes < SHORTEST_LONG_TEXT)
     return mask
 
 

@@ -40,6 +40,7 @@ class StatsRecord(NamedTuple):
 
     ``lo_wrapper`` and ``hi_wrapper`` name the Avro wrapper ("" for null); strings and decimals are still bytes.
     Counts are None where they were null. ``ordinal`` is 0 for a V1 wrapper, ``info`` is ``p,s`` for V2 decimals.
+    ``size`` is how many bytes the column's values take in the file before compression.
     """
 
     file_name: bytes
@@ -54,6 +55,7 @@ class StatsRecord(NamedTuple):
     tight: bool
     ordinal: int
     info: bytes
+    size: int | None = None
 
 
 class ColumnStatsDecoder:
@@ -128,7 +130,7 @@ class ColumnStatsDecoder:
         hi, p = _long(data, p + 1) if kind == "long" else _value(data, p + 1, kind)
         rows, p = _count(data, p)
         nulls, p = _count(data, p)
-        p = _skip_count(data, _skip_count(data, p))
+        size, p = _count(data, _skip_count(data, p))
         deleted = data[p] != 0
         p += 1
         tight = False
@@ -147,7 +149,8 @@ class ColumnStatsDecoder:
                     p += 1
         if p + self._tail != end or data.count(0, p, end) != self._tail:
             raise _OtherShapeError
-        return StatsRecord(name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info)
+        return StatsRecord(name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info,
+                           size)
 
     def _by_reference(self, data: bytes, start: int, end: int) -> StatsRecord | None:
         if self._reference is None:
@@ -165,7 +168,8 @@ def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
     return StatsRecord((stats.get("fileName") or "").encode(), (stats.get("columnName") or "").encode(),
                        lo_wrapper, lo, hi_wrapper, hi, stats.get("valueCount"), stats.get("nullCount"),
                        bool(stats.get("isDeleted")), bool(stats.get("isTightBound")),
-                       value_type.get("typeOrdinal", 0), (value_type.get("additionalInfo") or "").encode())
+                       value_type.get("typeOrdinal", 0), (value_type.get("additionalInfo") or "").encode(),
+                       stats.get("totalUncompressedSize"))
 
 
 def _plain(wrapped: Any) -> tuple[str, Any]:

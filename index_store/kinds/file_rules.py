@@ -17,6 +17,7 @@ from evaluator.bounds import (
     ROWS_IN_ONE_ROW_GROUP,
     Trust,
     all_null,
+    believe_short_text,
     distrust_float_spanning_zero,
     distrust_impossible_counts,
     distrust_inverted_bounds,
@@ -50,7 +51,8 @@ Counts = npt.NDArray[np.int64]
 class FileStatistics:
     """Statistics of one column, a row for each record: ``(m,)`` arrays, ``place`` the file in ``SliceFiles``.
 
-    ``empty`` rows say that the file holds no row of its own, ``null_only`` rows that all its values are null.
+    ``empty`` rows say that the file holds no row of its own, ``null_only`` rows that all its values are null. ``size``
+    is in bytes before compression.
     """
 
     type: Type
@@ -64,20 +66,21 @@ class FileStatistics:
     trust: npt.NDArray[np.uint8]
     empty: Mask
     null_only: Mask
+    size: Counts
 
     @classmethod
     def of(cls, records: Sequence[StatsRecord], place: npt.NDArray[np.intp], column_type: Type, unit: str,
            version: int) -> FileStatistics:
         """Records of one column in the column's type; nothing is believed or doubted yet but the type."""
         m = len(records)
-        columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 12
-        _, _, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, _, _, ordinal, info = columns
+        columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 13
+        _, _, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, _, _, ordinal, info, size = columns
         lo_kinds, hi_kinds = (list(zip(side, ordinal, info, strict=True)) for side in (lo_wrapper, hi_wrapper))
         low = read_bounds(lo, lo_kinds, column_type, unit, version, upper=False)
         high = read_bounds(hi, hi_kinds, column_type, unit, version, upper=True)
         no = np.zeros(m, np.bool_)
         return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
-                   np.maximum(low.trust, high.trust), no, no)
+                   np.maximum(low.trust, high.trust), no, no, _counts(size))
 
     def distrusting(self, mask: Mask, trust: Trust, *, counts_too: bool = False) -> FileStatistics:
         """Forget the bounds where the mask says so (and the counts, which takes back "all null" and "empty")."""
@@ -89,7 +92,6 @@ class FileStatistics:
             found = replace(found, nulls=np.where(mask, UNKNOWN_COUNT, self.nulls), empty=self.empty & ~mask,
                             rows=np.where(mask, UNKNOWN_COUNT, self.rows), null_only=self.null_only & ~mask)
         return found
-
 
     def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
         """Rows added for files of which all ``counts`` values are null."""
@@ -104,7 +106,7 @@ class FileStatistics:
             self.type, joined(self.place, places), joined(self.lo, empty), joined(self.hi, empty),
             joined(self.lo_known, no), joined(self.hi_known, no), joined(self.nulls, counts), joined(self.rows, counts),
             joined(self.trust, np.zeros(m, np.uint8)), joined(self.empty, counts == 0),
-            joined(self.null_only, counts > 0))
+            joined(self.null_only, counts > 0), joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)))
 
 
 def _counts(values: Sequence[int | None]) -> Counts:
@@ -125,6 +127,8 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows)
     if not is_text:                                           # all null is stored as zeros: these had no bounds (INT96)
         doubtful &= ~is_log
+    elif (~is_log & (stored_lo | stored_hi)).any():           # the writer does write bounds of the column
+        doubtful &= is_log | ~believe_short_text(rows.size)
     proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
     if _is_refuted(null_only & ~doubtful & ~is_log, rows, files, proof):
         doubtful = doubtful | null_only & ~is_log
@@ -161,6 +165,7 @@ def _believe_floats(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof
 def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
                   ) -> FileStatistics:
     beside = (rows.lo_known | rows.hi_known) & ~is_log & distrust_text_beside_nulls(rows.nulls, rows.rows)
+    beside &= ~believe_short_text(rows.size)
     proven = _ask(beside, rows, files, lambda found: proof(found).bounded)
     rows = rows.distrusting(beside & ~proven, Trust.LONG_STRING)
     if rows.type.kind is Kind.BINARY:

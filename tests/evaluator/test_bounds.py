@@ -80,6 +80,16 @@ def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
     assert bounds.distrust_text_beside_nulls(counts(nulls), counts(rows)).tolist() == [doubted]
 
 
+@pytest.mark.parametrize(("size", "believed"), [
+    pytest.param(2047, True, id="P2: smaller than the shortest value without bounds"),
+    pytest.param(2048, False, id="P2: one value of 2048 bytes may be there"),
+    pytest.param(29, True, id="P2: a page of nulls"),
+    pytest.param(0, False, id="P2: a writer that knows no size"),
+    pytest.param(-1, False, id="P2: unknown size")])
+def test_p2_a_small_column_holds_no_long_text(size, believed):
+    assert bounds.believe_short_text(counts(size)).tolist() == [believed]
+
+
 @pytest.mark.parametrize(("lo", "hi", "doubted"), [
     pytest.param(NAN, 1.0, True, id="P3: lower"), pytest.param(1.0, NAN, True, id="P3: upper"),
     pytest.param(NAN, NAN, True, id="P3: both"), pytest.param(-INF, INF, False, id="P3: infinities are values")])

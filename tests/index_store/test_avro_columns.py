@@ -66,14 +66,15 @@ def test_drawn_records_come_back(drawn):
     for name, column, lo, hi, rows, nulls, deleted, kind in drawn:
         value = stats_value(name, column, lo, hi, rows, nulls, deleted=deleted, value_type=kind)
         expected = StatsRecord(name.encode(), column.encode(), *as_stored(lo), *as_stored(hi), rows, nulls, deleted,
-                               False, kind[0] if kind else 0, (kind[1] or "").encode() if kind else b"")
+                               False, kind[0] if kind else 0, (kind[1] or "").encode() if kind else b"", 200)
         assert decoder.decode(b"xyz" + value + b"tail", 3, 3 + len(value)) == expected
 
 
 def test_the_schema_of_version_6_has_fewer_fields():
     value = stats_value("f.parquet", "c", ("IntWrapper", 1), ("IntWrapper", 2), 10, 0, schema=V6_SCHEMA)
     record = ColumnStatsDecoder(V6_SCHEMA).decode(value, 0, len(value))
-    assert record == StatsRecord(b"f.parquet", b"c", "IntWrapper", 1, "IntWrapper", 2, 10, 0, False, False, 0, b"")
+    assert record == StatsRecord(b"f.parquet", b"c", "IntWrapper", 1, "IntWrapper", 2, 10, 0, False, False, 0, b"",
+                                 200)
 
 
 def test_a_schema_in_another_order_goes_through_fastavro():
@@ -84,7 +85,7 @@ def test_a_schema_in_another_order_goes_through_fastavro():
     decoder = ColumnStatsDecoder(schema)
     assert not decoder._fast
     assert decoder.decode(value, 0, len(value)) == StatsRecord(
-        b"f.parquet", b"c", "StringWrapper", b"a", "StringWrapper", b"b", 10, 0, False, False, 0, b"")
+        b"f.parquet", b"c", "StringWrapper", b"a", "StringWrapper", b"b", 10, 0, False, False, 0, b"", 200)
 
 
 def test_a_schema_without_statistics_is_refused():

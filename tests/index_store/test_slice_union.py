@@ -44,13 +44,15 @@ class File:
     hi: object = None
     rows: int | None = 10
     nulls: int | None = 0
+    size: int | None = None
 
 
 def record(name, column_type, file):
     wrapper, ordinal = WRAPPERS[column_type]
     lo, hi = (value.encode() if isinstance(value, str) else value for value in (file.lo, file.hi))
     return StatsRecord(name.encode(), b"c", wrapper if lo is not None else "", lo, wrapper if hi is not None else "",
-                       hi, file.rows, file.nulls, False, False, ordinal if lo is not None else 1, b"")
+                       hi, file.rows, file.nulls, False, False, ordinal if lo is not None else 1, b"",
+                       file.size)
 
 
 def united(column_type, *slices, proof=NOTHING_PROVEN, custom_merge=False, deleted=()):
@@ -252,3 +254,24 @@ def test_equal_file_names_in_two_partitions_are_told_apart():
         FileSlice("p=1", "00000000-0", f"p=1/{name}"), FileSlice("p=2", "00000000-0", f"p=2/{name}"))))
     assert files.by_name[name.encode()] == SliceFiles.AMBIGUOUS
     assert sorted(files.by_partition.values()) == [0, 1]
+
+
+@pytest.mark.parametrize(("size", "other", "all_null"), [
+    pytest.param(29, File("a", "b"), True, id="too small for a long value"),
+    pytest.param(5040, File("a", "b"), False, id="long enough for one"),
+    pytest.param(None, File("a", "b"), False, id="no size"),
+    pytest.param(29, File(None, None, 10, 10, 29), False, id="no file of the column has bounds")])
+def test_p2_text_that_takes_few_bytes_is_all_null_as_claimed(size, other, all_null):
+    found = united(STRING, [File(None, None, 10, 10, size)], [other])
+    assert found.may_be_value.tolist()[0] is not all_null
+
+
+def test_p2_a_footer_without_statistics_refutes_a_small_column_of_nulls():
+    found = united(STRING, [File(None, None, 10, 10, 29)], [File("a", "b")], proof=Proof(read=True))
+    assert found.may_be_value.tolist() == [True, True]
+
+
+@pytest.mark.parametrize(("size", "known"), [(2047, True), (2048, False)])
+def test_p2_text_beside_nulls_in_few_bytes_hides_no_row_group(size, known):
+    found = united(STRING, [File("a", "b", 500, 3, size)])
+    assert found.lo_known.tolist() == found.hi_known.tolist() == [known]
