@@ -25,7 +25,7 @@ from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
 from index_store.formats.log_file import data_instants
-from index_store.kinds.absent_columns import with_absent_columns
+from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.base import Coverage, column_coverage
 from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import FooterProofs
@@ -86,6 +86,7 @@ class ColumnStats:
         self._slices = slices
         self._metadata = metadata
         self._proofs = FooterProofs(table.footers)
+        self._commits = CommitSchemas(table.timeline)
         self._known: dict[str, ColumnStatistics | None] = {}
         self._files: SliceFiles | None = None
         self._one_writer: dict[int, bool] = {}
@@ -163,7 +164,7 @@ class ColumnStats:
         rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))
         rows = self._distrust_appended_logs(rows)
         gone = np.array(deleted, np.intp)
-        rows = with_absent_columns(rows, column, files, gone, table, self._names.renamed)
+        rows = with_absent_columns(rows, column, files, gone, table, self._names.renamed, self._commits)
         custom = not merges_to_stored_values(table.properties)
         return unite(rows, files, gone, custom_merge=custom)
 

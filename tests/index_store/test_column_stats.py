@@ -17,11 +17,12 @@ from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT
 from index_store import open_table
 from index_store.kinds import column_stats as column_stats_module
-from index_store.kinds.absent_columns import with_absent_columns
+from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.file_rules import FileStatistics
 from index_store.kinds.slice_union import SliceFiles
 from index_store.schema_history import read_name_history
 from index_store.storage import Storage
+from index_store.timeline import Timeline, read_timeline
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
 
@@ -149,16 +150,18 @@ def test_a_column_that_was_widened_or_added_keeps_what_fits(hudi_table):
     assert (~added.may_be_value).sum() == 5  # four were written before the column was added
 
 
-@pytest.mark.parametrize("obstacle", ["no footers", "default", "partition column", "bootstrap", "renamed",
+@pytest.mark.parametrize("obstacle", ["no proof", "default", "partition column", "bootstrap", "renamed",
                                       "other case"])
 def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_it(hudi_table, obstacle):
     path = hudi_table("1.1.1_evol_cow")
     table = open_table(path)
     column = next(field for field in table.schema if field.name == "extra")
     renamed = frozenset()
+    commits = CommitSchemas(table.timeline)
     match obstacle:
-        case "no footers":
+        case "no proof":
             table.footers._limit = 0
+            commits = CommitSchemas(Timeline(()))
         case "default":
             table.columns = replace(table.columns, filled=frozenset(["extra"]))
         case "partition column":
@@ -172,7 +175,38 @@ def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_
     files = SliceFiles.of(table.slices())
     none = np.zeros(0, np.intp)
     rows = FileStatistics.of([], none, column.type, "", 9)
-    assert not len(with_absent_columns(rows, column, files, none, table, renamed).place)
+    assert not len(with_absent_columns(rows, column, files, none, table, renamed, commits).place)
+
+
+@pytest.mark.parametrize("proof", ["commits", "footers"])
+def test_p6_a_column_that_was_added_later_is_null_in_the_files_before_it(hudi_table, proof):
+    table = open_table(hudi_table("1.1.1_evol_cow"))
+    if proof == "commits":
+        table.footers._limit = 0
+    column = next(field for field in table.schema if field.name == "extra")
+    commits = CommitSchemas(table.timeline if proof == "commits" else Timeline(()))
+    files, none = SliceFiles.of(table.slices()), np.zeros(0, np.intp)
+    rows = with_absent_columns(FileStatistics.of([], none, column.type, "", 9), column, files, none, table, frozenset(),
+                               commits)
+    lacking = {path for path in files.paths if "extra" not in parquet.read_schema(f"{table.path}/{path}").names}
+    assert {files.paths[place] for place in rows.place} == lacking
+    assert rows.nulls.tolist() == [parquet.read_metadata(f"{table.path}/{files.paths[place]}").num_rows
+                                   for place in rows.place]
+
+
+@pytest.mark.parametrize(("schemas", "proven"), [
+    ([["id"], ["id", "x"]], ["0.parquet"]), ([["id"], ["id"]], ["0.parquet", "1.parquet"]), ([["x"], ["id"]], []),
+    ([["id", "X"], ["id"]], []), ([None, ["id"]], ["1.parquet"]), ([["id"], None, ["x"]], ["0.parquet"])], ids=str)
+def test_p6_only_commits_before_the_column_prove_that_their_files_lack_it(tmp_path, schemas, proven):
+    for i, names in enumerate(schemas):
+        fields = [{"name": name, "type": ["null", "int"], "default": None} for name in names or ()]
+        schema = json.dumps({"type": "record", "name": "r", "fields": fields}) if names else None
+        (tmp_path / f"2026010100000000{i}.commit").write_text(json.dumps({
+            "partitionToWriteStats": {"": [{"path": f"{i}.parquet", "numWrites": 3}]},
+            "extraMetadata": {"schema": schema}}))
+    found = CommitSchemas(read_timeline(Storage.at(tmp_path)))
+    for _ in range(2):
+        assert found.files_without("x") == dict.fromkeys(proven, 3)
 
 
 def test_the_names_that_a_column_had_before_are_known(tmp_path):
