@@ -1,29 +1,71 @@
-"""``make bench``: run every module of this folder that has a ``run()`` and print what it measured.
+"""``make bench``: run the modules of this folder that have a ``run()``, or the named ones; print what they measured.
 
-``run()`` gives rows (name, value with its unit, ratio to what it is compared with, or "").
+``run()`` gives rows (name, value with its unit, ratio to what it is compared with, or ""), or tables and text of its
+own.
+With ``--save``, the whole result of all modules is written beside this file.
 """
 
 from __future__ import annotations
 
+import datetime
 import importlib
+import os
 import pkgutil
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
 
-from rich.console import Console
+import click
+from rich.console import Console, RenderableType
 from rich.table import Table
 
 import tests.bench
+from tests.bench.engines import missing
+
+_RESULT = Path(__file__).with_name("last_result.txt")
+_WIDTH = 180
 
 
-def main() -> None:
-    console = Console()
-    table = Table("benchmark", "measure", "value", "ratio")
-    for found in sorted(pkgutil.iter_modules(tests.bench.__path__), key=lambda module: module.name):
-        if found.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"tests.bench.{found.name}")
-        for name, value, ratio in module.run():
-            table.add_row(found.name, name, value, ratio)
-    console.print(table)
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--save", is_flag=True, help=f"Write the result to {_RESULT.name} too; of all modules and engines only.")
+def main(names: tuple[str, ...], save: bool) -> None:
+    """Time the hot paths and print ratios."""
+    if save and (names or missing()):
+        raise click.UsageError(f"a result is saved whole: without names, and with {missing() or 'every engine'}")
+    modules = list(_benches(names))
+    console = Console(width=_WIDTH, record=True)
+    console.print(_machine())
+    for module in modules:
+        rows = Table("benchmark", "measure", "value", "ratio")
+        for item in module.run():
+            if isinstance(item, tuple):
+                rows.add_row(module.__name__.rpartition(".")[2], *item)
+            else:
+                console.print(item, highlight=False)
+        if rows.row_count:
+            console.print(rows)
+    if save:
+        lines = (line.rstrip() for line in console.export_text().splitlines())
+        _RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
+    found = [module.name for module in pkgutil.iter_modules(tests.bench.__path__)
+             if not module.name.startswith(("_", "test_"))]
+    for name in names or sorted(found):
+        if name not in found:
+            raise click.UsageError(f"no module {name}: {', '.join(sorted(found))}")
+        module = importlib.import_module(f"tests.bench.{name}")
+        if hasattr(module, "run"):
+            yield module
+
+
+def _machine() -> RenderableType:
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    return (f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}, "
+            f"{platform.python_implementation()} {platform.python_version()}")
 
 
 if __name__ == "__main__":
