@@ -110,7 +110,7 @@ def _joined(a: Argument, b: Argument) -> Argument:
     """a || b: at least a.lo || b.lo, if a is one value; at most a prefix of a.hi followed by b.hi."""
     x, y = a.interval, b.interval
     if x.is_point:
-        lo = None if y.lo is None else x.lo + y.lo
+        lo = x.lo + (y.lo or "")
         hi = None if y.hi is None else x.lo + y.hi
     else:
         lo = x.lo

@@ -103,11 +103,12 @@ def unite(rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp]
     lo, lo_known = _extreme(np.minimum, rows, of, rows.lo, rows.lo_known, n)
     hi, hi_known = _extreme(np.maximum, rows, of, rows.hi, rows.hi_known, n)
     counted = complete & (_worst(of, rows.nulls == UNKNOWN_COUNT, n) == 0)
-    nulls = np.where(counted, _sum(of, rows.nulls, n), UNKNOWN_COUNT)
+    nulls = np.where(counted, _nulls_of_files(rows, files, places), UNKNOWN_COUNT)
     all_null = counted & (_worst(of, ~(rows.null_only | rows.empty), n) == 0) & (_worst(of, rows.null_only, n) == 1)
     row_count = np.full(n, UNKNOWN_COUNT, np.int64)
     row_count[all_null] = nulls[all_null]
     _count_single_files(row_count, rows, files, of)
+    row_count[(row_count == nulls) & (nulls > 0) & ~all_null] = UNKNOWN_COUNT
     trust = _worst(of, rows.trust, n).astype(np.uint8)
     trust[~complete] = Trust.NO_RECORD
     trust[files.slice_of[deleted]] = Trust.TOMBSTONE
@@ -157,9 +158,12 @@ def _worst(of: npt.NDArray[np.intp], values: npt.NDArray[Any], n: int) -> npt.ND
     return found
 
 
-def _sum(of: npt.NDArray[np.intp], values: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    found = np.zeros(n, np.int64)
-    np.add.at(found, of, values)
+def _nulls_of_files(rows: FileStatistics, files: SliceFiles, places: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """How many nulls the files of each slice hold at most: records of one file count the same rows, not more."""
+    of_file = np.full(len(files.paths), UNKNOWN_COUNT, np.int64)
+    np.maximum.at(of_file, rows.place, rows.nulls)
+    found = np.zeros(files.slices, np.int64)
+    np.add.at(found, files.slice_of[places], of_file[places])
     return found
 
 

@@ -92,6 +92,17 @@ def test_the_same_record_again_changes_nothing(table):
     assert (after.null_count[0], after.row_count[0]) == (before.null_count[0], before.row_count[0]) == (0, 100_000)
 
 
+def test_two_records_of_one_file_count_its_nulls_once(table):
+    put(table, data(table, FIRST - 5, FIRST + 7, nulls=60_000), data(table, FIRST - 6, FIRST + 8, nulls=50_000))
+    found = ts_of(table)
+    assert (found.null_count[0], found.row_count[0]) == (60_000, 100_000)
+
+
+def test_a_claim_of_nothing_but_nulls_that_another_record_denies_is_no_claim(table):
+    put(table, data(table, FIRST - 5, FIRST + 7, nulls=100_000))
+    assert ts_of(table).may_be_value[0]
+
+
 def test_records_that_disagree_on_the_rows_leave_no_row_count(table):
     put(table, data(table, FIRST, FIRST + 9, rows=7))
     assert ts_of(table).row_count[0] == UNKNOWN_COUNT
