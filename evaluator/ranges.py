@@ -120,8 +120,9 @@ class MaskedBound:
         inside = (at < len(values)) & (following <= hi.values)
         if self.unknown is False and hi.unknown is False:
             return inside
-        smallest_reaches = (members.values[0] <= hi.values) | hi.unknown
-        largest_reaches = (members.values[-1] >= self.values) | self.unknown
+        # As arrays of objects: numpy takes plain text and bytes for its own type, and drops NULs at their end.
+        smallest_reaches = (values[:1] <= hi.values) | hi.unknown
+        largest_reaches = (values[-1:] >= self.values) | self.unknown
         half_known = self.unknown | hi.unknown
         return (inside | half_known) & smallest_reaches & largest_reaches
 

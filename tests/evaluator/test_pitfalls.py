@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from evaluator import expression as ex
+from evaluator.bind import bind
 from evaluator.columns import from_values
+from evaluator.evaluate import Source, evaluate
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import (
@@ -375,3 +377,14 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
     found = evaluate(bound, 3, [first, second])
     assert found.keep.tolist() == [True, False, False]
     assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}
+
+
+# NUL is a character and a byte like any other: numpy drops it at the end of its own fixed-width text
+@pytest.mark.parametrize(("of", "value", "less"), [(STRING, "a\0", "a"), (BINARY, b"a\0", b"a")], ids=["text", "bytes"])
+def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(of: Type, value: object, less: object) -> None:
+    statistics = from_values(of, [value, value, None], [value, None, value], [0, 0, 0], [1, 2, 2])
+    bound = bind(ex.In(col("x"), (lit(value, of),)), Schema([Field("x", of)]), SPARK)
+    assert evaluate(bound, 3, [Source("column_stats", {"x": statistics})]).keep.tolist() == [True] * 3
+    assert outcome_of(ex.Compare("=", col("x"), lit(value, of)), {"x": stats(of, value, value)}) == "T"
+    assert outcome_of(ex.Compare("<=", col("x"), lit(less, of)), {"x": stats(of, value, value)}) == "F"
+    assert outcome_of(ex.In(col("x"), (lit(less, of),)), {"x": stats(of, value, value)}) == "F"
