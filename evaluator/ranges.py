@@ -120,9 +120,10 @@ class MaskedBound:
         inside = (at < len(values)) & (following <= hi.values)
         if self.unknown is False and hi.unknown is False:
             return inside
-        # As arrays of objects: numpy takes plain text and bytes for its own type, and drops NULs at their end.
-        smallest_reaches = (values[:1] <= hi.values) | hi.unknown
-        largest_reaches = (values[-1:] >= self.values) | self.unknown
+        # As arrays without axes: numpy takes plain text and bytes for its own type, and drops NULs at their end.
+        smallest, largest = values[:1].reshape(()), values[-1:].reshape(())
+        smallest_reaches = (smallest <= hi.values) | hi.unknown
+        largest_reaches = (largest >= self.values) | self.unknown
         half_known = self.unknown | hi.unknown
         return (inside | half_known) & smallest_reaches & largest_reaches
 

@@ -385,6 +385,7 @@ def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(of: Type, value: obje
     statistics = from_values(of, [value, value, None], [value, None, value], [0, 0, 0], [1, 2, 2])
     bound = bind(ex.In(col("x"), (lit(value, of),)), Schema([Field("x", of)]), SPARK)
     assert evaluate(bound, 3, [Source("column_stats", {"x": statistics})]).keep.tolist() == [True] * 3
+    assert evaluate(bound, 3, [Source("column_stats", {})]).keep.tolist() == [True] * 3
     assert outcome_of(ex.Compare("=", col("x"), lit(value, of)), {"x": stats(of, value, value)}) == "T"
     assert outcome_of(ex.Compare("<=", col("x"), lit(less, of)), {"x": stats(of, value, value)}) == "F"
     assert outcome_of(ex.In(col("x"), (lit(less, of),)), {"x": stats(of, value, value)}) == "F"
