@@ -53,7 +53,8 @@ def convert(value: Any, source: Type, target: Type) -> Any:
     if source.kind.is_number and kind is Kind.DOUBLE:
         return float(value)
     if source.kind.is_number and kind is Kind.FLOAT:
-        return float(np.float32(float(value)))
+        with np.errstate(over="ignore"):
+            return float(np.float32(float(value)))
     if source.kind.is_number and kind is Kind.DECIMAL:
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP, _WIDE)
         return rounded if abs(rounded) < 10 ** (target.precision - target.scale) else None
