@@ -43,6 +43,8 @@ Floats = npt.NDArray[np.float64]
 ROWS_IN_ONE_ROW_GROUP = 100
 #: parquet-mr leaves out bounds that have 4096 bytes together: one of the two has this many at least.
 SHORTEST_LONG_TEXT = 2048
+#: The least float above 0.0: one step of widening.
+SMALLEST_FLOAT = 2.0**-149
 #: 1582-10-15 in days and 1900-01-01 in microseconds: older values may be in a calendar or zone that readers rebase.
 ANCIENT_DAY = -141_427
 ANCIENT_MICROS = -2_208_988_800_000_000
@@ -122,8 +124,11 @@ def holds_nothing(lo_known: Mask, hi_known: Mask, nulls: Counts, rows: Counts) -
 
 
 def distrust_nan_zero_bounds(lo: Floats, hi: Floats) -> Mask:
-    """P1, hudi#18754: parquet-mr drops the bounds of a column with a NaN, and Hudi reads what is left as 0.0 / 0.0."""
-    mask: Mask = (lo == 0.0) & (hi == 0.0)
+    """P1, hudi#18754: parquet-mr drops the bounds of a column with a NaN, and Hudi reads what is left as 0.0 / 0.0.
+
+    A FLOAT file of a DOUBLE column has had its zeros widened by one step (``widen_float_as_double``).
+    """
+    mask: Mask = (np.abs(lo) <= SMALLEST_FLOAT) & (np.abs(hi) <= SMALLEST_FLOAT)
     return mask
 
 

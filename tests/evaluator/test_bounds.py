@@ -27,6 +27,8 @@ def floats(*values):
     pytest.param(0.0, 0.0, True, id="P1: what a NaN leaves"),
     pytest.param(-0.0, 0.0, True, id="P1: signed zeros are zeros"),
     pytest.param(-0.0, -0.0, True, id="P1: negative zeros too"),
+    pytest.param(-(2.0**-149), 2.0**-149, True, id="P1: the zeros of a FLOAT file, widened for a DOUBLE column"),
+    pytest.param(0.0, 2.0**-148, False, id="P1: beyond one step it is a range"),
     pytest.param(0.0, 1.0, False, id="P1: a range is no such pattern"),
     pytest.param(-1.0, 0.0, False, id="P1: nor up to zero"),
     pytest.param(5.0, 5.0, False, id="P1: nor one other value")])
@@ -184,6 +186,11 @@ def test_p19_a_float_read_as_double_is_within_the_widened_bounds(value):
     as_text = float(str(np.float32(value)))
     assert low[0] < value < high[0]
     assert low[0] <= as_text <= high[0]
+
+
+def test_p1_zeros_that_were_widened_from_float_to_double_are_still_doubted():
+    zeros = bounds.widen_float_as_double(floats(0.0, -0.0), floats(0.0, 0.0))
+    assert bounds.distrust_nan_zero_bounds(*zeros).tolist() == [True, True]
 
 
 def test_every_trust_code_has_a_reason_and_fits_a_byte():
