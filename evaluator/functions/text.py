@@ -1,10 +1,7 @@
 """Text functions over intervals.
 
-``substr(c, 1, n)`` and ``left`` never fall (a prefix of a smaller text is not greater). ``lower`` and ``upper`` do not
-keep the order ('Z' < 'a', but 'z' > 'a'): all texts of [lo, hi] share the common prefix of lo and hi and go on with
-a character
-between the two next ones, and that alone bounds the result. Only ASCII is mapped; other characters may change with
-locale and context.
+``substr(c, 1, n)`` and ``left`` never fall (a prefix of a smaller text is not greater). ``lower`` and ``upper`` do:
+see ``letter_case``. ``concat`` of a range is bounded by its first part.
 """
 
 from __future__ import annotations
@@ -13,21 +10,12 @@ from collections.abc import Callable, Sequence
 
 from evaluator.errors import UnsupportedError
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
+from evaluator.functions.letter_case import LOWER, UPPER, LetterCase, successor
 from evaluator.interval import Interval
 from evaluator.semantics import Semantics
 from evaluator.types import INT, STRING, Kind, Type
 
 __all__ = ["FUNCTIONS", "successor"]
-
-
-def successor(prefix: str) -> str | None:
-    """The smallest text above every text with this prefix; None when there is none."""
-    for end in range(len(prefix), 0, -1):
-        code = ord(prefix[end - 1])
-        if code < 0x10FFFF:
-            following = 0xE000 if code == 0xD7FF else code + 1
-            return prefix[: end - 1] + chr(following)
-    return None
 
 
 def _text_type(types: Sequence[Type]) -> Type:
@@ -47,35 +35,14 @@ def _length_type(types: Sequence[Type]) -> Type:
     return INT
 
 
-def _common_prefix(a: str, b: str) -> str:
-    length = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return a[:length]
-
-
-def _case(convert: Callable[[str], str], locale_letter: str, other_form: str) -> RangeFunction:
-    """lower or upper. ``locale_letter`` becomes ``other_form`` instead in Turkish, and may in any JVM."""
+def _case(letters: LetterCase) -> RangeFunction:
+    """lower or upper."""
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
         x = arguments[0].interval
-        if not x.is_bounded:
+        if x.lo is None and x.hi is None:
             return strict(arguments)
-        common = _common_prefix(x.lo, x.hi).partition(locale_letter)[0]
-        if not common.isascii():
-            return strict(arguments)
-        prefix = convert(common)
-        if x.lo == x.hi == common:
-            return strict(arguments, prefix, prefix)
-        lowest = ord(x.lo[len(common)]) if len(x.lo) > len(common) else 0
-        highest = ord(x.hi[len(common)])
-        if highest > 0x7F:
-            # Some character beyond ASCII may follow: only what stands before it is known.
-            return strict(arguments, prefix, successor(prefix))
-        following = [convert(chr(code)) for code in range(lowest, highest + 1)]
-        if lowest <= ord(locale_letter) <= highest:
-            following.append(other_form)
-        ends_here = len(x.lo) == len(common)
-        lo = prefix if ends_here else prefix + min(following)
-        return strict(arguments, lo, successor(prefix + max(following)))
+        return strict(arguments, *letters.bounds(x.lo or "", x.hi))
 
     return RangeFunction(_text_type, compute)
 
@@ -153,7 +120,7 @@ def _trimmed(trim: Callable[[str], str]) -> RangeFunction:
 
 
 _SUBSTRING = RangeFunction(_text_type, _substring)
-_LOWER, _UPPER = _case(str.lower, "I", "\u0131"), _case(str.upper, "i", "\u0130")
+_LOWER, _UPPER = _case(LOWER), _case(UPPER)
 
 FUNCTIONS = {
     "lower": _LOWER,
