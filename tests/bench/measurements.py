@@ -25,7 +25,7 @@ __all__ = ["TINY_SLICES", "Measurement", "check_answers", "measure", "measure_ti
 
 TINY_SLICES = 20
 
-_ROUNDS, _BUDGET_SECONDS = 7, 1.5
+_ROUNDS, _BUDGET_SECONDS = 9, 1.5
 _TINY_ROUNDS = 15
 
 
