@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.codes import MOST_EDGES
+from evaluator.column_index import SLICES_PER_BLOCK, ColumnIndex
 from evaluator.types import Kind, Type
 
 __all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "array_dtype", "filler", "from_values", "to_ordinal"]
@@ -26,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ColumnStatistics:
     """Bounds and counts of one column over n slices.
 
@@ -36,6 +39,7 @@ class ColumnStatistics:
     exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
     parts               the same by file, for slices of several files, if it is known
+    index               what ``indexed`` builds
     trust               ``(n,) uint8``, codes of ``evaluator.bounds.Trust``: why a statistic is missing or was
     distrusted
     """
@@ -49,27 +53,63 @@ class ColumnStatistics:
     row_count: Counts
     trust: npt.NDArray[np.uint8]
     parts: Parts | None = None
+    index: ColumnIndex | None = None
 
     def __len__(self) -> int:
         return len(self.lo)
 
-    @property
+    @cached_property
+    def usable_bounds(self) -> tuple[Mask, Mask]:
+        """``(n,) bool`` twice: where the lower and the upper bound bound every value.
+
+        NaN may be among floating-point values unless both bounds are known: it has no place in an order (P3).
+        """
+        if not self.type.kind.is_fractional:
+            return self.lo_known, self.hi_known
+        known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
+        return known, known
+
+    def indexed(self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK) -> ColumnStatistics:
+        """The same statistics with an index for searching many slices: the same answers, sooner.
+
+        Building costs about a second per two million slices; smaller edges and blocks are for tests.
+        """
+        return replace(self, index=ColumnIndex.of(self, most_edges, slices_per_block))
+
+    @cached_property
     def may_be_null(self) -> Mask:
         """``(n,) bool``: the null count is not known to be 0."""
         mask: Mask = self.null_count != 0
         return mask
 
-    @property
+    @cached_property
     def may_be_value(self) -> Mask:
         """``(n,) bool``: the null count is not known to be the row count."""
         mask: Mask = (self.null_count != self.row_count) | (self.row_count == UNKNOWN_COUNT)
         return mask
 
-    def take(self, indices: npt.NDArray[np.intp] | Mask) -> ColumnStatistics:
-        """The statistics of some slices only, by index or by mask; without parts."""
+    @cached_property
+    def any_null(self) -> bool | Mask:
+        """``may_be_null``, or one flag when it is the same in all slices."""
+        return _uniform(self.may_be_null)
+
+    @cached_property
+    def any_value(self) -> bool | Mask:
+        """``may_be_value``, or one flag when it is the same in all slices."""
+        return _uniform(self.may_be_value)
+
+    @cached_property
+    def unknown_bounds(self) -> tuple[bool | Mask, bool | Mask]:
+        """Where the lower and the upper bound say nothing, or one flag each when it is the same in all slices."""
+        lo_known, hi_known = self.usable_bounds
+        return _uniform(~lo_known), _uniform(~hi_known)
+
+    def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
+        """The statistics of some slices only, by index or by mask, in that order; without index."""
+        parts = None if self.parts is None else self.parts.take(indices, len(self))
         return ColumnStatistics(self.type, self.lo[indices], self.hi[indices], self.lo_known[indices],
                                 self.hi_known[indices], self.null_count[indices], self.row_count[indices],
-                                self.trust[indices])
+                                self.trust[indices], parts)
 
     @classmethod
     def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
@@ -91,6 +131,19 @@ class Parts:
 
     statistics: ColumnStatistics
     slice_of: npt.NDArray[np.intp]
+
+    def take(self, indices: npt.NDArray[Any], n: int) -> Parts:
+        """The parts of some of n slices, by index or by mask, which must not name a slice twice."""
+        place = np.full(n, -1, np.intp)
+        rows = np.flatnonzero(indices) if indices.dtype == np.bool_ else indices
+        place[rows] = np.arange(len(rows))
+        wanted = np.flatnonzero(place[self.slice_of] >= 0)
+        return Parts(self.statistics.take(wanted), place[self.slice_of[wanted]])
+
+
+def _uniform(flags: Mask) -> bool | Mask:
+    count = int(np.count_nonzero(flags))
+    return False if count == 0 else True if count == len(flags) else flags
 
 
 def array_dtype(column_type: Type) -> np.dtype[Any]:

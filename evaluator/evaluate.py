@@ -25,8 +25,11 @@ from evaluator.interval import UNKNOWN, Interval
 from evaluator.leaves import test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import Outcomes
+from evaluator.planes import formula_of, needs_itself, polarities
 from evaluator.ranges import MaskedBound, Range, masked_range_of, range_of
 from evaluator.schema import Field
+from evaluator.search import DEEPEST, depth_of, search
+from evaluator.single_bounds import Where
 from evaluator.types import Kind
 
 __all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluate_slice", "interval_at"]
@@ -34,6 +37,9 @@ __all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluat
 #: Distinct inputs for which one function is computed, at about 15 microseconds each.
 FUNCTION_INPUTS = 200_000
 
+Mask = npt.NDArray[np.bool_]
+#: ``(k,) int64`` numbers of slices, ascending.
+Rows = npt.NDArray[np.int64]
 MayHold = Callable[[Field, Sequence[object], "npt.NDArray[np.bool_]"], "npt.NDArray[np.bool_] | None"]
 
 
@@ -49,42 +55,162 @@ class Source:
     statistics: Mapping[str, ColumnStatistics]
     may_hold: MayHold | None = None
 
+    def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> Source:
+        """The statistics of some columns in some slices."""
+        return Source(self.name, {name: self.statistics[name].take(rows) for name in columns
+                                  if name in self.statistics})
 
-@dataclass(frozen=True, slots=True, eq=False)
+
 class LeafAnswer:
-    """The outcomes of one leaf: intersected, and as each source gave them (only sources that had something to say)."""
+    """What one leaf of the filter is in every slice; computed when it is asked for.
 
-    outcomes: Outcomes
-    by_source: Mapping[str, Outcomes]
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """The outcome of each slice, ``(n,) uint8``, and the answers of the leaves in the order of
-    ``BoundExpression.leaves``.
+    outcomes    ``(n,) uint8``: the answers of all sources intersected
+    by_source   as each source gave them, if it had something to say
     """
 
-    outcomes: Outcomes
-    leaves: tuple[LeafAnswer, ...]
+    def __init__(self, answers: _Answers, leaf: BoundLeaf) -> None:
+        self._answers = answers
+        self._leaf = leaf
 
     @cached_property
-    def keep(self) -> npt.NDArray[np.bool_]:
+    def by_source(self) -> Mapping[str, Outcomes]:
+        return self._answers.by_source(self._leaf)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        return self._answers.of(self._leaf, self.by_source)
+
+
+class Evaluation:
+    """The outcome of a filter in n slices, worked out as far as it is asked for.
+
+    ``kept_rows`` comes first and looks at as few bounds as it can; the other values of the kept slices follow, and what
+    every leaf is in every slice is there for people. All of it is one evaluation: nothing is found out twice.
+    """
+
+    def __init__(self, bound: BoundExpression, n: int, sources: Sequence[Source]) -> None:
+        self.bound = bound
+        self.n = n
+        self._sources = sources
+        self._held: dict[tuple[int, str], Mask] = {}
+        self._everywhere = _Answers(sources, n, self._allowed)
+        self.leaves = tuple(LeafAnswer(self._everywhere, leaf) for leaf in bound.leaves)
+
+    @cached_property
+    def kept_rows(self) -> Rows:
+        """``(k,) int64``, ascending: the slices in which TRUE is possible."""
+        rows = self._searched()
+        asked = [(index, leaf, source) for index, leaf in enumerate(self.bound.leaves) if leaf.lookup is not None
+                 for source in self._sources if source.may_hold is not None]
+        if not asked or not len(rows):
+            return rows
+        negated = {step.operand: under_not for step, under_not in
+                   zip(self.bound.program, polarities(self.bound.program), strict=True) if step.operation == "leaf"}
+        for index, leaf, source in asked:
+            if not negated[index]:
+                self._look_up(index, leaf, source, rows)
+        if not self._held:
+            return rows
+        return _where(rows, self.outcomes_at(rows) & outcome.TRUE)
+
+    @cached_property
+    def keep(self) -> Mask:
         """``(n,) bool``: TRUE is possible."""
-        kept: npt.NDArray[np.bool_] = (self.outcomes & outcome.TRUE) != 0
+        kept: Mask = np.zeros(self.n, np.bool_)
+        kept[self.kept_rows] = True
         return kept
 
     @cached_property
-    def fully_matched(self) -> npt.NDArray[np.bool_]:
+    def fully_matched_rows(self) -> Rows:
+        """``(k,) int64``, ascending: the kept slices in which nothing but TRUE is possible."""
+        return _where(self.kept_rows, self.outcomes_at(self.kept_rows) == outcome.TRUE)
+
+    @cached_property
+    def fully_matched(self) -> Mask:
         """``(n,) bool``: nothing but TRUE is possible."""
-        matched: npt.NDArray[np.bool_] = self.outcomes == outcome.TRUE
+        matched: Mask = np.zeros(self.n, np.bool_)
+        matched[self.fully_matched_rows] = True
         return matched
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """``(n,) uint8``: the outcome of every slice."""
+        if self._asks_keys:
+            _ = self.kept_rows  # keys are looked up for the slices that statistics leave, once
+        return _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
+
+    def outcomes_at(self, rows: Rows) -> Outcomes:
+        """``(k,) uint8``: the outcomes of some slices."""
+        if not self._asks_keys and (len(rows) * 2 > self.n or "outcomes" in self.__dict__):
+            found: Outcomes = self.outcomes[rows]
+            return found
+        return _run(self.bound.program, [self._leaf_at(index, rows) for index in range(len(self.bound.leaves))],
+                    len(rows))
+
+    @cached_property
+    def _asks_keys(self) -> bool:
+        return any(leaf.lookup is not None for leaf in self.bound.leaves) and any(
+            source.may_hold is not None for source in self._sources)
+
+    def _searched(self) -> Rows:
+        """The slices that statistics leave."""
+        leaves = self.bound.leaves
+        rest = [needs_itself(leaf.test) or self._has_parts(leaf) for leaf in leaves]
+        formula = formula_of(self.bound, [source.statistics for source in self._sources], rest)
+        if depth_of(formula) > DEEPEST:
+            found = _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
+            return np.flatnonzero(found & outcome.TRUE)
+        return search(formula, self.n, self._rest)
+
+    def _has_parts(self, leaf: BoundLeaf) -> bool:
+        return len(leaf.columns) == 1 and any(
+            s.statistics[leaf.columns[0]].parts is not None for s in self._sources if leaf.columns[0] in s.statistics)
+
+    def _rest(self, index: int, negated: bool, where: Where) -> Mask:
+        wanted = outcome.FALSE if negated else outcome.TRUE
+        if isinstance(where, slice) and where.stop - where.start == self.n:
+            found = self._everywhere.by_statistics(self.bound.leaves[index])
+        else:
+            found = self._leaf_at(index, np.arange(where.start, where.stop) if isinstance(where, slice) else where)
+        possible: Mask = (found & wanted) != 0
+        return possible
+
+    def _leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
+        leaf, answer = self.bound.leaves[index], self.leaves[index]
+        if "outcomes" in answer.__dict__ and not self._asks_keys:
+            known: Outcomes = answer.outcomes[rows]
+            return known
+        some = _Answers([source.take(rows, leaf.columns) for source in self._sources], len(rows),
+                        lambda name, of: None if (held := self._allowed(name, of)) is None else held[rows])
+        return some.of(leaf, some.by_source(leaf))
+
+    def _allowed(self, source: str, leaf: BoundLeaf) -> Outcomes | None:
+        index = next(i for i, other in enumerate(self.bound.leaves) if other is leaf)
+        held = self._held.get((index, source))
+        return None if held is None else np.where(held, np.uint8(outcome.UNKNOWN),
+                                                  np.uint8(outcome.FALSE | outcome.NULL))
+
+    def _look_up(self, index: int, leaf: BoundLeaf, source: Source, rows: Rows) -> None:
+        """Ask a source for the keys of a leaf, in the slices where all else leaves it open."""
+        assert leaf.lookup is not None
+        assert source.may_hold is not None
+        open_rows = _where(rows, self._leaf_at(index, rows) & outcome.TRUE)
+        if len(open_rows):
+            candidates: Mask = np.zeros(self.n, np.bool_)
+            candidates[open_rows] = True
+            found = source.may_hold(leaf.lookup.column, leaf.lookup.values, candidates)
+            if found is not None:
+                self._held[index, source.name] = found | ~candidates
+
+
+def _where(rows: Rows, flags: npt.NDArray[Any]) -> Rows:
+    found: Rows = rows[flags != 0]
+    return found
 
 
 def evaluate(bound: BoundExpression, n: int, sources: Sequence[Source]) -> Evaluation:
     """The outcomes of a bound filter over n slices, from what the sources know. No source at all: all is unknown."""
-    views = [_SourceView(source, n) for source in sources]
-    answers = tuple(_answer(leaf, n, views) for leaf in bound.leaves)
-    return Evaluation(_run(bound.program, [a.outcomes for a in answers], n), answers)
+    return Evaluation(bound, n, sources)
 
 
 def evaluate_slice(bound: BoundExpression, statistics: Mapping[str, Interval]) -> int:
@@ -143,27 +269,47 @@ def _run(program: Sequence[Instruction], leaves: Sequence[Outcomes], n: int) -> 
     return stack[0]
 
 
-def _answer(leaf: BoundLeaf, n: int, views: Sequence[_SourceView]) -> LeafAnswer:
-    by_source: dict[str, Outcomes] = {}
-    if not leaf.columns:
-        return LeafAnswer(_broadcast(test_outcome(leaf.test, _unknown_range), n), by_source)
-    total: Outcomes | None = None
-    for view in views:
-        answer = view.answer(leaf, total)
-        if answer is not None:
-            by_source[view.source.name] = answer
+class _Answers:
+    """The answers of all sources for n slices: one view per source, ranges of columns made once."""
+
+    def __init__(self, sources: Sequence[Source], n: int, allowed: Callable[[str, BoundLeaf], Outcomes | None]) -> None:
+        self._n = n
+        self._views = [_SourceView(source, n) for source in sources]
+        self._allowed = allowed
+
+    def by_source(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
+        """What each source says of a leaf, by its statistics and by the keys that it was asked for."""
+        found: dict[str, Outcomes] = {}
+        for view in self._views if leaf.columns else ():
+            said = [answer for answer in (view.answer(leaf), self._allowed(view.source.name, leaf))
+                    if answer is not None]
+            if said:
+                found[view.source.name] = said[0] if len(said) == 1 else said[0] & said[1]
+        return found
+
+    def of(self, leaf: BoundLeaf, by_source: Mapping[str, Outcomes]) -> Outcomes:
+        """The intersection, with what several sources say together of a leaf over several columns."""
+        if not leaf.columns:
+            return _broadcast(test_outcome(leaf.test, _unknown_range), self._n)
+        total: Outcomes | None = None
+        for answer in by_source.values():
             total = answer if total is None else total & answer
-    if total is None or (len(leaf.columns) > 1 and len(views) > 1):
-        joint = _JointView(views, n)
-        answer = _broadcast(test_outcome(leaf.test, joint.range_of), n)
-        total = answer if total is None else total & answer
-    return LeafAnswer(total, by_source)
+        if total is None or (len(leaf.columns) > 1 and len(self._views) > 1):
+            joint = _JointView(self._views, self._n)
+            answer = _broadcast(test_outcome(leaf.test, joint.range_of), self._n)
+            total = answer if total is None else total & answer
+        return total
+
+    def by_statistics(self, leaf: BoundLeaf) -> Outcomes:
+        """The outcomes of a leaf without keys."""
+        found = {view.source.name: answer for view in self._views if (answer := view.answer(leaf)) is not None}
+        return self.of(leaf, found)
 
 
 def _broadcast(answer: Any, n: int) -> Outcomes:
     if isinstance(answer, np.ndarray) and answer.shape == (n,):
         return answer
-    return np.full(n, int(answer), np.uint8)
+    return np.full(n, answer, np.uint8)
 
 
 def _unknown_range(operand: BoundOperand) -> Range:
@@ -206,23 +352,14 @@ class _SourceView:
         self._n = n
         self._ranges: dict[str, Range] = {}
 
-    def answer(self, leaf: BoundLeaf, others: Outcomes | None) -> Outcomes | None:
-        """The outcomes of a leaf from this source alone, or None when it knows none of the columns.
-
-        ``others`` is what the sources before it left: only where that is TRUE, a key need be looked up.
-        """
-        result: Outcomes | None = None
-        if any(name in self.source.statistics for name in leaf.columns):
-            result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
-            known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
-            if known is not None and known.parts is not None:
-                result = result & self._by_part(leaf, known.parts)
-        if leaf.lookup is not None and self.source.may_hold is not None:
-            candidates = np.ones(self._n, np.bool_) if others is None else (others & outcome.TRUE) != 0
-            holds = self.source.may_hold(leaf.lookup.column, leaf.lookup.values, candidates)
-            if holds is not None:
-                allowed = np.where(holds, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
-                result = allowed if result is None else result & allowed
+    def answer(self, leaf: BoundLeaf) -> Outcomes | None:
+        """The outcomes of a leaf from this source's statistics alone, or None when it knows none of the columns."""
+        if not any(name in self.source.statistics for name in leaf.columns):
+            return None
+        result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
+        known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
+        if known is not None and known.parts is not None:
+            result = result & self._by_part(leaf, known.parts)
         return result
 
     def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
@@ -286,21 +423,9 @@ def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Ra
 
 
 def _range_of_statistics(statistics: ColumnStatistics) -> Range:
-    lo_unknown, hi_unknown = ~statistics.lo_known, ~statistics.hi_known
-    if statistics.type.kind.is_fractional:
-        # NaN may be among the values unless both bounds are known: it has no place in an order (P3).
-        unknown = lo_unknown | hi_unknown | np.isnan(statistics.lo) | np.isnan(statistics.hi)
-        lo_unknown = hi_unknown = unknown
-    return Range(MaskedBound(statistics.lo, _uniform(lo_unknown)), MaskedBound(statistics.hi, _uniform(hi_unknown)),
-                 _uniform(statistics.may_be_null), _uniform(statistics.may_be_value))
-
-
-def _uniform(flags: npt.NDArray[np.bool_]) -> Any:
-    """One flag for all slices when they agree: the rules then leave out a pass over the array."""
-    if len(flags) < 1024:
-        return flags
-    count = int(np.count_nonzero(flags))
-    return False if count == 0 else True if count == len(flags) else flags
+    lo_unknown, hi_unknown = statistics.unknown_bounds
+    return Range(MaskedBound(statistics.lo, lo_unknown), MaskedBound(statistics.hi, hi_unknown), statistics.any_null,
+                 statistics.any_value)
 
 
 def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],

@@ -1,0 +1,142 @@
+"""Order-preserving integer codes of bounds: two bytes stand for a value of any type; few values are looked at again.
+
+Up to 65,000 *edges* are drawn from the bounds of a column. The code of a value is one more than the number of edges
+that are not above it, so ``x <= y`` implies ``code(x) <= code(y)``, and comparing codes decides a comparison of values
+unless the codes are equal. The rows of equal code (about one in 65,000) are compared exactly: the answers are those of
+the values.
+
+    code           stands for
+    -------------  ------------------------------------------------------------------
+    0              below every value: an unknown lower bound, the upper bound of no value at all
+    1 .. 65,001    a known bound
+    65,535         above every value: an unknown upper bound, the lower bound of no value at all
+
+Where a type has no fixed width, its values are coded by an order-preserving key: wide decimals by the nearest double,
+text and binary by the bytes behind the prefix that all bounds share. Keys may be equal for different values, which only
+means more rows of equal code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.types import Kind, Type
+
+__all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes"]
+
+MOST_EDGES = 65_000
+BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
+_SAMPLE = 150_000
+#: Bytes of a text that take part in its key, behind the common prefix.
+_KEY_BYTES = 24
+
+Codes = npt.NDArray[np.uint16]
+Rows = npt.NDArray[np.int32]
+
+
+class Coder:
+    """Turns values of one column into codes, by edges that stay fixed. Made by ``Coder.of``."""
+
+    def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes) -> None:
+        self._type = column_type
+        self._edges = edges
+        self._prefix = prefix
+
+    @classmethod
+    def of(cls, column_type: Type, bounds: npt.NDArray[Any], most_edges: int = MOST_EDGES) -> Coder:
+        """A coder with edges drawn from these known bounds, ``(m,)`` in array form."""
+        prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
+        if len(bounds) > _SAMPLE:
+            bounds = bounds[np.random.default_rng(0).integers(0, len(bounds), _SAMPLE)]
+        edges = np.unique(_keys(column_type, bounds, prefix))
+        if len(edges) > most_edges:
+            edges = edges[np.linspace(0, len(edges) - 1, most_edges).astype(np.intp)]
+        return cls(column_type, edges, prefix)
+
+    @property
+    def code_count(self) -> int:
+        """Codes of values are 1 .. code_count."""
+        return len(self._edges) + 1
+
+    def codes(self, values: npt.NDArray[Any]) -> Codes:
+        """``(n,) uint16`` codes of values in array form."""
+        found = np.searchsorted(self._edges, _keys(self._type, values, self._prefix), side="right")
+        return (found + 1).astype(np.uint16)
+
+    def code(self, value: Any) -> int:
+        """The code of one constant, which may be of any size."""
+        if not _is_bytes(self._type):
+            return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
+        encoded = _encode(value)
+        head = encoded[: len(self._prefix)]
+        if head != self._prefix:
+            return 1 if head < self._prefix else self.code_count
+        key = np.array([encoded[len(self._prefix) :][:_KEY_BYTES]], self._edges.dtype)
+        return int(np.searchsorted(self._edges, key, side="right")[0]) + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundCodes:
+    """The codes of one bound in all slices, and the slices in order of their code.
+
+    codes    ``(n,) uint16``
+    order    ``(n,) int32``: slices sorted by code
+    offsets  ``(65,537,) int64``: slices of code c are ``order[offsets[c] : offsets[c + 1]]``
+    """
+
+    codes: Codes
+    order: Rows
+    offsets: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, codes: Codes) -> BoundCodes:
+        """Sort once."""
+        offsets = np.zeros(int(ABOVE) + 2, np.int64)
+        np.cumsum(np.bincount(codes, minlength=int(ABOVE) + 1), out=offsets[1:])
+        return cls(codes, np.argsort(codes, kind="stable").astype(np.int32), offsets)
+
+    def of_code(self, code: int) -> Rows:
+        """The slices of one code."""
+        return self.order[self.offsets[code] : self.offsets[code + 1]]
+
+    def count(self, op: str, code: int) -> int:
+        """How many slices have a code that is less (or greater) than this one, or the same."""
+        return int(self.offsets[code + 1]) if op in ("<", "<=") else len(self.codes) - int(self.offsets[code])
+
+
+def _is_bytes(column_type: Type) -> bool:
+    return column_type.kind.is_text or column_type.kind is Kind.BINARY
+
+
+def _number(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A constant in the dtype of the edges, held within it: what lies beyond is beyond all edges."""
+    if dtype == np.float64:
+        return float(value)
+    return min(max(value, -(1 << 63)), (1 << 63) - 1)
+
+
+def _keys(column_type: Type, values: npt.NDArray[Any], prefix: bytes) -> npt.NDArray[Any]:
+    """Values of fixed width in the same order, or equal."""
+    if not _is_bytes(column_type):
+        return values.astype(np.float64) if values.dtype == object else values
+    skip, stop = len(prefix), len(prefix) + _KEY_BYTES
+    keys: npt.NDArray[Any] = np.empty(len(values), f"S{_KEY_BYTES}")
+    keys[:] = [_encode(value)[skip:stop] for value in values.tolist()]
+    return keys
+
+
+def _encode(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+
+
+def _common_prefix(values: npt.NDArray[Any]) -> bytes:
+    if not len(values):
+        return b""
+    smallest, largest = _encode(values.min()), _encode(values.max())
+    length = next((i for i, (a, b) in enumerate(zip(smallest, largest, strict=False)) if a != b),
+                  min(len(smallest), len(largest)))
+    return smallest[:length]
