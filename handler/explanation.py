@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from evaluator.bind import BoundExpression
 from evaluator.bounds import Trust, reason
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.evaluate import Evaluation, Source
 from evaluator.outcome import describe
+from evaluator.residual import Residuals, residuals
 from handler.leaf_reports import LeafReport, report_leaves
 from handler.value_texts import value_text
 
@@ -76,6 +80,10 @@ class Explanation:
     def leaves(self) -> tuple[LeafReport, ...]:
         """What each condition did, in the order of the filter."""
         return report_leaves(self.bound, self.evaluation, self.sources, self.n)
+
+    def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
+        """What is left of the filter in these slices, given by index."""
+        return residuals(self.bound, self.evaluation, slices)
 
     @cached_property
     def tree(self) -> Step:

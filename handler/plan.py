@@ -1,7 +1,7 @@
 """A plan: which file slices a query must read, which it may skip, and why (contracts C1, C4, C5).
 
-Everything that people read (leaves, coverage, dictionaries) is computed when it is asked for: a query planner that only
-takes ``kept`` pays for nothing else.
+Everything beyond the outcomes (residuals, row counts, reasons, coverage, dictionaries) is computed when it is asked
+for: a query planner that only takes ``kept`` pays for nothing else.
 """
 
 from __future__ import annotations
@@ -12,11 +12,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+import numpy as np
+import numpy.typing as npt
+
 from evaluator.bounds import reason
-from evaluator.expression import HudiExpression, to_dict, to_text
+from evaluator.columns import UNKNOWN_COUNT
+from evaluator.expression import Constant, HudiExpression, to_dict, to_text
+from evaluator.ordering import Nulls, SortKey, default_nulls, order_slices, rejects_null, why_unordered
 from evaluator.outcome import TRUE, Outcomes
+from evaluator.residual import Residuals, is_complete
+from evaluator.schema import Field, Schema
+from evaluator.types import Kind, Type
 from handler.explanation import Explanation
 from handler.leaf_reports import LeafReport
+from handler.reading import Ask, OrderedSlices, ResidualGroup, RowCount, exact_row_counts
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
@@ -47,6 +56,7 @@ class Plan:
     seconds       time per phase
     explanation   the answers of the conditions, unless the filter could not be evaluated
     kinds         the index kinds that answered
+    schema, ask   the table's columns, and what the kinds know of those that the filter does not name
     """
 
     table: str
@@ -60,6 +70,8 @@ class Plan:
     seconds: Mapping[str, float]
     explanation: Explanation | None = field(default=None, repr=False)
     kinds: tuple[IndexKind, ...] = field(default=(), repr=False)
+    schema: Schema | None = field(default=None, repr=False)
+    ask: Ask | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
@@ -94,6 +106,115 @@ class Plan:
         """What each condition of the filter did."""
         return () if self.explanation is None else self.explanation.leaves
 
+    # -- reading the kept slices with less work
+
+    @cached_property
+    def residual_groups(self) -> tuple[ResidualGroup, ...]:
+        """The kept slices by what is left of the filter to check on their rows, most slices first.
+
+        A group whose expression is TRUE holds the fully matched slices: they need no filter.
+        """
+        found = self._residuals
+        members: list[list[FileSlice]] = [[] for _ in found.expressions]
+        for item, group in zip(self.kept, found.group_of.tolist(), strict=True):
+            members[group].append(item)
+        groups = [ResidualGroup(left, tuple(items), is_complete(left))
+                  for left, items in zip(found.expressions, members, strict=True)]
+        return tuple(sorted(groups, key=lambda group: -len(group.slices)))
+
+    @cached_property
+    def residuals(self) -> tuple[HudiExpression, ...]:
+        """For each slice of ``kept`` what is left of the filter: TRUE on its rows exactly where the filter is.
+
+        For a WHERE clause only: where the filter is FALSE the residual may be NULL, and the other way round.
+        """
+        return tuple(self._residuals.expressions[group] for group in self._residuals.group_of.tolist())
+
+    def residual(self, item: FileSlice | int) -> HudiExpression:
+        """The residual of one slice, or of the slice at this place of ``slices``; FALSE if it is skipped."""
+        index = item if isinstance(item, int) else self.slices.items.index(item)
+        if not self.outcomes[index] & TRUE:
+            return Constant(False)
+        place = int(np.searchsorted(self._kept_places, index))
+        return self._residuals.expressions[int(self._residuals.group_of[place])]
+
+    @cached_property
+    def row_count(self) -> RowCount:
+        """What ``count(*)`` with this filter can take from row counts: the rows of fully matched slices."""
+        counts = self._full_counts
+        rows = int(counts[counts != UNKNOWN_COUNT].sum())
+        counted = set(self._full_places[counts != UNKNOWN_COUNT].tolist())
+        items = self.slices.items
+        return RowCount(rows, tuple(items[i] for i in sorted(counted)),
+                        tuple(items[i] for i in self._kept_places.tolist() if i not in counted))
+
+    def slices_for_limit(self, n: int) -> tuple[FileSlice, ...]:
+        """The fewest kept slices that surely hold n matching rows; all kept ones, those first, if none surely do."""
+        counts, items = self._full_counts, self.slices.items
+        order = np.argsort(-counts, kind="stable")
+        order = order[counts[order] > 0]
+        reached = np.cumsum(counts[order])
+        if n <= 0:
+            return ()
+        if len(reached) and reached[-1] >= n:
+            chosen = self._full_places[order[:int(np.searchsorted(reached, n)) + 1]]
+            return tuple(items[i] for i in chosen.tolist())
+        first = self._full_places[order].tolist()
+        rest = sorted(set(self._kept_places.tolist()) - set(first))
+        return tuple(items[i] for i in [*first, *rest])
+
+    def order_slices(self, by: str, descending: bool = False, nulls_first: bool | None = None) -> OrderedSlices:
+        """The kept slices in the order in which to read them for ``ORDER BY by LIMIT n``, and when to stop.
+
+        ``nulls_first``: where NULL sorts; by default as Spark does, first when ascending. Hive's default differs by
+        version: when it is not given, slices that may hold NULL come first and no NULL ends the reading.
+        """
+        column, note = self._sort_column(by)
+        if self.explanation is None:
+            nulls: Nulls = "either"
+        else:
+            nulls = default_nulls(self.explanation.bound.semantics, descending=descending)
+        if nulls_first is not None:
+            nulls = "first" if nulls_first else "last"
+        sources = () if note or self.ask is None else self.ask([column])
+        found = [source.statistics[column.name] for source in sources if column.name in source.statistics]
+        if not found and note is None:
+            note = f"no index has statistics of column {column.name}"
+        without_null = self.explanation is not None and rejects_null(self.explanation.bound, column)
+        order = order_slices(SortKey(column, descending, nulls), found, self._kept_places, without_null=without_null)
+        return OrderedSlices(order, tuple(self.slices.items[i] for i in order.slices.tolist()), note)
+
+    def _sort_column(self, by: str) -> tuple[Field, str | None]:
+        """The column, and why bounds of it give no order."""
+        unknown = Field(by, Type(Kind.OTHER, name="unknown"))
+        if self.schema is None or self.explanation is None:
+            return unknown, "the filter could not be evaluated"
+        semantics = self.explanation.bound.semantics
+        column = self.schema.resolve(by, case_sensitive=semantics.case_sensitive)
+        if column is None:
+            return unknown, f"column {by} is not in the table, or its name is ambiguous"
+        return column, why_unordered(column, semantics)
+
+    @cached_property
+    def _kept_places(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.outcomes & TRUE)
+
+    @cached_property
+    def _full_places(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.outcomes == TRUE)
+
+    @cached_property
+    def _full_counts(self) -> npt.NDArray[np.int64]:
+        """The exact row count of each fully matched slice, where it is known."""
+        sources = () if self.explanation is None else self.explanation.sources
+        return exact_row_counts(self.slices, self._full_places, sources, self.ask, self.schema)
+
+    @cached_property
+    def _residuals(self) -> Residuals:
+        if self.explanation is None:
+            return Residuals((self.expression,), np.zeros(len(self._kept_places), np.intp))
+        return self.explanation.residuals(self._kept_places)
+
     def _where(self, mask: list[bool]) -> tuple[FileSlice, ...]:
         return tuple(item for item, chosen in zip(self.slices.items, mask, strict=True) if chosen)
 
@@ -110,6 +231,8 @@ class Plan:
             "kept": [slice_as_dict(item) for item in self.kept],
             "skipped": [slice_as_dict(item) for item in self.skipped],
             "fully_matched": [item.file_id for item in self.fully_matched],
+            "residuals": [group.to_dict() for group in self.residual_groups],
+            "row_count": self.row_count.to_dict(),
             "leaves": [leaf.to_dict() for leaf in self.leaves],
             "reasons": [{"scope": reason.scope, "text": reason.text} for reason in self.reasons],
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],

@@ -103,7 +103,8 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
                     if leaf.reason and leaf.reason not in said]
     zone = time_zone or process_time_zone()
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, outcomes,
-                tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge))
+                tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
+                None if explanation is None else opened.table.schema, lambda columns: _ask(at, columns, _say_nothing))
 
 
 def _ask(at: TableAt, columns: Sequence[Field], fail: _Fail) -> list[Source]:
@@ -115,6 +116,11 @@ def _ask(at: TableAt, columns: Sequence[Field], fail: _Fail) -> list[Source]:
 
         sources.append(known.source(columns, on_failure))
     return sources
+
+
+def _say_nothing(scope: str, what: str, error: Exception) -> None:
+    """What is asked for after the answer can only be left out (C4)."""
+    del scope, what, error
 
 
 def _why_unknown(text: str, reason: str) -> str:

@@ -1,0 +1,145 @@
+"""How an engine may read the kept slices with less work: a smaller filter, row counts instead of rows, an order.
+
+    residual groups   slices that share what is left of the filter to check on their rows
+    row count         rows of fully matched slices, for ``count(*)`` and LIMIT
+    ordered slices    for ``ORDER BY c LIMIT n``: what to read first, and when to stop
+
+A row count is exact only for a slice that is one base file: log files may delete its rows, or add more. It comes from
+Hudi's ``column_stats``, whose value count is the number of rows of the file (hudi.md B2), as far as its columns agree.
+Where a column is all NULL the count is not used: a file's records may have been added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.evaluate import Source
+from evaluator.expression import HudiExpression, to_dict, to_text
+from evaluator.ordering import Rank, SliceOrder
+from evaluator.schema import Field, Schema
+from evaluator.types import Kind
+from index_store import FileSlice, FileSlices
+
+__all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "exact_row_counts"]
+
+#: Asks every index kind for what it knows of some columns; what cannot be read is left out.
+Ask = Callable[[Sequence[Field]], Sequence[Source]]
+Counts = npt.NDArray[np.int64]
+
+#: The index whose row counts are those of the files.
+COUNTING = "column_stats"
+#: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
+_LIKELY = ("_hoodie_commit_time", "_hoodie_record_key")
+MOST_COLUMNS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidualGroup:
+    """Kept slices that share a residual (``evaluator.residual``): TRUE on their rows exactly where the filter is.
+
+    ``complete`` is False when a part of the filter that was not understood is left: the engine's own filter decides.
+    """
+
+    expression: HudiExpression
+    slices: tuple[FileSlice, ...]
+    complete: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"text": to_text(self.expression), "tree": to_dict(self.expression), "complete": self.complete,
+                "file_ids": [item.file_id for item in self.slices]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowCount:
+    """``count(*)`` of a filter as far as it is known: ``rows``, those of ``counted``, and what must still be read."""
+
+    rows: int
+    counted: tuple[FileSlice, ...]
+    to_read: tuple[FileSlice, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"rows": self.rows, "counted": len(self.counted), "to_read": len(self.to_read)}
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best that a row of a slice may be in a sort: a ``Rank`` by its name in lower case.
+
+    ``value`` is the bound of a slice that is "bounded", in the form of ``evaluator.types``.
+    """
+
+    rank: str
+    value: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedSlices:
+    """The kept slices in the order in which to read them for ``ORDER BY column LIMIT n``.
+
+    note    why nothing is known of the order, or None
+    """
+
+    order: SliceOrder
+    slices: tuple[FileSlice, ...]
+    note: str | None
+
+    @cached_property
+    def best(self) -> tuple[Best, ...]:
+        """For each slice the best that any of its rows may be; no slice after it holds a better one."""
+        return tuple(Best(Rank(rank).name.lower(), self.order.best_value(place))
+                     for place, rank in enumerate(self.order.ranks.tolist()))
+
+    def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
+        """Whether reading may stop after the first ``read`` slices, when n matching rows are found in them.
+
+        ``worst`` is the column's value in the worst of these n rows, None for NULL: a Python value (``datetime``,
+        ``Decimal``, ...) or one in the form of ``evaluator.types``. ``ties_matter``: there are further sort columns.
+        """
+        return self.order.may_stop(read, worst, ties_matter=ties_matter)
+
+
+def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None,
+                     schema: Schema | None) -> Counts:
+    """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
+    single = np.fromiter((_is_one_base_file(slices.items[i]) for i in wanted.tolist()), np.bool_, len(wanted))
+    known = [s for source in sources if source.name == COUNTING for s in source.statistics.values()]
+    counts = _agreed(known, wanted)
+    if ask is not None and schema is not None:
+        for column in _candidates(schema):
+            if not (single & (counts == UNKNOWN_COUNT)).any():
+                break
+            known += [source.statistics[column.name] for source in ask([column])
+                      if source.name == COUNTING and column.name in source.statistics]
+            counts = _agreed(known, wanted)
+    return np.where(single, counts, UNKNOWN_COUNT)
+
+
+def _is_one_base_file(item: FileSlice) -> bool:
+    return item.base_file is not None and not item.log_files
+
+
+def _candidates(schema: Schema) -> list[Field]:
+    """A few columns that the index may have, the likeliest first."""
+    plain = [field for field in schema if field.type.kind is not Kind.OTHER and "." not in field.name]
+    return sorted(plain, key=lambda field: field.name not in _LIKELY)[:MOST_COLUMNS]
+
+
+def _agreed(statistics: Iterable[ColumnStatistics], wanted: npt.NDArray[np.intp]) -> Counts:
+    """The row count of each slice on which all columns that know it agree."""
+    counts = np.full(len(wanted), UNKNOWN_COUNT, np.int64)
+    disputed = np.zeros(len(wanted), np.bool_)
+    for one in statistics:
+        rows, nulls = one.row_count[wanted], one.null_count[wanted]
+        known = (rows != UNKNOWN_COUNT) & ((nulls != rows) | (rows == 0))
+        disputed |= known & (counts != UNKNOWN_COUNT) & (counts != rows)
+        counts = np.where(known, rows, counts)
+    return np.where(disputed, UNKNOWN_COUNT, counts)
