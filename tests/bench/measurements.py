@@ -19,7 +19,7 @@ from tests.bench.engines.base import Engine, FileNumbers, NotOffered, Query
 from tests.bench.engines.numpy_scan import NumpyScan
 from tests.bench.engines.sargo import Sargo
 from tests.bench.shapes import SHAPES, TINY, Shape
-from tests.bench.timing import take_turns
+from tests.bench.timing import Bandwidth, take_turns
 
 __all__ = ["TINY_SLICES", "Measurement", "check_answers", "measure", "measure_tiny"]
 
@@ -36,7 +36,7 @@ class Measurement:
     kept          files kept, by shape
     extrapolated  engines that looked at a sample of the files
     not_offered   why an engine has no time, by shape and engine
-    streaming     seconds to stream the bounds that a flat scan reads, 8 bytes each, by shape
+    streaming     seconds to stream the bounds that a flat scan reads, 8 bytes each, by "copy" or "read" and shape
     build         seconds to index a column for Sargo, by column
     """
 
@@ -47,22 +47,24 @@ class Measurement:
     kept: Mapping[str, int]
     extrapolated: frozenset[str] = frozenset()
     not_offered: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    streaming: Mapping[str, float] = field(default_factory=dict)
+    streaming: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     build: Mapping[str, float] = field(default_factory=dict)
 
 
-def measure(data: str, layout: str, bandwidth: float) -> Measurement:
-    """Time every shape with prepared filters; ``bandwidth`` is what a copy moves, in bytes a second."""
+def measure(data: str, layout: str, bandwidth: Bandwidth) -> Measurement:
+    """Time every shape with prepared filters."""
     files = make_files(data, layout)
     ready = [engine(files) for engine in engines()]
-    seconds, kept, not_offered, streaming = {}, {}, {}, {}
+    seconds, kept, not_offered = {}, {}, {}
     for shape in SHAPES:
         queries, not_offered[shape.name] = _prepared(ready, shape)
         kept[shape.name] = len(check_answers(ready, queries, files))
         found = take_turns(queries, _ROUNDS, _BUDGET_SECONDS)
         seconds[shape.name] = {engine.name: found[engine.name] * _share(engine, files)
                                for engine in ready if engine.name in found}
-        streaming[shape.name] = len(bounds_read(question(shape.expression))) * len(files) * 8 / bandwidth
+    read = {shape.name: 8 * len(files) * len(bounds_read(question(shape.expression))) for shape in SHAPES}
+    streaming = {how: {shape: size / speed for shape, size in read.items()}
+                 for how, speed in (("copy", bandwidth.copy), ("read", bandwidth.read))}
     extrapolated = frozenset(engine.name for engine in ready if engine.sample is not None)
     build = next(engine.build_seconds for engine in ready if isinstance(engine, Sargo))
     del ready

@@ -15,6 +15,7 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is imported
 #: Class, module, and the library that it needs.
 _ENGINES = [
     ("Sargo", "sargo", "numpy"),
+    ("SargoScan", "sargo", "numpy"),
     ("SargoFlat", "sargo", "numpy"),
     ("NumpyScan", "numpy_scan", "numpy"),
     ("PolarsFrame", "polars_frame", "polars"),

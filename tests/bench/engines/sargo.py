@@ -1,4 +1,4 @@
-"""Sargo's evaluator, over indexed statistics and over plain ones.
+"""Sargo's evaluator: over indexed statistics, with scans only, and over plain statistics.
 
 It answers more than its peers: TRUE, FALSE and NULL of each file, where bounds may be unknown. Only the kept files are
 asked for here, as for the others.
@@ -6,51 +6,63 @@ asked for here, as for the others.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluator.bind import bind
+from evaluator.bind import BoundExpression, bind
 from evaluator.bounds import all_null
+from evaluator.column_index import ColumnIndex
 from evaluator.columns import ColumnStatistics, array_dtype, filler
-from evaluator.evaluate import Evaluation, Source, evaluate
+from evaluator.evaluate import Source, evaluate
+from evaluator.interval_index import IntervalIndex
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import Kind
 from tests.bench.datasets import TYPES, Column, Files
 from tests.bench.engines.base import Engine, FileNumbers, Query
 from tests.bench.shapes import Shape
-from tests.bench.timing import cpu_seconds
 
-__all__ = ["Sargo", "SargoFlat", "indexed", "kept"]
+__all__ = ["Sargo", "SargoFlat", "SargoScan"]
 
 _SCHEMA = Schema([Field(name, of) for name, of in TYPES.items()])
 _SEMANTICS = Semantics.named("spark", "UTC")
 
 
-def indexed(statistics: ColumnStatistics) -> ColumnStatistics:
-    """The same statistics with what makes filters fast, made once."""
-    return getattr(statistics, "indexed", lambda: statistics)()
+@dataclass(frozen=True)
+class _Loaded:
+    """Statistics by column, as an index kind gives them and indexed, and the CPU seconds of indexing each."""
+
+    plain: dict[str, ColumnStatistics]
+    indexed: dict[str, ColumnStatistics]
+    build_seconds: dict[str, float]
 
 
-def kept(evaluation: Evaluation) -> FileNumbers:
-    """The numbers of the kept files, sorted."""
-    found = getattr(evaluation, "kept_rows", None)
-    return np.flatnonzero(evaluation.keep) if found is None else found
+@functools.lru_cache(maxsize=1)
+def _load(files: Files) -> _Loaded:
+    loaded = _Loaded({name: _statistics(column, files) for name, column in files.columns.items()}, {}, {})
+    for name, statistics in loaded.plain.items():
+        start = time.process_time()
+        loaded.indexed[name] = statistics.indexed()
+        loaded.build_seconds[name] = time.process_time() - start
+    return loaded
 
 
-class SargoFlat(Engine):
-    """Arrays of bounds as an index kind gives them."""
+class Sargo(Engine):
+    """Indexed statistics; ``build_seconds`` is the CPU time of that by column."""
 
-    name = "Sargo, not indexed"
+    name = "Sargo"
 
     def __init__(self, files: Files) -> None:
         self._n = len(files)
-        self._source = Source("column_stats", {name: self._ready(name, _statistics(column, files))
-                                               for name, column in files.columns.items()})
+        self._source = Source("column_stats", self._columns(files))
+        self.build_seconds = _load(files).build_seconds
 
-    def _ready(self, _name: str, statistics: ColumnStatistics) -> ColumnStatistics:
-        return statistics
+    def _columns(self, files: Files) -> dict[str, ColumnStatistics]:
+        return _load(files).indexed
 
     @staticmethod
     def version() -> str:
@@ -58,25 +70,38 @@ class SargoFlat(Engine):
 
     def prepare(self, shape: Shape) -> Query:
         bound = bind(shape.expression, _SCHEMA, _SEMANTICS)
-        return lambda: kept(evaluate(bound, self._n, [self._source]))
+        return lambda: self._kept(bound)
 
     def unprepared(self, shape: Shape) -> Query:
-        return lambda: kept(evaluate(bind(shape.expression, _SCHEMA, _SEMANTICS), self._n, [self._source]))
+        return lambda: self._kept(bind(shape.expression, _SCHEMA, _SEMANTICS))
+
+    def _kept(self, bound: BoundExpression) -> FileNumbers:
+        return evaluate(bound, self._n, [self._source]).kept_rows
 
 
-class Sargo(SargoFlat):
-    """The same, indexed; ``build_seconds`` is the CPU time of that by column."""
+class SargoScan(Sargo):
+    """The same without look-ups: in its interval index every file is a wide one, so that all codes are compared."""
 
-    name = "Sargo"
+    name = "Sargo, scan of codes"
 
-    def __init__(self, files: Files) -> None:
-        self.build_seconds: dict[str, float] = {}
-        super().__init__(files)
+    def _columns(self, files: Files) -> dict[str, ColumnStatistics]:
+        return {name: replace(one, index=_without_look_ups(one.index)) for name, one in _load(files).indexed.items()}
 
-    def _ready(self, name: str, statistics: ColumnStatistics) -> ColumnStatistics:
-        made: list[ColumnStatistics] = []
-        self.build_seconds[name] = cpu_seconds(lambda: made.append(indexed(statistics)))
-        return made[0]
+
+class SargoFlat(Sargo):
+    """Arrays of bounds as an index kind gives them."""
+
+    name = "Sargo, not indexed"
+
+    def _columns(self, files: Files) -> dict[str, ColumnStatistics]:
+        return _load(files).plain
+
+
+def _without_look_ups(index: ColumnIndex | None) -> ColumnIndex:
+    assert index is not None
+    order, none = index.lo.order, index.lo.codes[:0]
+    return replace(index, intervals=IntervalIndex(order[:0], none, none, none, order, index.lo.codes[order],
+                                                  index.hi.codes[order]))
 
 
 def _statistics(column: Column, files: Files) -> ColumnStatistics:

@@ -1,0 +1,52 @@
+"""Goals are judged by the figures of a run, on made-up figures here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.engines.numpy_scan import NumpyScan
+from tests.bench.engines.sargo import Sargo, SargoScan
+from tests.bench.goals import verdicts
+from tests.bench.measurements import Measurement
+from tests.bench.shapes import SHAPES, TINY
+
+
+def measurement(layout, slow=(), factor=1.0):
+    """Sargo at a twentieth of its peers' time, and ``factor`` times slower than that for some shapes."""
+    seconds = {shape.name: {"Polars": 1.0, "DataFusion": 1.0, "DuckDB": 1.0, NumpyScan.name: 1.0, SargoScan.name: 0.5,
+                            Sargo.name: 0.05 * (factor if shape.name in slow else 1)} for shape in SHAPES}
+    streaming = {speed: {shape.name: 1.0 for shape in SHAPES} for speed in ("copy", "read")}
+    return Measurement("E", layout, 100, seconds, {}, streaming=streaming)
+
+
+def tiny(microseconds):
+    return Measurement("20", "random", 20, {TINY.name: {Sargo.name: microseconds / 1e6}}, {})
+
+
+def missed(measured, of_tiny):
+    return [verdict.goal.split(":")[0] for verdict in verdicts(measured, of_tiny) if not verdict.is_met]
+
+
+def test_all_goals_are_met_and_measured_when_every_figure_is_small():
+    found = verdicts([measurement(layout) for layout in ("random", "clustered", "wide")], tiny(49))
+    assert all(verdict.is_met and verdict.worst is not None for verdict in found)
+
+
+@pytest.mark.parametrize(("layout", "shape", "factor", "goals"), [
+    ("random", "prefix", 5.1, ["E random, every shape"]),
+    ("random", "prefix", 6.1, ["E random, every shape"] * 2),
+    ("random", "prefix", 12.1, ["E random, every shape"] * 3),
+    ("random", "IN of 1,000", 1.3, ["E random, IN of 1,000"]),
+    ("clustered", "2-leaf range", 2.1, ["E random and clustered, equality and range"]),
+    ("clustered", "prefix", 100, []),
+    ("wide", "1 equality", 2.1, ["E wide (1 % span all ids), equality and range"]),
+])
+def test_one_slow_shape_misses_the_goals_that_it_belongs_to(layout, shape, factor, goals):
+    measured = [measurement(one, [shape] if one == layout else (), factor) for one in ("random", "clustered", "wide")]
+    assert missed(measured, tiny(10)) == goals
+
+
+def test_the_tiny_case_is_judged_by_itself_and_what_was_not_run_has_no_figure():
+    found = verdicts([], tiny(51))
+    assert [verdict.is_met for verdict in found if verdict.worst is not None] == [False]
+    assert found[-1].worst == (TINY.name, pytest.approx(51))
