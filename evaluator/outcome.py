@@ -7,13 +7,16 @@ a slice is kept when TRUE is in it and is fully matched when it is exactly {TRUE
     NOT   swaps T and F
     OR    by De Morgan
 
-The 64 answers of AND and OR and the 8 of NOT are tabulated once from Kleene's three-valued logic. The same table
-serves one slice (``int`` in, ``int`` out) and all slices (``(n,) uint8`` in and out).
+These planes are exactly the image of Kleene's logic, for any two sets. Of the empty set (no row at all, as far as one
+column's statistics say) they are a superset of it: another column's statistics may know better. The same formula
+serves one slice (``int``, tabulated) and all slices (``(n,) uint8``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,48 +42,34 @@ def describe(outcome: int) -> str:
     return "{" + ", ".join(name for bit, name in _NAMES.items() if outcome & bit) + "}"
 
 
-def _kleene_and(a: bool | None, b: bool | None) -> bool | None:
-    if a is False or b is False:
-        return False
-    return None if a is None or b is None else True
+def _and(a: Any, b: Any) -> Any:
+    """AND of two outcomes; shifting TRUE's bit by two puts it in NULL's place."""
+    may_pass_a, may_pass_b = a | (a << 2), b | (b << 2)
+    return (a & b & TRUE) | ((a | b) & FALSE) | (((a & may_pass_b) | (b & may_pass_a)) & NULL)
 
 
-def _image_of_and(a: int, b: int) -> int:
-    """Every value of ``x AND y`` with x drawn from set a and y from set b."""
-    image = EMPTY
-    for x, x_bit in _VALUES.items():
-        for y, y_bit in _VALUES.items():
-            if a & x_bit and b & y_bit:
-                image |= of_value(_kleene_and(x, y))
-    return image
+def _not(a: Any) -> Any:
+    return (a & NULL) | ((a & TRUE) << 1) | ((a & FALSE) >> 1)
 
 
-NOT_TABLE = tuple((o & NULL) | (TRUE if o & FALSE else 0) | (FALSE if o & TRUE else 0) for o in range(8))
-AND_TABLE = tuple(_image_of_and(a, b) for a in range(8) for b in range(8))
-OR_TABLE = tuple(NOT_TABLE[_image_of_and(NOT_TABLE[a], NOT_TABLE[b])] for a in range(8) for b in range(8))
-
-_NOT_ARRAY = np.array(NOT_TABLE, np.uint8)
-_AND_ARRAY = np.array(AND_TABLE, np.uint8)
-_OR_ARRAY = np.array(OR_TABLE, np.uint8)
+NOT_TABLE: tuple[int, ...] = tuple(_not(o) for o in range(8))
+AND_TABLE: tuple[int, ...] = tuple(_and(a, b) for a in range(8) for b in range(8))
+OR_TABLE: tuple[int, ...] = tuple(_not(_and(_not(a), _not(b))) for a in range(8) for b in range(8))
 
 
 def negate(a: Outcomes) -> Outcomes:
     """NOT over ``(n,)`` outcomes."""
-    return _NOT_ARRAY[a]
+    negated: Outcomes = _not(a)
+    return negated
 
 
 def conjoin(parts: Iterable[Outcomes], n: int) -> Outcomes:
     """AND over any number of ``(n,)`` outcomes; no parts at all is TRUE."""
-    return _combine(parts, n, _AND_ARRAY, TRUE)
+    given = list(parts)
+    found: Outcomes = reduce(_and, given) if given else np.full(n, TRUE, np.uint8)
+    return found
 
 
 def disjoin(parts: Iterable[Outcomes], n: int) -> Outcomes:
     """OR over any number of ``(n,)`` outcomes; no parts at all is FALSE."""
-    return _combine(parts, n, _OR_ARRAY, FALSE)
-
-
-def _combine(parts: Iterable[Outcomes], n: int, table: Outcomes, neutral: int) -> Outcomes:
-    result: Outcomes | None = None
-    for part in parts:
-        result = part if result is None else table[(result << 3) | part]
-    return np.full(n, neutral, np.uint8) if result is None else result
+    return negate(conjoin([negate(part) for part in parts], n))

@@ -267,8 +267,8 @@ class _Search:
                 return False
 
     def _blocks(self, node: Symbol) -> Rows | Mask:
-        size, allowed = self._block_size(node), self._test_blocks(node)
-        everywhere = slice(0, self._n)
+        size, everywhere = self._block_size(node), slice(0, self._n)
+        allowed = True if size is None else self._test_blocks(node)
         if size is None or isinstance(allowed, bool) or np.count_nonzero(allowed) * 2 > len(allowed):
             return self._scan_all(node.children) if isinstance(node, Conjunction) else self.test(node, everywhere)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], allowed, [False])).astype(np.int8)))
