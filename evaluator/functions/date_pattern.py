@@ -1,39 +1,111 @@
-"""date_format over an interval: which patterns keep the order of the moments they write.
+"""date_format over an interval: the least and the greatest text that a moment of the interval may have.
 
-A pattern is read as fields of fixed width (``yyyy MM dd HH mm ss``) and punctuation. The units from the year down
-that are the same at both ends are constant in between. The varying ones must stand in the pattern from the greatest
-varying
-unit down, none left out, none out of turn; then text order is time order:
+A pattern is read as fields of fixed width (``yyyy MM dd HH mm ss``) and punctuation, so that texts are ordered by the
+values of their fields, the first field first. The least text has the least value of the first field that any moment of
+the interval has; among those moments the least value of the second field; and so on:
 
-    ==============  ==========================  ========================================
-    pattern         ends                        decided
-    ==============  ==========================  ========================================
-    yyyy-MM-dd      any                         yes: all units in turn
-    MM/dd/yyyy      2020-01-04, 2020-02-01      yes: the year is constant, then MM, dd
-    MM/dd/yyyy      2019-12-31, 2020-01-04      no: the year varies but stands last
-    dd              2020-01-04, 2020-02-01      no: the month varies and is not written
-    HH              2020-01-04 07h .. 09h       yes: the date is constant
-    ==============  ==========================  ========================================
+    ==============  ==========================  ==============================
+    pattern         ends                        texts
+    ==============  ==========================  ==============================
+    yyyy-MM-dd      any                         those of the ends
+    MM/dd/yyyy      2020-01-04, 2020-02-01      '01/04/2020' .. '02/01/2020'
+    MM/dd/yyyy      2019-12-31, 2020-01-04      '01/01/2020' .. '12/31/2019'
+    dd              2020-01-04, 2020-01-09      '04' .. '09'
+    dd              2020-01-04, 2020-02-01      '01' .. '31'
+    HH              2020-01-04 22h, 05 03h      '00' .. '23'
+    ==============  ==========================  ==============================
 """
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import re
+from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["FORMATS", "UNITS", "fields_of", "format_bounds"]
 
 UNITS = ("yyyy", "MM", "dd", "HH", "mm", "ss")
 FORMATS = dict(zip(UNITS, ("%Y", "%m", "%d", "%H", "%M", "%S"), strict=True))
+_UNIT_OF = {form: UNITS.index(name) for name, form in FORMATS.items()}
+#: The values of each unit; the year has no bounds of its own.
+_FIRST, _LAST = (0, 1, 1, 0, 0, 0), (9999, 12, 31, 23, 59, 59)
 _TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
 
 
 def format_bounds(pattern: str, lo: datetime.datetime, hi: datetime.datetime) -> tuple[str, str] | None:
-    """The texts of both ends when they bound the texts of all moments in between; None when they may not."""
+    """Bounds of the texts of all moments from lo to hi; None for a pattern that is not known."""
     parsed = fields_of(pattern)
-    if parsed is None or lo > hi or lo.year < 1000 or not _in_turn(parsed[0], lo, hi):
+    if parsed is None or lo > hi or lo.year < 1000:
         return None
-    return lo.strftime(parsed[1]), hi.strftime(parsed[1])
+    fields = [UNITS.index(name) for name in dict.fromkeys(parsed[0])]
+    ends = _parts(lo), _parts(hi)
+    if _in_turn(fields, *ends):
+        return lo.strftime(parsed[1]), hi.strftime(parsed[1])
+    return _written(parsed[1], _extreme(fields, *ends, 1)), _written(parsed[1], _extreme(fields, *ends, -1))
+
+
+def _parts(moment: datetime.datetime) -> tuple[int, ...]:
+    return (moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second)
+
+
+def _in_turn(fields: Sequence[int], lo: Sequence[int], hi: Sequence[int]) -> bool:
+    """Whether the order of the texts is that of time: what varies stands from the greatest unit down, none left out."""
+    constant = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
+    varying = [unit for unit in fields if unit >= constant]
+    return varying == list(range(constant, constant + len(varying)))
+
+
+def _extreme(fields: Sequence[int], lo: Sequence[int], hi: Sequence[int], sign: int) -> Mapping[int, int]:
+    """The values of the fields (by their place in UNITS) in the least (sign 1) or greatest (-1) text."""
+    chosen: dict[int, int] = {}
+    for unit in fields:
+        values = range(lo[0], hi[0] + 1) if unit == 0 else range(_FIRST[unit], _LAST[unit] + 1)
+        for value in values[::sign]:
+            if _occurs({**chosen, unit: value}, lo, hi):
+                chosen[unit] = value
+                break
+    return chosen
+
+
+def _occurs(wanted: Mapping[int, int], lo: Sequence[int], hi: Sequence[int]) -> bool:
+    """Whether some moment from lo to hi has the wanted values. Seconds are the finest unit."""
+    same = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
+    if any(unit < same and value != lo[unit] for unit, value in wanted.items()):
+        return False
+    stack: list[tuple[tuple[int, ...], bool, bool]] = [(tuple(lo[:same]), True, True)]
+    while stack:
+        prefix, at_lo, at_hi = stack.pop()
+        unit = len(prefix)
+        if unit == len(UNITS) or (unit > 2 and not at_lo and not at_hi):
+            return True                                       # inside of a day that lies inside, any time occurs
+        first = lo[unit] if at_lo else _FIRST[unit]
+        last = hi[unit] if at_hi else _last_of(unit, prefix)
+        stack.extend(((*prefix, value), at_lo and value == first, at_hi and value == last)
+                     for value in _choices(unit, wanted.get(unit), first, last))
+    return False
+
+
+def _choices(unit: int, wanted: int | None, first: int, last: int) -> Iterable[int]:
+    """The values to try: both ends, and of what lies between as many as may differ in what can follow.
+
+    Among nine years is a leap year, months have different lengths, and all days and hours are alike.
+    """
+    if wanted is not None:
+        return (wanted,) if first <= wanted <= last else ()
+    return (last, *range(first, min(last, first + (10, 12, 2)[min(unit, 2)])))
+
+
+def _last_of(unit: int, prefix: Sequence[int]) -> int:
+    return calendar.monthrange(prefix[0], prefix[1])[1] if unit == 2 else _LAST[unit]
+
+
+def _written(template: str, values: Mapping[int, int]) -> str:
+    """A template of ``fields_of`` with the values in it."""
+    def text(match: re.Match[str]) -> str:
+        unit = _UNIT_OF.get(match[0])
+        return "%" if unit is None else f"{values[unit]:0{len(UNITS[unit])}}"
+    return re.sub("%.", text, template)
 
 
 def fields_of(pattern: str) -> tuple[list[str], str] | None:
@@ -60,16 +132,3 @@ def fields_of(pattern: str) -> tuple[list[str], str] | None:
 
 def _literal(text: str) -> str:
     return text.replace("%", "%%")
-
-
-def _in_turn(fields: list[str], lo: datetime.datetime, hi: datetime.datetime) -> bool:
-    values = [(getattr(lo, name), getattr(hi, name)) for name in ("year", "month", "day", "hour", "minute", "second")]
-    constant = next((i for i, (a, b) in enumerate(values) if a != b), len(values))
-    varying = [unit for unit in fields if UNITS.index(unit) >= constant]
-    expected = UNITS[constant:]
-    in_order: list[str] = []
-    for unit in varying:
-        if unit in in_order:
-            continue  # written again: it adds no order of its own
-        in_order.append(unit)
-    return tuple(in_order) == expected[: len(in_order)]
