@@ -24,8 +24,9 @@ from evaluator import expression as ex
 from evaluator import outcome, rules
 from evaluator.columns import array_dtype
 from evaluator.errors import UnsupportedError
+from evaluator.functions.base import decimal_parts
 from evaluator.functions.calendar import as_shown
-from evaluator.functions.conversions import keeps_value
+from evaluator.functions.conversions import keeps_value, vanishes
 from evaluator.functions.text import successor
 from evaluator.implications import implied_by
 from evaluator.interval import Interval
@@ -36,12 +37,13 @@ from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundO
 from evaluator.ranges import Members, range_of
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
-from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type
+from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
 
 __all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
 
 #: Below every value of a 38-digit decimal and of a bigint.
 _LEAST = -(10**38)
+_SMALLEST_DOUBLE = 5e-324
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,12 @@ class _Binder:
         if not right.interval.value:
             return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
         operand, interval = self._in_domain_of(left, right)
+        if _meets_in_38_digits(operand.type, right.type, self._semantics):
+            common, limit = _common_decimal(operand.type, right.type)
+            if not -limit < interval.lo <= interval.hi < limit:
+                raise UnsupportedError(f"{operand.type} compared with a constant that {common} does not hold is not "
+                                       "decided")
+            return Comparison(op, _cast(operand, common, self._semantics), _constant(interval, common)), None
         if isinstance(operand, BoundFunction):
             return Comparison(op, operand, _constant(interval, operand.type)), None
         test = _against_column(op, operand, to_ordinals(interval, operand.type))
@@ -179,7 +187,8 @@ class _Binder:
             source = operand.arguments[0]
             if keeps_value(source.type, operand.type):
                 operand = source
-            elif _only_rounds(source.type, operand.type) or _adds_midnight(source.type, operand.type, constant.type):
+            elif _only_rounds(source.type, operand.type, self._semantics) or _adds_midnight(
+                    source.type, operand.type, constant.type):
                 via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
                 operand = source
             else:
@@ -210,6 +219,9 @@ class _Binder:
             left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
         elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
             raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
+        elif all(kind.is_number for kind in kinds) and _meets_in_38_digits(left.type, right.type, self._semantics):
+            common, _ = _common_decimal(left.type, right.type)
+            left, right = (_cast(side, common, self._semantics) for side in (left, right))
         if not (isinstance(left, BoundColumn) and isinstance(right, BoundColumn)
                 and ((left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL)
                      or left.type == right.type)):
@@ -223,7 +235,7 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
-        _check_one_comparison(operand.type, [m for m in constants if m.interval.value])
+        _check_one_comparison(operand.type, [m for m in constants if m.interval.value], self._semantics)
         has_null = any(not m.interval.value for m in constants)
         target: BoundOperand = operand
         points: list[Any] = []
@@ -236,6 +248,8 @@ class _Binder:
             ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
             if not interval.is_point or interval.null:
                 wider.append(ordinal)
+            elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
+                wider.append(ordinal.with_bounds(-_SMALLEST_DOUBLE, _SMALLEST_DOUBLE))
             elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
                 points.append(ordinal.lo)
                 lookups.append(interval.lo)
@@ -244,6 +258,9 @@ class _Binder:
             points = [p for p in points if -(1 << 63) <= p < 1 << 63]
         has_key = isinstance(target, BoundColumn) and not wider and _has_one_form(target.type)
         lookup = Lookup(target.field, tuple(lookups)) if has_key and isinstance(target, BoundColumn) else None
+        if isinstance(target, BoundColumn) and not has_null and not _may_hold_any(target.type, points, wider):
+            yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
+            return
         yield Membership(target, Members.of(points, dtype, has_null)), lookup
         for interval in wider:
             yield Comparison("=", target, _constant(_outward(interval, target), target.type)), None
@@ -266,7 +283,9 @@ class _Binder:
             return _prefix(operand, prefix, exact=False), None
         if parsed.form is Form.EQUALS:
             return self._comparison("=", operand, _text(parsed.prefix))
-        return _prefix(operand, parsed.prefix, exact=parsed.form is Form.STARTS, pattern=parsed), None
+        if parsed.form is Form.STARTS:
+            return _prefix(operand, parsed.prefix, exact=True), None
+        return _prefix(operand, parsed.prefix, exact=False, pattern=parsed), None
 
 
 def _prefix(operand: BoundOperand, prefix: str, *, exact: bool, pattern: LikePattern | None = None) -> Prefix:
@@ -278,11 +297,17 @@ def _text(value: str) -> BoundConstant:
     return BoundConstant(value, Interval(value, value, null=False), STRING)
 
 
-def _check_one_comparison(column: Type, members: Sequence[BoundConstant]) -> None:
+def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
     """A list that holds text may be compared as text as a whole: then 1 is not in ('1.0') (P11).
 
-    Only where a value has one text is that the same: integers among integers, dates among dates.
+    Only where a value has one text is that the same: integers among integers, dates among dates. A list whose numbers
+    have no common decimal is rounded (Hive: 2 is in (1.5) for a decimal(38,0)) or loses numbers (Spark).
     """
+    if column.kind is Kind.BINARY and semantics.binary_lists_fail:
+        raise UnsupportedError("IN over binary is not decided under this engine")
+    decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
+    if any(t.kind is Kind.DECIMAL for t in decimals) and _common_digits(decimals) > 38:
+        raise UnsupportedError("IN over numbers that have no common decimal is not decided")
     if column.kind.is_text or not any(m.type.kind.is_text for m in members):
         return
     if column.kind.is_integer:
@@ -291,6 +316,18 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant]) -> Non
         alike = column.kind is Kind.DATE and all(m.type.kind is Kind.DATE or m.type.kind.is_text for m in members)
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
+
+
+def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]) -> bool:
+    """Whether a column type can hold a member of a list at all: 300 is no tinyint, 'abc' no varchar(2)."""
+    if column.kind.is_integer:
+        smallest, largest = column.integer_range()
+        return any(smallest <= p <= largest for p in points) or any(
+            max(smallest, math.ceil(i.lo)) <= min(largest, math.floor(i.hi)) for i in wider)
+    if column.kind in (Kind.CHAR, Kind.VARCHAR):
+        texts = [*points, *(i.lo for i in wider)]
+        return any(len(text) <= column.precision for text in texts)
+    return True
 
 
 def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Test:
@@ -306,7 +343,7 @@ def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Te
 
 def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
     """A column against a constant in its domain, where the constant may fall between two values of the column."""
-    if op != "<=>" and column.type.kind.is_integer and interval.is_point:
+    if op != "<=>" and column.type.kind.is_integer and interval.is_point and not interval.null:
         smallest, largest = column.type.integer_range()
         if not smallest <= interval.lo <= largest:
             above = interval.lo > largest
@@ -330,6 +367,24 @@ def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
             return Comparison(">=", column, _constant(interval.with_bounds(_LEAST, _LEAST), column.type))
 
 
+def _meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
+    """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
+    exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
+    return (semantics.decimals_meet_in_38_digits and exact and Kind.DECIMAL in (a.kind, b.kind)
+            and _common_digits((a, b)) > 38)
+
+
+def _common_digits(types: Sequence[Type]) -> int:
+    """The digits of the decimal that would hold all values of these types."""
+    return sum(max(parts) for parts in zip(*map(decimal_parts, types), strict=True))
+
+
+def _common_decimal(a: Type, b: Type) -> tuple[Type, int]:
+    """The decimal of 38 digits in which two types meet, and the power of ten that it does not hold any more."""
+    scale = max(decimal_parts(t)[1] for t in (a, b))
+    return decimal_type(38, scale), 10 ** (38 - scale)
+
+
 def _outward(interval: Interval, operand: BoundOperand) -> Interval:
     """The next whole ordinals around an interval, for a column whose arrays hold integers."""
     if not isinstance(operand, BoundColumn):
@@ -350,9 +405,10 @@ def _without_lossless_casts(operand: BoundOperand) -> BoundOperand:
     return operand
 
 
-def _only_rounds(source: Type, target: Type) -> bool:
+def _only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
     """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
-    return (source.kind.is_integer or source.kind is Kind.DECIMAL) and target.kind.is_fractional
+    exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
+    return exact and target.kind.is_fractional
 
 
 def _adds_midnight(source: Type, target: Type, constant: Type) -> bool:

@@ -57,7 +57,7 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
     """The column values that may equal the constant; ``via`` is the type to which the engine casts the column first."""
     match column.kind:
         case kind if kind.is_integer or kind is Kind.DECIMAL:
-            return _as_exact(_number(value, literal), literal, column, via or literal)
+            return _as_exact(_number(value, literal), literal, column, via or literal, semantics)
         case Kind.FLOAT | Kind.DOUBLE:
             return _as_float(_number(value, literal), literal, column, semantics)
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR if literal.kind.is_text:
@@ -140,23 +140,36 @@ def _number(value: Any, literal: Type) -> int | Fraction:
     raise UnsupportedError(f"a number compared with {literal} {value!r} is not decided")
 
 
-def _as_exact(number: int | Fraction, literal: Type, column: Type, via: Type) -> Interval:
+def _as_exact(number: int | Fraction, literal: Type, column: Type, via: Type, semantics: Semantics) -> Interval:
     """An integer or decimal column: the engine compares exactly, unless it rounds the column to binary first."""
+    null = semantics.decimals_may_be_null and _may_fit_no_decimal(number, literal, column)
     if literal.kind.is_text:
         # The engine may read the text as the column's type or compare both as doubles.
         if column.kind.is_integer and (not isinstance(number, int)):
             raise UnsupportedError("an integer compared with text that is no integer is not decided")
+        null = semantics.text_takes_column_type and column.kind.is_integer and not _in_range(number, column)
         via = DOUBLE
     if not (via.kind.is_fractional or literal.kind.is_fractional):
-        return point(number)
+        return Interval(number, number, null)
     single = Kind.FLOAT in (via.kind, literal.kind)
     exact_below = 1 << (24 if single else 53)
     narrow = column.kind.is_integer and column.kind is not Kind.BIGINT and not single
     if column.kind.is_integer and (narrow or abs(Fraction(number)) < exact_below):
-        return point(number)
+        return Interval(number, number, null)
     digits = 22 if single else 51
     slack = abs(Fraction(number)) / (1 << digits) + Fraction(1, 1 << 140)
-    return Interval(number - slack, number + slack, null=False)
+    return Interval(number - slack, number + slack, null)
+
+
+def _may_fit_no_decimal(number: int | Fraction, literal: Type, column: Type) -> bool:
+    if literal.kind is Kind.DECIMAL:
+        return literal.precision >= 38
+    return literal.kind.is_fractional and column.kind is Kind.DECIMAL and abs(number) >= 10 ** (38 - column.scale)
+
+
+def _in_range(number: int | Fraction, column: Type) -> bool:
+    smallest, largest = column.integer_range()
+    return smallest <= number <= largest
 
 
 def _as_float(number: int | Fraction, literal: Type, column: Type, semantics: Semantics) -> Interval:
@@ -168,9 +181,12 @@ def _as_float(number: int | Fraction, literal: Type, column: Type, semantics: Se
     if column.kind is Kind.FLOAT and not literal.kind.is_fractional:
         single = nearest_float(nearest)
         lo, hi = min(lo, single), max(hi, single)
+    if semantics.constants_take_column_type and {column.kind, literal.kind} == {Kind.FLOAT, Kind.DOUBLE}:
+        other = nearest_float(nearest) if column.kind is Kind.FLOAT else float(str(np.float32(nearest)))
+        lo, hi = min(lo, other), max(hi, other)
     if semantics.signed_zero_differs and lo <= 0.0 <= hi:
         lo, hi = min(lo, -_SMALLEST_DOUBLE), max(hi, _SMALLEST_DOUBLE)
-    return Interval(lo, hi, null=False)
+    return Interval(lo, hi, semantics.decimals_may_be_null and literal.kind is Kind.DECIMAL and literal.precision >= 38)
 
 
 def _as_text(value: str, literal: Type, column: Type) -> Interval:
@@ -181,7 +197,8 @@ def _as_text(value: str, literal: Type, column: Type) -> Interval:
     if any(c < " " for c in value):
         raise UnsupportedError("CHAR with characters below the space is not decided")
     trimmed = value.rstrip(" ")
-    length = max(column.precision, literal.precision, len(value))
+    # One blank more than any stored form: 'a ' that is no CHAR may be greater than the trimmed value.
+    length = max(column.precision, literal.precision, len(value)) + 1
     return Interval(trimmed, trimmed.ljust(length), null=False)
 
 
@@ -206,6 +223,7 @@ def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
     if literal.kind is Kind.DATE:
         return point(_checked_day(value))
     if literal.kind is Kind.TIMESTAMP:
+        value = _kept_digits(value, semantics)
         day = Fraction(value) / DAY
         _checked_day(math.floor(day))
         if _near_a_gap(math.floor(value), semantics):
@@ -231,14 +249,14 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
     last_of_day: int | None = None
     match literal.kind:
         case Kind.TIMESTAMP_LTZ if column.kind is Kind.TIMESTAMP_LTZ:
-            return point(value)
+            return point(_kept_digits(value, semantics))
         case Kind.TIMESTAMP:
-            wall_clock = value
+            wall_clock = _kept_digits(value, semantics)
         case Kind.DATE:
             wall_clock = _checked_day(value) * DAY
             last_of_day = wall_clock + DAY - 1 if semantics.date_hides_timestamp else None
         case _ if literal.kind.is_text:
-            wall_clock = wall_clock_of_text(value)
+            wall_clock = _kept_digits(wall_clock_of_text(value), semantics)
             nullable = semantics.bare_date_is_null and len(value) <= 10
             slack = 1 if semantics.moments_as_text else 0
         case _:
@@ -247,6 +265,11 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
     ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
     lo, hi = ends if column.kind is Kind.TIMESTAMP else _instants(*ends, semantics)
     return Interval(lo - slack, hi + slack, null=nullable)
+
+
+def _kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
+    """A moment as the engine keeps a constant."""
+    return math.floor(micros) if semantics.micros_only else micros
 
 
 def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ from evaluator.functions.base import (
     strict,
     widest_integer,
 )
+from evaluator.functions.conversions import vanishes
 from evaluator.interval import Interval
 from evaluator.literal import exact_number
 from evaluator.semantics import Semantics
@@ -101,6 +102,8 @@ def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null
         # Each argument may be rounded before, and the result after: 2^-24 each, of the largest number in sight.
         ends = (end for a in arguments for end in (a.interval.lo, a.interval.hi))
         slack = max(abs(float(end)) for end in (lo, hi, *ends)) * _SINGLE + _TINY
+        if not math.isfinite(slack):
+            return strict(arguments, null=True)
         lo, hi = (None if abs(end) > _LARGEST_SINGLE else end for end in (lo - slack, hi + slack))
     else:
         lo, hi = _in_type(lo, result), _in_type(hi, result)
@@ -256,9 +259,11 @@ def _transcendental(function: Callable[[float], float], smallest: float) -> Call
         except (OverflowError, ValueError):
             return None
 
-    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
         if len(arguments) != 1:
             raise UnsupportedError("a logarithm with a base is not decided")
+        if vanishes(arguments[0].type, semantics):
+            return strict(arguments, null=True)
         x = arguments[0].interval
         if x.lo is None or x.lo <= smallest:
             return strict(arguments, null=True)
@@ -288,7 +293,9 @@ def _alike(types: Sequence[Type]) -> Type:
     return wide
 
 
-def _sign(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+def _sign(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    if vanishes(arguments[0].type, semantics):
+        return strict(arguments, null=True)
     return monotone(arguments[0], lambda x: float((x > 0) - (x < 0)))
 
 

@@ -36,7 +36,7 @@ from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
 from evaluator.zones import DAY
 
-__all__ = ["cast", "keeps_value"]
+__all__ = ["cast", "keeps_value", "vanishes"]
 
 _WHOLE_DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
 
@@ -71,11 +71,11 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
         case kind if kind.is_integer:
             return _to_integer(argument, target, semantics)
         case Kind.DOUBLE | Kind.FLOAT:
-            return _to_float(argument, target, semantics)
+            return _unless_vanished(_to_float(argument, target, semantics), argument, semantics)
         case Kind.DECIMAL if source.kind.is_number:
-            return _to_decimal(argument, target)
+            return _to_decimal(argument, target, semantics)
         case Kind.BOOLEAN if source.kind.is_number:
-            return _to_boolean(argument)
+            return _unless_vanished(_to_boolean(argument), argument, semantics)
         case Kind.STRING | Kind.VARCHAR:
             return _to_text(argument, target, semantics)
         case Kind.DATE if source.kind.is_timestamp:
@@ -86,6 +86,20 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
             return wall_clock(argument, semantics)
         case _:
             raise _undecided(source, target)
+
+
+def vanishes(source: Type, semantics: Semantics) -> bool:
+    """Whether values of this type may be lost or rounded on their way to binary (``wide_decimals_vanish``)."""
+    return semantics.wide_decimals_vanish and source.kind is Kind.DECIMAL and (
+        source.precision - source.scale > 20 or source.scale > 18)
+
+
+def _unless_vanished(result: Interval, argument: Argument, semantics: Semantics) -> Interval:
+    if not vanishes(argument.type, semantics):
+        return result
+    interval = argument.interval
+    fits = argument.type.scale <= 18 and interval.is_bounded and max(abs(interval.lo), abs(interval.hi)) < 10**20
+    return result if fits else strict([argument], null=True)
 
 
 def _undecided(source: Type, target: Type) -> UnsupportedError:
@@ -124,6 +138,8 @@ def _to_float(argument: Argument, target: Type, semantics: Semantics) -> Interva
     source = argument.type.kind
     if source.is_timestamp and target.kind is Kind.DOUBLE:
         seconds = _seconds(argument, semantics, lambda s: s, -(1 << 52), 1 << 52)
+        if semantics.seconds_are_rough and seconds.is_bounded:
+            seconds = seconds.with_bounds(seconds.lo - Fraction(1, 1000), seconds.hi + Fraction(1, 1000))
         return monotone(Argument(argument.type, seconds), float)
     if source is Kind.BOOLEAN:
         return monotone(argument, float)
@@ -142,10 +158,12 @@ def _to_float(argument: Argument, target: Type, semantics: Semantics) -> Interva
         # Rounding through double first may differ by one unit in the last place from rounding once.
         slack = [abs(end) * 2.0**-22 + 2.0**-140 for end in (result.lo, result.hi)]
         return result.with_bounds(result.lo - slack[0], result.hi + slack[1])
+    if target.kind is Kind.FLOAT and semantics.floats_may_keep_doubles and result.is_bounded:
+        return result.with_bounds(min(result.lo, argument.interval.lo), max(result.hi, argument.interval.hi))
     return result
 
 
-def _to_decimal(argument: Argument, target: Type) -> Interval:
+def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Interval:
     interval = argument.interval
     unit = Fraction(1, 10**target.scale)
     limit = 10 ** (target.precision - target.scale)
@@ -156,7 +174,8 @@ def _to_decimal(argument: Argument, target: Type) -> Interval:
         return strict([argument], null=True)
     source = argument.type
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and source.scale <= target.scale)
-    return strict([argument], lo if exact else lo - unit, hi if exact else hi + unit)
+    return strict([argument], lo if exact else lo - unit, hi if exact else hi + unit,
+                  null=semantics.doubles_may_not_fit and source.kind.is_fractional)
 
 
 def _to_boolean(argument: Argument) -> Interval:
