@@ -144,7 +144,7 @@ class Evaluation:
         if not self._asks_keys and (len(rows) * 2 > self.n or "outcomes" in self.__dict__):
             found: Outcomes = self.outcomes[rows]
             return found
-        return _run(self.bound.program, [self._leaf_at(index, rows) for index in range(len(self.bound.leaves))],
+        return _run(self.bound.program, [self.leaf_at(index, rows) for index in range(len(self.bound.leaves))],
                     len(rows))
 
     @cached_property
@@ -171,11 +171,12 @@ class Evaluation:
         if isinstance(where, slice) and where.stop - where.start == self.n:
             found = self._everywhere.by_statistics(self.bound.leaves[index])
         else:
-            found = self._leaf_at(index, np.arange(where.start, where.stop) if isinstance(where, slice) else where)
+            found = self.leaf_at(index, np.arange(where.start, where.stop) if isinstance(where, slice) else where)
         possible: Mask = (found & wanted) != 0
         return possible
 
-    def _leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
+    def leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
+        """``(k,) uint8``: the outcomes of one leaf in some slices."""
         leaf, answer = self.bound.leaves[index], self.leaves[index]
         if "outcomes" in answer.__dict__ and not self._asks_keys:
             known: Outcomes = answer.outcomes[rows]
@@ -194,7 +195,7 @@ class Evaluation:
         """Ask a source for the keys of a leaf, in the slices where all else leaves it open."""
         assert leaf.lookup is not None
         assert source.may_hold is not None
-        open_rows = _where(rows, self._leaf_at(index, rows) & outcome.TRUE)
+        open_rows = _where(rows, self.leaf_at(index, rows) & outcome.TRUE)
         if len(open_rows):
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[open_rows] = True

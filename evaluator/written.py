@@ -12,7 +12,6 @@ leaf is one again, with the piece of the program that answers it:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +48,7 @@ class WrittenLeaf:
         for step in self.program:
             match step.operation:
                 case "leaf":
-                    stack.append(_taken(evaluation.leaves[step.operand].outcomes, slices))
+                    stack.append(evaluation.leaf_at(step.operand, slices))
                 case "not":
                     stack.append(outcome.negate(stack.pop()))
                 case operation:
@@ -108,7 +107,3 @@ def _starts(program: tuple[Instruction, ...]) -> list[int]:
         starts.append(start)
     return starts
 
-
-def _taken(outcomes: Any, slices: npt.NDArray[np.intp]) -> Outcomes:
-    taken: Outcomes = np.asarray(outcomes[slices], np.uint8)
-    return taken
