@@ -89,6 +89,12 @@ class Flag(Symbol):
     column: ColumnStatistics
     what: Literal["null", "value"]
 
+    def __and__(self, other: Formula) -> Formula:
+        # The codes of a slice without any value fail every test of its bounds: no need to ask again.
+        if self.what == "value" and self.column.index is not None and _tests_bounds(other, self.column):
+            return other
+        return all_of((self, other))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rest(Symbol):
@@ -115,6 +121,19 @@ class Disjunction(Symbol):
 
 
 Formula = Symbol | bool
+
+
+def _tests_bounds(formula: Formula, column: ColumnStatistics) -> bool:
+    """True when the formula is TRUE only where a bound of this column passes a test."""
+    match formula:
+        case Atom(column=tested) | Within(column=tested):
+            return tested is column
+        case Conjunction(children=children):
+            return any(_tests_bounds(child, column) for child in children)
+        case Disjunction(children=children):
+            return all(_tests_bounds(child, column) for child in children)
+        case _:
+            return False
 
 
 def all_of(parts: Sequence[Formula]) -> Formula:

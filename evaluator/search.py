@@ -27,6 +27,7 @@ from evaluator.planes import Apart, Atom, Conjunction, Disjunction, Flag, Formul
 from evaluator.single_bounds import (
     Where,
     code_of,
+    nonzero,
     rows_of,
     test_apart,
     test_atom,
@@ -64,16 +65,10 @@ def search(formula: Formula, n: int, rest: RestOf) -> npt.NDArray[np.int64]:
     return np.sort(found).astype(np.int64)
 
 
-def nonzero(mask: Mask) -> npt.NDArray[np.int64]:
-    """``np.flatnonzero``, but eight slices at a time where few are TRUE."""
-    whole = len(mask) & ~7
-    words = np.flatnonzero(mask[:whole].view(np.uint64)) if mask.flags.c_contiguous else None
-    if words is None or len(words) * 16 > whole:
-        return np.flatnonzero(mask)
-    near = np.flatnonzero(mask[:whole].reshape(-1, 8)[words])
-    found = words[near >> 3] * 8 + (near & 7)
-    tail = np.flatnonzero(mask[whole:])
-    return np.concatenate((found, tail + whole)) if len(tail) else found
+def _union(parts: Sequence[Rows]) -> Rows:
+    """All rows that occur, each once, ascending."""
+    rows = np.sort(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+    return rows[np.concatenate(([True], rows[1:] != rows[:-1]))] if len(rows) else rows
 
 
 @dataclass(slots=True)
@@ -151,7 +146,7 @@ class _Search:
             else:
                 np.logical_or(mask, found, out=mask)
         if mask is None and sum(map(len, loose)) * _SPARSE <= self._n:
-            return np.unique(np.concatenate(loose))
+            return _union(loose)
         return self._merge(np.zeros(self._n, np.bool_) if mask is None else mask, loose)
 
     @staticmethod
@@ -239,7 +234,7 @@ class _Search:
             return self._box_rows(_Box(index, node if node.is_lower else None, None if node.is_lower else node))
         found = [self._box_rows(_Box(index, Atom(node.column, "<=", value), Atom(node.column, ">=", value)))
                  for value in node.members.values]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
+        return _union(found)
 
     def _box_rows(self, box: _Box) -> Rows:
         if box.lower_end is None or box.upper_end is None:
