@@ -334,6 +334,8 @@ def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Te
     if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
             c.interval.value and not c.interval.is_point for c in (left, right)):
         raise UnsupportedError("a comparison of constants of different types is not decided")
+    if Kind.CHAR in (left.type.kind, right.type.kind) and left.interval.value and right.interval.value:
+        raise UnsupportedError("a comparison of CHAR constants is not decided: padding does not count")
     ranges = [range_of(c.interval) for c in (left, right)]
     if not (left.interval.value and right.interval.value):
         unequal = outcome.FALSE if left.interval.value or right.interval.value else outcome.TRUE

@@ -62,3 +62,7 @@ def test_no_children_at_all_are_true_for_and_and_false_for_or() -> None:
 @pytest.mark.parametrize(("of", "text"), [(1, "{true}"), (6, "{false, null}"), (7, "{true, false, null}"), (0, "{}")])
 def test_an_outcome_is_described_as_a_set(of: int, text: str) -> None:
     assert outcome.describe(of) == text
+
+
+def test_unknown_is_the_set_of_all_three_values() -> None:
+    assert outcome.UNKNOWN == union([True, False, None]) == outcome.TRUE + outcome.FALSE + outcome.NULL

@@ -389,3 +389,11 @@ def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(of: Type, value: obje
     assert outcome_of(ex.Compare("=", col("x"), lit(value, of)), {"x": stats(of, value, value)}) == "T"
     assert outcome_of(ex.Compare("<=", col("x"), lit(less, of)), {"x": stats(of, value, value)}) == "F"
     assert outcome_of(ex.In(col("x"), (lit(less, of),)), {"x": stats(of, value, value)}) == "F"
+
+
+# P15: padding does not count between constants either
+@pytest.mark.parametrize("op", ["=", "!=", "<", "<=>"])
+def test_p15_char_constants_are_not_compared_as_text(op: str) -> None:
+    char = Type(Kind.CHAR, 5)
+    assert outcome_of(ex.Compare(op, lit("a    ", char), lit("a", char)), {"x": stats(INT, 1, 3)}) == "TFN"
+    assert outcome_of(ex.Compare("<=>", lit(None, char), lit("a", char)), {"x": stats(INT, 1, 3)}) == "F"
