@@ -15,8 +15,8 @@ from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.evaluate import Evaluation, Source
 from evaluator.outcome import describe
 from evaluator.residual import Residuals, residuals
+from evaluator.value_texts import ordinal_text
 from handler.leaf_reports import LeafReport, report_leaves
-from handler.value_texts import value_text
 
 __all__ = ["ColumnReport", "Explanation", "FileLeaf", "Step"]
 
@@ -110,7 +110,7 @@ class Explanation:
 
 def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: int) -> ColumnReport:
     def bound(values: object, known: object) -> str | None:
-        return value_text(values, statistics.type) if known else None
+        return ordinal_text(values, statistics.type) if known else None
 
     def count(value: int) -> int | None:
         return None if value == UNKNOWN_COUNT else value

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from evaluator.bounds import reason
 from evaluator.columns import UNKNOWN_COUNT
 from evaluator.expression import Constant, HudiExpression, to_dict, to_text
 from evaluator.ordering import Nulls, SortKey, default_nulls, order_slices, rejects_null, why_unordered
-from evaluator.outcome import TRUE, Outcomes
+from evaluator.outcome import UNKNOWN, Outcomes
 from evaluator.residual import Residuals, is_complete
 from evaluator.schema import Field, Schema
 from evaluator.types import Kind, Type
@@ -51,7 +52,7 @@ class Plan:
     instant       the answer holds for the file slices of this instant; None if the table has no commit
     expression    the filter as it was understood
     engine        whose rules were followed, "hive" or "spark", in ``time_zone``
-    outcomes      ``(n,) uint8``, one outcome (C1) per slice of ``slices``
+    kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
     reasons       why not more was skipped, most general first
     seconds       time per phase
     explanation   the answers of the conditions, unless the filter could not be evaluated
@@ -65,7 +66,7 @@ class Plan:
     engine: str
     time_zone: str
     slices: FileSlices
-    outcomes: Outcomes
+    kept_rows: npt.NDArray[np.int64]
     reasons: tuple[Reason, ...]
     seconds: Mapping[str, float]
     explanation: Explanation | None = field(default=None, repr=False)
@@ -79,17 +80,26 @@ class Plan:
     @cached_property
     def kept(self) -> tuple[FileSlice, ...]:
         """The slices that the query must read."""
-        return self._where([bool(o & TRUE) for o in self.outcomes.tolist()])
+        return self._at(self.kept_rows)
 
     @cached_property
     def skipped(self) -> tuple[FileSlice, ...]:
         """The slices that hold no row for which the filter is TRUE."""
-        return self._where([not o & TRUE for o in self.outcomes.tolist()])
+        mask = np.ones(len(self.slices), np.bool_)
+        mask[self.kept_rows] = False
+        return self._at(np.flatnonzero(mask))
 
     @cached_property
     def fully_matched(self) -> tuple[FileSlice, ...]:
         """The kept slices of which every row satisfies the filter."""
-        return self._where([o == TRUE for o in self.outcomes.tolist()])
+        return self._at(self._full_rows)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """``(n,) uint8``: one outcome (C1) per slice of ``slices``."""
+        if self.explanation is None:
+            return np.full(len(self.slices), UNKNOWN, np.uint8)
+        return self.explanation.evaluation.outcomes
 
     @cached_property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -132,36 +142,32 @@ class Plan:
 
     def residual(self, item: FileSlice | int) -> HudiExpression:
         """The residual of one slice, or of the slice at this place of ``slices``; FALSE if it is skipped."""
-        index = item if isinstance(item, int) else self.slices.items.index(item)
-        if not self.outcomes[index] & TRUE:
+        index = self.slices.items.index(item) if isinstance(item, FileSlice) else item
+        place = int(np.searchsorted(self.kept_rows, index))
+        if place == len(self.kept_rows) or self.kept_rows[place] != index:
             return Constant(False)
-        place = int(np.searchsorted(self._kept_places, index))
         return self._residuals.expressions[int(self._residuals.group_of[place])]
 
     @cached_property
     def row_count(self) -> RowCount:
         """What ``count(*)`` with this filter can take from row counts: the rows of fully matched slices."""
         counts = self._full_counts
-        rows = int(counts[counts != UNKNOWN_COUNT].sum())
-        counted = set(self._full_places[counts != UNKNOWN_COUNT].tolist())
-        items = self.slices.items
-        return RowCount(rows, tuple(items[i] for i in sorted(counted)),
-                        tuple(items[i] for i in self._kept_places.tolist() if i not in counted))
+        known = counts != UNKNOWN_COUNT
+        counted = self._full_rows[known]
+        return RowCount(int(counts[known].sum()), self._at(counted), self._at(_without(self.kept_rows, counted)))
 
     def slices_for_limit(self, n: int) -> tuple[FileSlice, ...]:
         """The fewest kept slices that surely hold n matching rows; all kept ones, those first, if none surely do."""
-        counts, items = self._full_counts, self.slices.items
+        counts = self._full_counts
         order = np.argsort(-counts, kind="stable")
         order = order[counts[order] > 0]
         reached = np.cumsum(counts[order])
         if n <= 0:
             return ()
         if len(reached) and reached[-1] >= n:
-            chosen = self._full_places[order[:int(np.searchsorted(reached, n)) + 1]]
-            return tuple(items[i] for i in chosen.tolist())
-        first = self._full_places[order].tolist()
-        rest = sorted(set(self._kept_places.tolist()) - set(first))
-        return tuple(items[i] for i in [*first, *rest])
+            return self._at(self._full_rows[order[:int(np.searchsorted(reached, n)) + 1]])
+        first = self._full_rows[order]
+        return (*self._at(first), *self._at(_without(self.kept_rows, first)))
 
     def order_slices(self, by: str, descending: bool = False, nulls_first: bool | None = None) -> OrderedSlices:
         """The kept slices in the order in which to read them for ``ORDER BY by LIMIT n``, and when to stop.
@@ -181,8 +187,8 @@ class Plan:
         if not found and note is None:
             note = f"no index has statistics of column {column.name}"
         without_null = self.explanation is not None and rejects_null(self.explanation.bound, column)
-        order = order_slices(SortKey(column, descending, nulls), found, self._kept_places, without_null=without_null)
-        return OrderedSlices(order, tuple(self.slices.items[i] for i in order.slices.tolist()), note)
+        order = order_slices(SortKey(column, descending, nulls), found, self.kept_rows, without_null=without_null)
+        return OrderedSlices(order, self._at(order.slices), note)
 
     def _sort_column(self, by: str) -> tuple[Field, str | None]:
         """The column, and why bounds of it give no order."""
@@ -196,27 +202,27 @@ class Plan:
         return column, why_unordered(column, semantics)
 
     @cached_property
-    def _kept_places(self) -> npt.NDArray[np.intp]:
-        return np.flatnonzero(self.outcomes & TRUE)
-
-    @cached_property
-    def _full_places(self) -> npt.NDArray[np.intp]:
-        return np.flatnonzero(self.outcomes == TRUE)
+    def _full_rows(self) -> npt.NDArray[np.int64]:
+        if self.explanation is None:
+            return np.zeros(0, np.int64)
+        return self.explanation.evaluation.fully_matched_rows
 
     @cached_property
     def _full_counts(self) -> npt.NDArray[np.int64]:
         """The exact row count of each fully matched slice, where it is known."""
         sources = () if self.explanation is None else self.explanation.sources
-        return exact_row_counts(self.slices, self._full_places, sources, self.ask, self.schema)
+        return exact_row_counts(self.slices, self._full_rows, sources, self.ask, self.schema)
 
     @cached_property
     def _residuals(self) -> Residuals:
         if self.explanation is None:
-            return Residuals((self.expression,), np.zeros(len(self._kept_places), np.intp))
-        return self.explanation.residuals(self._kept_places)
+            whole = (self.expression,) if len(self.kept_rows) else ()
+            return Residuals(whole, np.zeros(len(self.kept_rows), np.intp))
+        return self.explanation.residuals(self.kept_rows)
 
-    def _where(self, mask: list[bool]) -> tuple[FileSlice, ...]:
-        return tuple(item for item, chosen in zip(self.slices.items, mask, strict=True) if chosen)
+    def _at(self, rows: npt.NDArray[Any]) -> tuple[FileSlice, ...]:
+        items = self.slices.items
+        return tuple([items[row] for row in rows.tolist()])
 
     def to_dict(self) -> dict[str, object]:
         """The plan as plain dicts and lists, ready for JSON (README, "JSON")."""
@@ -238,6 +244,10 @@ class Plan:
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],
             "seconds": {phase: round(spent, 6) for phase, spent in self.seconds.items()},
         }
+
+
+def _without(rows: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.setdiff1d(rows, others, assume_unique=True)
 
 
 def slice_as_dict(item: FileSlice) -> dict[str, object]:

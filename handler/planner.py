@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluator import outcome
 from evaluator.bind import bind
 from evaluator.errors import SargoError
 from evaluator.evaluate import Source, evaluate
@@ -85,24 +84,24 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     watch.lap("filter")
     n = len(at.slices)
     explanation = None
-    outcomes = np.full(n, outcome.UNKNOWN, np.uint8)
+    kept = np.arange(n)
     try:
         bound = bind(expression, opened.table.schema, Semantics.named(chosen, time_zone))
         watch.lap("bind")
         sources = _ask(at, bound.columns, fail)
         watch.lap("statistics")
         evaluation = evaluate(bound, n, sources)
+        kept = evaluation.kept_rows
         watch.lap("evaluate")
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
-        outcomes = evaluation.outcomes
         explanation = Explanation(bound, evaluation, sources, n)
         said = {reason.text for reason in reasons}
         reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves
                     if leaf.reason and leaf.reason not in said]
     zone = time_zone or process_time_zone()
-    return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, outcomes,
+    return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, kept,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
                 None if explanation is None else opened.table.schema, lambda columns: _ask(at, columns, _say_nothing))
 
