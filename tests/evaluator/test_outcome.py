@@ -40,6 +40,14 @@ def test_and_and_or_of_two_sets_are_the_kleene_images(a: int, b: int) -> None:
     assert outcome.disjoin([one, two], 1).tolist() == [union([kleene_or(x, y) for x, y in pairs])]
 
 
+def test_the_tables_for_one_slice_hold_the_same_answers() -> None:
+    every = np.arange(64, dtype=np.uint8)
+    assert tuple(outcome.conjoin([every >> 3, every & 7], 64).tolist()) == outcome.AND_TABLE
+    assert tuple(outcome.disjoin([every >> 3, every & 7], 64).tolist()) == outcome.OR_TABLE
+    assert tuple(outcome.negate(every[:8]).tolist()) == outcome.NOT_TABLE
+    assert outcome.EMPTY == 0
+
+
 @pytest.mark.parametrize("a", SETS)
 def test_not_swaps_true_and_false_and_keeps_null(a: int) -> None:
     expected = union([None if v is None else not v for v in members(a)])
