@@ -9,9 +9,11 @@ from evaluator import expression as ex
 from evaluator.errors import UnsupportedError
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
+from evaluator.functions.calendar import through_text
 from evaluator.functions.conversions import cast
 from evaluator.interval import UNKNOWN, Interval
 from evaluator.literal import exact_number
+from evaluator.records import record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
@@ -19,7 +21,7 @@ from evaluator.types import Kind, Type
 __all__ = ["BoundColumn", "BoundConstant", "BoundFunction", "BoundOperand", "bind_operand", "literal_interval"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundColumn:
     """A column of the table; ``type`` is how the filter sees it (CHAR, say, where the table stores a string)."""
 
@@ -31,7 +33,7 @@ class BoundColumn:
         return "." in self.field.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundConstant:
     """A constant: one value, NULL, or the few values that an engine may take it for."""
 
@@ -71,10 +73,11 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
             case ex.Literal(value=value, type=of):
                 return BoundConstant(value, literal_interval(value, of), of)
             case ex.Cast(type=to):
-                return _bind_function("cast", arguments, to, semantics)
+                return _bind_function("cast", _read_back("cast", to, arguments), to, semantics)
             case ex.Call(function=name, type=declared):
                 if name not in FUNCTIONS:
                     raise UnsupportedError(f"function {name} is not decided")
+                arguments = _read_back(name, None, arguments)
                 result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
                 return _bind_function(name, arguments, result, semantics)
             case ex.Opaque(reason=reason):
@@ -144,6 +147,16 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
             declared.precision - declared.scale >= stored.precision - stored.scale):
         return stored
     raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+
+
+def _read_back(name: str, to: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
+    """The one argument without the cast to text, where reading the text gives back what was written."""
+    match arguments:
+        case [BoundFunction(function="cast", arguments=(source,), type=written)] if (
+                written.kind is Kind.STRING and through_text(name, to, source.type)):
+            return [source]
+        case _:
+            return arguments
 
 
 def _result(name: str, types: Sequence[Type]) -> Type:

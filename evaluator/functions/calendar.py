@@ -21,7 +21,7 @@ from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
 from evaluator.zones import DAY, shown, wall_clocks_between
 
-__all__ = ["FUNCTIONS", "as_shown", "day_text", "timestamp_text_bounds", "to_day", "wall_clock"]
+__all__ = ["FUNCTIONS", "as_shown", "day_text", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
 
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -153,6 +153,28 @@ def _to_date(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> In
     if len(arguments) != 1:
         raise UnsupportedError("to_date with a pattern is not decided")
     return to_day(arguments[0], semantics)
+
+
+def _to_timestamp(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
+    """to_timestamp of a date or a timestamp: the wall clock, once more as the session zone shows it."""
+    if len(arguments) != 1:
+        raise UnsupportedError("to_timestamp with a pattern is not decided")
+    clock = wall_clock(arguments[0], semantics)
+    if any(end is not None and moment_of(end) is None for end in (clock.lo, clock.hi)):
+        return strict(arguments, null=True)
+    return as_shown(clock, semantics)
+
+
+def through_text(name: str, to: Type | None, argument: Type) -> bool:
+    """Whether a function or cast (``to``) gives for the text of this type's values what it gives for the values.
+
+    ``to_timestamp(cast(t as string))`` is ``to_timestamp(t)``: engines write all digits and read them back, the wall
+    clock is the same, and a moment that is shown twice counts by its wall clock anyway. Old Hive reads no time as a
+    date and no bare date as a time: those casts are left as they are.
+    """
+    if name == "cast":
+        return (to == DATE and argument.kind is Kind.DATE) or (to == TIMESTAMP and argument.kind.is_timestamp)
+    return name in ("to_timestamp", "to_date") and (argument.kind is Kind.DATE or argument.kind.is_timestamp)
 
 
 def _last_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
@@ -295,6 +317,7 @@ FUNCTIONS = {
     "add_months": RangeFunction(_to(DATE), _add_months),
     "last_day": RangeFunction(_to(DATE), _last_day),
     "to_date": RangeFunction(_to(DATE), _to_date),
+    "to_timestamp": RangeFunction(_to(TIMESTAMP), _to_timestamp),
     "trunc": RangeFunction(_to(DATE), _trunc),
     "date_trunc": RangeFunction(_date_trunc_type, _date_trunc),
     "date_format": RangeFunction(_to(STRING), _date_format),
