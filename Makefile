@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 
-.PHONY: help install demo test lint format bench lock clean
+.PHONY: help install demo test prove lint format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -24,6 +24,10 @@ demo: install ## Skip files of a real Hudi table with real Hive filters, and pro
 
 test: install ## Run every test
 	$(BIN)/python -m pytest
+
+prove: install ## Hold 10 million random cases against the row-by-row oracle, then let every mutant of the rules die
+	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
+	nice $(BIN)/python -m tests.prove.mutate
 
 lint: install ## ruff, mypy strict, layer rule
 	$(BIN)/ruff check .

@@ -1,0 +1,275 @@
+"""Random filters over every form of leaf, every operator, type and function, nested in AND, OR and NOT.
+
+Half of the constants are values that the columns hold, or next to them, so that the ends of ranges are met.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from evaluator import expression as ex
+from evaluator.errors import UnsupportedError
+from evaluator.functions import FUNCTIONS
+from evaluator.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    Kind,
+    Type,
+    decimal_type,
+)
+from tests.prove.signatures import SIGNATURES
+from tests.prove.values import PATTERNS, TYPES, draw, neighbour
+
+__all__ = ["OPERATORS", "Grammar"]
+
+OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
+VOID = Type(Kind.VOID)
+NULL = ex.Literal(None, VOID)
+CAST_TARGETS = (TINYINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BOOLEAN, DATE, TIMESTAMP, decimal_type(6, 1),
+                decimal_type(12, 4), Type(Kind.VARCHAR, 2))
+UNITS = ("YEAR", "yyyy", "quarter", "month", "MM", "week", "day", "hour", "minute", "second")
+_NUMBERS = (INT, BIGINT, DOUBLE, FLOAT, decimal_type(5, 1), decimal_type(20, 4), decimal_type(30, 10))
+_TEXTS = ("2020-01-01", "2020-01-05", "2020-01-01 00:00:00", "2020-02-29 12:30:00.5", "2019-12-31", "12", "-3", "1.5",
+          "5", "abc", "01/04/2020", "202001", "07", "A", "ab", "")
+_PATTERN_PIECES = ("%", "_", "a", "ap", "apple", "b", "\\%", "\\_", "\\\\", " ", "z", "é", "-")
+
+_CLASSES: Mapping[str, tuple[str, ...]] = {
+    "number": tuple(n for n, t in TYPES.items() if t.kind.is_number),
+    "integer": tuple(n for n, t in TYPES.items() if t.kind.is_integer),
+    "moment": tuple(n for n, t in TYPES.items() if t.kind is Kind.DATE or t.kind.is_timestamp),
+    "text": tuple(n for n, t in TYPES.items() if t.kind.is_text),
+}
+Typed = tuple[ex.Operand, Type]
+
+
+class Grammar:
+    """Draws filters over the columns of one table."""
+
+    def __init__(self, rng: random.Random, palettes: Mapping[str, Sequence[Any]]) -> None:
+        self._rng = rng
+        self._palettes = palettes
+        self._functions = tuple(FUNCTIONS)
+
+    def filter(self) -> ex.HudiExpression:
+        """A filter of a few leaves; now and then a chain of some hundred levels."""
+        rng = self._rng
+        if rng.random() < 0.003:
+            return self._deep()
+        return self._tree(rng.choice((0, 0, 1, 1, 2, 3)))
+
+    def _tree(self, depth: int) -> ex.HudiExpression:
+        rng = self._rng
+        if depth == 0 or rng.random() < 0.15:
+            return self.leaf()
+        if rng.random() < 0.25:
+            return ex.Not(self._tree(depth - 1))
+        children = tuple(self._tree(depth - 1) for _ in range(rng.choice((1, 2, 2, 3))))
+        return ex.And(children) if rng.random() < 0.5 else ex.Or(children)
+
+    def _deep(self) -> ex.HudiExpression:
+        tree = self.leaf()
+        other = self.leaf()
+        for _ in range(150):
+            tree = self._rng.choice((ex.Not(tree), ex.And((tree, other)), ex.Or((other, tree))))
+        return tree
+
+    # -- leaves
+
+    def leaf(self) -> ex.HudiExpression:
+        """One leaf of any form, some of them under the NOT that belongs to the form."""
+        rng = self._rng
+        name = rng.choice(list(TYPES))
+        of = TYPES[name]
+        match rng.randrange(32):
+            case 0 | 1 | 2 | 3 | 4:
+                return ex.Compare(rng.choice(OPERATORS), self._column(name), self._constant(name))
+            case 5 | 6:
+                return ex.Compare(rng.choice(OPERATORS), self._constant(name), self._column(name))
+            case 7 | 8:
+                return self._columns(name)
+            case 9 | 10 | 11:
+                leaf = self._membership(name)
+                return ex.Not(leaf) if rng.random() < 0.4 else leaf
+            case 12:
+                lo, hi = self._constant(name), self._constant(name)
+                between = ex.And((ex.Compare(">=", self._column(name), lo), ex.Compare("<=", self._column(name), hi)))
+                return ex.Not(between) if rng.random() < 0.4 else between
+            case 13:
+                test = ex.IsNull(self._column(name))
+                return ex.Not(test) if rng.random() < 0.5 else test
+            case 14:
+                return ex.Compare(rng.choice(OPERATORS), self._column(name), NULL)
+            case 15:
+                return ex.Not(ex.Compare("<=>", self._column(name), self._constant(name)))
+            case 16 | 17:
+                like = ex.Like(self._column(rng.choice(_CLASSES["text"])), self._pattern(), rng.choice("\\\\\\a"))
+                return ex.Not(like) if rng.random() < 0.3 else like
+            case 18:
+                return ex.Compare("=", ex.Column((rng.choice(("b", "b2")),)), ex.Literal(True, BOOLEAN))
+            case 19:
+                return rng.choice((ex.Constant(rng.choice((True, False, None))), ex.Unknown("a condition")))
+            case 20:
+                return ex.Compare(rng.choice(OPERATORS), self._column(name), ex.Opaque("a value"))
+            case 21:
+                return ex.Compare(rng.choice(OPERATORS), self._literal(of), self._literal(of))
+            case _:
+                return self._function_leaf()
+
+    def _column(self, name: str) -> ex.Column:
+        """The column, sometimes in other case or declared as another type that Hive may show."""
+        rng, of = self._rng, TYPES[name]
+        path = tuple((name.upper() if rng.random() < 0.1 else name).split("."))
+        if rng.random() < 0.1:
+            match of.kind:
+                case Kind.STRING:
+                    return ex.Column(path, Type(Kind.CHAR, 7))
+                case Kind.TINYINT | Kind.SMALLINT | Kind.INT:
+                    return ex.Column(path, BIGINT)
+                case Kind.FLOAT:
+                    return ex.Column(path, DOUBLE)
+                case Kind.DECIMAL if of.precision < 30:
+                    return ex.Column(path, decimal_type(of.precision + 4, of.scale + 2))
+                case _:
+                    return ex.Column(path, of)
+        return ex.Column(path)
+
+    def _columns(self, name: str) -> ex.HudiExpression:
+        rng = self._rng
+        kind = TYPES[name].kind
+        alike = [other for other, of in TYPES.items() if of.kind is kind or (of.kind.is_number and kind.is_number)
+                 or (of.kind.is_text and kind.is_text)
+                 or {of.kind, kind} <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}]
+        other = rng.choice(alike if rng.random() < 0.95 else list(TYPES))
+        return ex.Compare(rng.choice(OPERATORS), self._column(name), self._column(other))
+
+    def _membership(self, name: str) -> ex.In:
+        rng = self._rng
+        count = 120 if rng.random() < 0.01 else rng.randint(1, 5)
+        members: list[ex.Operand] = [self._constant(name) for _ in range(count)]
+        if rng.random() < 0.25:
+            members[rng.randrange(count)] = NULL
+        return ex.In(self._column(name), tuple(members))
+
+    def _pattern(self) -> str:
+        return "".join(self._rng.choices(_PATTERN_PIECES, k=self._rng.randrange(4))) + self._rng.choice(("", "%"))
+
+    def _function_leaf(self) -> ex.HudiExpression:
+        rng = self._rng
+        operand, of = self._function(rng.choice((1, 1, 1, 2)))
+        match rng.randrange(10):
+            case 0:
+                return ex.IsNull(operand)
+            case 1:
+                return ex.In(operand, tuple(self._literal(of) for _ in range(rng.randint(1, 3))))
+            case 2:
+                return ex.Compare(rng.choice(OPERATORS), self._literal(of), operand)
+            case 3:
+                return ex.Compare(rng.choice(OPERATORS), operand, self._operand("any", of, 0)[0])
+            case 4 if of.kind.is_text:
+                return ex.Like(operand, self._pattern())
+            case _:
+                return ex.Compare(rng.choice(OPERATORS), operand, self._literal(of))
+
+    # -- operands
+
+    def _function(self, depth: int) -> Typed:
+        """A function or a cast, with its result type."""
+        rng = self._rng
+        if rng.random() < 0.2:
+            operand, _ = self._operand("any", VOID, depth - 1)
+            target = rng.choice(CAST_TARGETS)
+            return ex.Cast(operand, target), target
+        name = rng.choice(self._functions)
+        if name == "branches" and depth > 1:
+            name = "coalesce"
+        arguments: list[Typed] = []
+        for word in SIGNATURES[name]:
+            if word.endswith(("?", "*")) and rng.random() < 0.5:
+                continue
+            first = arguments[0][1] if arguments else VOID
+            arguments.append(self._operand(word.rstrip("?*"), first, depth - 1))
+        call = ex.Call(name, tuple(operand for operand, _ in arguments))
+        try:
+            return call, FUNCTIONS[name].result([of for _, of in arguments])
+        except (UnsupportedError, IndexError, ValueError, KeyError):
+            return call, rng.choice((INT, STRING, DOUBLE))
+
+    def _operand(self, word: str, first: Type, depth: int) -> Typed:
+        rng = self._rng
+        match word:
+            case "small":
+                return ex.Literal(rng.randint(-4, 9), INT), INT
+            case "digits":
+                return ex.Literal(rng.randint(-2, 3), INT), INT
+            case "unit":
+                return ex.Literal(rng.choice(UNITS), STRING), STRING
+            case "pattern":
+                return ex.Literal(rng.choice(PATTERNS), STRING), STRING
+            case "same":
+                names = [name for name, of in TYPES.items() if of == first] or list(TYPES)
+                if rng.random() < 0.5:
+                    return self._literal(first), first
+                name = rng.choice(names)
+                return ex.Column(tuple(name.split("."))), TYPES[name]
+            case _:
+                return self._typed_operand(word, depth)
+
+    def _typed_operand(self, word: str, depth: int) -> Typed:
+        rng = self._rng
+        if depth > 0 and rng.random() < 0.7:
+            return self._function(depth)
+        name = rng.choice(_CLASSES.get(word, tuple(TYPES)))
+        if rng.random() < 0.15:
+            return self._literal(TYPES[name]), TYPES[name]
+        return ex.Column(tuple(name.split("."))), TYPES[name]
+
+    # -- constants
+
+    def _constant(self, name: str) -> ex.Literal:
+        """A constant that an engine may compare with the column, of its own or another type."""
+        rng, of = self._rng, TYPES[name]
+        if rng.random() < 0.65:
+            value = rng.choice(self._palettes[name])
+            return ex.Literal(neighbour(rng, value, of) if rng.random() < 0.3 else value, of)
+        return self._literal(self._other_type(of))
+
+    def _other_type(self, of: Type) -> Type:
+        rng = self._rng
+        if rng.random() < 0.3:
+            return of
+        if of.kind.is_number:
+            return rng.choice((*_NUMBERS, STRING))
+        if of.kind is Kind.DATE or of.kind.is_timestamp:
+            return rng.choice((DATE, TIMESTAMP, TIMESTAMP_LTZ, STRING))
+        if of.kind.is_text:
+            return rng.choice((STRING, STRING, Type(Kind.CHAR, 4), INT))
+        return rng.choice((of, of, of, STRING))
+
+    def _literal(self, of: Type) -> ex.Literal:
+        rng = self._rng
+        if rng.random() < 0.01:
+            return ex.Literal(math.nan, DOUBLE)
+        if of.kind in (Kind.VOID, Kind.OTHER):
+            return ex.Literal(rng.randint(-6, 12), INT)
+        if of.kind.is_text and rng.random() < 0.5:
+            return ex.Literal(rng.choice(_TEXTS), of)
+        own = [name for name, other in TYPES.items() if other == of]
+        value = rng.choice(self._palettes[rng.choice(own)]) if own and rng.random() < 0.4 else draw(rng, of)
+        if of.kind is Kind.DECIMAL and rng.random() < 0.3:
+            value = Decimal(rng.randint(-6, 12)).scaleb(-rng.choice((0, min(1, of.scale))))
+        if of.kind is Kind.TIMESTAMP and rng.random() < 0.1:
+            value += Fraction(rng.randrange(1000), 1000)
+        return ex.Literal(value, of)

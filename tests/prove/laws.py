@@ -1,0 +1,214 @@
+"""The laws that every filter must keep on every slice of a table; a breach is a ``Failure``.
+
+    sound          the outcome holds the value of every row of the slice (C1)
+    one table      a slice evaluated alone gives the same bits as among all
+    involution     NOT NOT e is e
+    De Morgan      NOT driven inward through the whole tree changes nothing
+    growth         a slice that is united with another never loses a value from its outcome
+    intersection   what a further source says never adds a value
+    search         the kept and the fully matched slices are found without the outcomes, with an index and without
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.evaluate import Evaluation, Source, evaluate, evaluate_slice, interval_at
+from evaluator.outcome import Outcomes
+from evaluator.semantics import Semantics
+from tests.prove.oracle import closed, required, rows_outcomes
+from tests.prove.table import Table
+from tests.prove.values import SCHEMA
+
+__all__ = ["Answer", "Failure", "check", "outcomes_of", "seen"]
+
+ALONE = 6
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A law that a filter breaks on a slice: what the outcome is and what it must hold."""
+
+    law: str
+    expression: ex.HudiExpression
+    semantics: Semantics
+    index: int
+    got: int
+    wanted: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One filter on one table: its evaluation, each row's values, what each slice must hold, and what was broken."""
+
+    evaluation: Evaluation
+    values: Outcomes
+    wanted: Outcomes
+    failures: tuple[Failure, ...]
+
+
+def outcomes_of(expression: ex.HudiExpression, semantics: Semantics, sources: Sequence[Source], n: int) -> Evaluation:
+    """The outcomes of a filter over n slices."""
+    return evaluate(bind(expression, SCHEMA, semantics), n, sources)
+
+
+def check(expression: ex.HudiExpression, semantics: Semantics, table: Table, rng: random.Random) -> Answer:
+    """Evaluate one filter on all slices and hold it against the oracle and, in turns, the other laws."""
+    n = len(table.holds)
+    evaluation = outcomes_of(expression, semantics, table.sources, n)
+    _ = evaluation.kept_rows  # before the outcomes, or it would be read from them
+    values = rows_outcomes(list(closed(expression, rng)), table.rows, SCHEMA, semantics)
+    wanted = required(values, table.holds)
+    failures = _missing("sound", expression, semantics, evaluation.outcomes, wanted)
+    match rng.randrange(5):
+        case 0 | 1:
+            failures += _alone(expression, semantics, table, rng)
+        case 2 | 3:
+            failures += _search(expression, semantics, table, evaluation)
+        case _:
+            failures += _laws(expression, semantics, table, evaluation.outcomes)
+    return Answer(evaluation, values, wanted, tuple(failures))
+
+
+def _missing(law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
+             ) -> list[Failure]:
+    broken = np.flatnonzero(wanted & ~got)[:3]
+    return [Failure(law, expression, semantics, int(k), int(got[k]), int(wanted[k])) for k in broken]
+
+
+def _different(law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
+               ) -> list[Failure]:
+    broken = np.flatnonzero(got != wanted)[:3]
+    return [Failure(law, expression, semantics, int(k), int(got[k]), int(wanted[k])) for k in broken]
+
+
+def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rng: random.Random) -> list[Failure]:
+    """The same bits from one slice as intervals, from a few slices as arrays, and from all of them."""
+    n = len(table.holds)
+    bound = bind(expression, SCHEMA, semantics)
+    statistics = {name: replace(s, parts=None) for name, s in table.statistics.items()
+                  if any(field.name == name for field in bound.columns)}
+    whole = evaluate(bound, n, [Source("column_stats", statistics)]).outcomes
+    chosen = np.array(sorted(rng.sample(range(n), ALONE)))
+    few = evaluate(bound, ALONE, [Source("column_stats", {name: s.take(chosen) for name, s in statistics.items()})])
+    one = [evaluate_slice(bound, {name: interval_at(s, k) for name, s in statistics.items()}) for k in chosen.tolist()]
+    broken = [(k, int(whole[k]), got) for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), one, strict=True)
+              for got in (a, b) if got != whole[k]]
+    return [Failure("one table", expression, semantics, k, got, wanted) for k, wanted, got in broken[:3]]
+
+
+def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, plain: Evaluation) -> list[Failure]:
+    """What a search finds, against the outcomes."""
+    n, found = len(table.holds), plain.outcomes
+    indexed = outcomes_of(expression, semantics, table.indexed, n)
+    failures = []
+    for evaluation in (plain, indexed):
+        failures += _rows_differ(expression, semantics, evaluation, found)
+    failures += _different("search", expression, semantics, indexed.outcomes, found)
+    if table.wide is not None:
+        whole = outcomes_of(expression, semantics, [Source("column_stats", seen(table.statistics))], n).outcomes
+        wide = outcomes_of(expression, semantics, [table.wide], len(table.wide_rows))
+        failures += [replace(one, index=int(table.wide_rows[one.index])) for one in _rows_differ(
+            expression, semantics, wide, whole[table.wide_rows])]
+    return failures
+
+
+def _rows_differ(expression: ex.HudiExpression, semantics: Semantics, evaluation: Evaluation, outcomes: Outcomes
+                 ) -> list[Failure]:
+    failures = []
+    for rows, wanted in ((evaluation.kept_rows, np.flatnonzero(outcomes & outcome.TRUE)),
+                         (evaluation.fully_matched_rows, np.flatnonzero(outcomes == outcome.TRUE))):
+        failures += [Failure("search", expression, semantics, k, int(k in rows), int(outcomes[k]))
+                     for k in np.setxor1d(rows, wanted)[:2].tolist()]
+        if not np.array_equal(rows, np.unique(rows)):
+            failures.append(Failure("search", expression, semantics, 0, 0, 0))
+    return failures
+
+
+def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, found: Outcomes) -> list[Failure]:
+    n = len(table.holds)
+
+    def again(changed: ex.HudiExpression, sources: Sequence[Source] = table.sources) -> Outcomes:
+        return outcomes_of(changed, semantics, sources, n).outcomes
+
+    failures = _different("involution", expression, semantics, again(ex.Not(ex.Not(expression))), found)
+    failures += _different("De Morgan", expression, semantics, again(inward(expression)), found)
+    first = table.sources[:1]
+    alone = again(expression, first) if len(table.sources) > 1 else found
+    failures += _missing("intersection", expression, semantics, alone, found)
+    united = {name: grown(s) for name, s in table.statistics.items()}
+    plain = again(expression, [Source("column_stats", seen(table.statistics))])
+    larger = again(expression, [Source("column_stats", united)])
+    plain[_without_rows(table)] = outcome.EMPTY
+    return failures + _missing("growth", expression, semantics, larger, plain | np.roll(plain, -1))
+
+
+def _without_rows(table: Table) -> npt.NDArray[np.bool_]:
+    """Slices that are known to hold no row at all: whatever is said of those, a union may forget."""
+    empty = np.zeros(len(table.holds), np.bool_)
+    for statistics in table.statistics.values():
+        empty |= ~statistics.may_be_null & ~statistics.may_be_value
+    return empty
+
+
+def seen(statistics: Mapping[str, ColumnStatistics]) -> dict[str, ColumnStatistics]:
+    """The statistics of the slices without those of their files."""
+    return {name: replace(s, parts=None) for name, s in statistics.items()}
+
+
+def inward(expression: ex.HudiExpression) -> ex.HudiExpression:
+    """The tree with every NOT driven down to the leaves; a tree without a NOT is turned twice."""
+    has_not = any(isinstance(node, ex.Not) for node in ex.walk(expression))
+    tree = expression if has_not else ex.Not(ex.Not(expression))
+
+    def turn(node: ex.Node, sides: list[tuple[ex.HudiExpression, ex.HudiExpression]]) -> Any:
+        match node:
+            case ex.And():
+                return ex.And(tuple(s[0] for s in sides)), ex.Or(tuple(s[1] for s in sides))
+            case ex.Or():
+                return ex.Or(tuple(s[0] for s in sides)), ex.And(tuple(s[1] for s in sides))
+            case ex.Not():
+                return sides[0][1], sides[0][0]
+            case ex.HudiExpression():
+                return node, ex.Not(node)
+            case _:
+                return node, node
+
+    result: ex.HudiExpression = ex.fold(tree, turn)[0]
+    return result
+
+
+def grown(statistics: ColumnStatistics) -> ColumnStatistics:
+    """Each slice united with the next one, as if its rows were added."""
+    def counts(of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        other = np.roll(of, -1)
+        return np.where((of == UNKNOWN_COUNT) | (other == UNKNOWN_COUNT), UNKNOWN_COUNT, of + other)
+
+    def bound(of: npt.NDArray[Any], known: npt.NDArray[np.bool_], reduce: Callable[[Any, Any], Any]) -> Any:
+        """The outer bound of both; a slice without values adds nothing."""
+        both = np.array(reduce(of, np.roll(of, -1)), of.dtype)
+        either = np.where(statistics.may_be_value, of, np.roll(of, -1))
+        valued = statistics.may_be_value & np.roll(statistics.may_be_value, -1)
+        complete = (known | ~statistics.may_be_value) & np.roll(known | ~statistics.may_be_value, -1)
+        some = statistics.may_be_value | np.roll(statistics.may_be_value, -1)
+        return np.where(valued, both, either), complete & some
+
+    if statistics.type.kind.is_fractional:
+        with np.errstate(invalid="ignore"):
+            lo, lo_known = bound(statistics.lo, statistics.lo_known, np.minimum)
+            hi, hi_known = bound(statistics.hi, statistics.hi_known, np.maximum)
+    else:
+        lo, lo_known = bound(statistics.lo, statistics.lo_known, np.minimum)
+        hi, hi_known = bound(statistics.hi, statistics.hi_known, np.maximum)
+    return replace(statistics, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, parts=None,
+                   null_count=counts(statistics.null_count), row_count=counts(statistics.row_count))

@@ -1,0 +1,137 @@
+"""The mutation check: a mutant of the rules that no fast test notices is a hole in the tests.
+
+    python -m tests.prove.mutate                 every module below; exit code 1 if a mutant survives
+    python -m tests.prove.mutate evaluator.rules one module
+
+Each mutant is imported instead of its module in a forked process, which runs the module's fast tests until the first
+one fails. The working tree is never touched. Mutants that change nothing that could be observed are listed in
+``equivalent.json`` with the reason; an entry that fits no mutant is an error too.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+
+import hypothesis
+import hypothesis.strategies
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.prove.mutants import Mutant, mutants_of
+
+__all__ = ["TESTS", "main"]
+
+#: Libraries that every mutant's tests need: imported once, before the forks.
+LOADED: tuple[ModuleType, ...] = (hypothesis, hypothesis.strategies, np, pa)
+FAST = "tests/evaluator/"
+RULES = ((FAST + "test_rules.py",), (FAST + "test_rule_table.py", FAST + "test_pitfalls.py"))
+#: Arguments for pytest by module, in turns: what kills most in least time comes first.
+TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "evaluator.outcome": ((FAST + "test_outcome.py",),),
+    "evaluator.rules": RULES,
+    "evaluator.ranges": RULES,
+    "evaluator.bounds": ((FAST + "test_bounds.py", "-k", "not merged_range"), (FAST + "test_bounds.py",)),
+}
+SECONDS = 120
+ROOT = pathlib.Path(__file__).parents[2]
+EQUIVALENT = pathlib.Path(__file__).parent / "equivalent.json"
+
+
+class _Mutated(importlib.machinery.SourceFileLoader):
+    """Loads a module from a changed syntax tree."""
+
+    def __init__(self, name: str, path: str, tree: ast.Module) -> None:
+        super().__init__(name, path)
+        self._tree = tree
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
+        return compile(self._tree, self.path, "exec")
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds one module as its mutant, and no other."""
+
+    def __init__(self, name: str, path: str, tree: ast.Module) -> None:
+        self._name = name
+        self._loader = _Mutated(name, path, tree)
+
+    def find_spec(self, fullname: str, *_: object) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self._name:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self._loader, origin=self._loader.path)
+
+
+def main(names: Sequence[str]) -> int:
+    """Check the modules; print what survives."""
+    assert not any(name.startswith("evaluator") for name in sys.modules), "a mutant could not replace its module"
+    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    unused = [entry for entry in equivalent if entry["module"] in names]
+    survivors = 0
+    for name in names:
+        started = time.monotonic()
+        path = _path_of(name)
+        if not _survives(name, path, Mutant(ast.parse(path.read_text(encoding="utf-8")), 0, "", "", "")):
+            print(f"{name}: its own tests fail without any change")
+            return 1
+        count = excused = 0
+        for mutant in mutants_of(path.read_text(encoding="utf-8")):
+            count += 1
+            entry = next((e for e in equivalent if (e["module"], e["inside"], e["was"], e["now"]) == (
+                name, mutant.inside, mutant.was, mutant.now)), None)
+            if entry is not None:
+                excused += 1
+                unused = [e for e in unused if e is not entry]
+                continue
+            if _survives(name, path, mutant):
+                survivors += 1
+                print(f"SURVIVES {path.relative_to(ROOT)}:{mutant.line} in {mutant.inside or 'the module'}\n"
+                      f"    was {mutant.was}\n    now {mutant.now}", flush=True)
+        print(f"{name}: {count} mutants, {excused} of them equivalent, {time.monotonic() - started:.0f} s", flush=True)
+    for entry in unused:
+        print(f"no such mutant any more: {entry}")
+    print(f"{survivors} mutants survive")
+    return 1 if survivors or unused else 0
+
+
+def _path_of(name: str) -> pathlib.Path:
+    """The module's file, found without importing it."""
+    return ROOT.joinpath(*name.split(".")).with_suffix(".py")
+
+
+def _survives(name: str, path: pathlib.Path, mutant: Mutant) -> bool:
+    """Whether the fast tests pass with the mutant in the place of its module."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os._exit(_run_tests(name, path, mutant))
+    _, status = os.waitpid(child, 0)
+    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+
+
+def _run_tests(name: str, path: pathlib.Path, mutant: Mutant) -> int:
+    signal.alarm(SECONDS)  # a mutant that never ends is noticed
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+    sys.meta_path.insert(0, _Finder(name, str(path), mutant.tree))
+    os.chdir(ROOT)
+    for arguments in TESTS[name]:
+        code = int(pytest.main(["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", *arguments]))
+        if code != 0:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or list(TESTS)))

@@ -1,0 +1,117 @@
+"""The outcome that each slice must have at least: the oracle's value of every row that the slice holds.
+
+What the filter leaves open is closed in several ways, and every one of them must be in the outcome:
+
+    Unknown              TRUE, FALSE, NULL
+    Opaque               a value, another, NULL
+    IF and CASE          each branch
+    Hive, UTC instants   wall clocks of the session's zone, and of UTC
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.errors import UnsupportedError
+from evaluator.outcome import Outcomes
+from evaluator.reference import value_of
+from evaluator.schema import Schema
+from evaluator.semantics import Semantics
+from evaluator.types import INT, Kind, Type
+
+__all__ = ["closed", "readings", "required", "row_outcome", "rows_outcomes"]
+
+_OPENINGS = (ex.Unknown, ex.Opaque)
+
+
+def closed(expression: ex.HudiExpression, rng: random.Random) -> Iterator[ex.HudiExpression]:
+    """The filter with everything that it leaves open decided, in a few ways; the filter itself if nothing is open."""
+    is_open = any(isinstance(node, _OPENINGS) or (isinstance(node, ex.Call) and node.function == "branches")
+                  for node in ex.walk(expression))
+    if not is_open:
+        yield expression
+        return
+    for turn in range(3):
+        yield _decided(expression, turn, rng)
+
+
+def _decided(expression: ex.HudiExpression, turn: int, rng: random.Random) -> ex.HudiExpression:
+    truths = (True, False, None)
+    values = (ex.Literal(3, INT), ex.Literal(None, Type(Kind.VOID)), ex.Literal(-1, INT))
+
+    def decide(node: ex.Node, children: list[ex.Node]) -> ex.Node:
+        match node:
+            case ex.Unknown():
+                return ex.Constant(truths[turn] if rng.random() < 0.5 else rng.choice(truths))
+            case ex.Opaque():
+                return values[turn]
+            case ex.Call(function="branches"):
+                return children[turn % len(children)]
+            case ex.And():
+                return ex.And(tuple(children))  # type: ignore[arg-type]
+            case ex.Or():
+                return ex.Or(tuple(children))  # type: ignore[arg-type]
+            case ex.Not():
+                return ex.Not(children[0])  # type: ignore[arg-type]
+            case ex.Compare(op=op):
+                return ex.Compare(op, *children)  # type: ignore[arg-type]
+            case ex.In():
+                return ex.In(children[0], tuple(children[1:]))  # type: ignore[arg-type]
+            case ex.IsNull():
+                return ex.IsNull(children[0])  # type: ignore[arg-type]
+            case ex.Like():
+                return replace(node, operand=children[0])  # type: ignore[arg-type]
+            case ex.Cast():
+                return replace(node, operand=children[0])  # type: ignore[arg-type]
+            case ex.Call():
+                return replace(node, arguments=tuple(children))  # type: ignore[arg-type]
+            case _:
+                return node
+
+    return ex.fold(expression, decide)  # type: ignore[return-value]
+
+
+def readings(semantics: Semantics) -> tuple[Semantics, ...]:
+    """The sessions in which the engine may evaluate the filter."""
+    if semantics.utc_timestamps and not semantics.is_utc:
+        return semantics, replace(semantics, time_zone="UTC")
+    return (semantics,)
+
+
+def row_outcome(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema, semantics: Semantics) -> int:
+    """The value on a row as an outcome of one value; EMPTY where the oracle has none.
+
+    Random filters hold arguments of wrong types and dates beyond the calendar; coverage counts what has a value.
+    """
+    try:
+        return outcome.of_value(value_of(expression, row, schema, semantics))
+    except (UnsupportedError, ArithmeticError, ValueError, TypeError, AttributeError):
+        return outcome.EMPTY
+
+
+def rows_outcomes(expressions: Sequence[ex.HudiExpression], rows: Sequence[Mapping[str, Any]], schema: Schema,
+                  semantics: Semantics) -> Outcomes:
+    """``(rows,) uint8``: all values that the filter may have on each row."""
+    found = np.zeros(len(rows), np.uint8)
+    for session in readings(semantics):
+        for expression in expressions:
+            found |= np.array([row_outcome(expression, row, schema, session) for row in rows], np.uint8)
+    return found
+
+
+def required(values: Outcomes, holds: npt.NDArray[np.bool_]) -> Outcomes:
+    """``(slices,) uint8``: every value that occurs in a slice, from ``(rows,)`` values and ``(slices, rows) bool``."""
+    found = np.zeros(len(holds), np.uint8)
+    for bit in (outcome.TRUE, outcome.FALSE, outcome.NULL):
+        present = (values & bit) != 0
+        if present.any():
+            found |= np.where(holds[:, present].any(axis=1), np.uint8(bit), np.uint8(0))
+    return found

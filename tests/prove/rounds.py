@@ -1,0 +1,70 @@
+"""One round: a seed gives a table and its filters; the result says what was covered and what was broken."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.semantics import Semantics
+from tests.prove.coverage import Coverage
+from tests.prove.grammar import Grammar
+from tests.prove.laws import check
+from tests.prove.shrink import described, smallest
+from tests.prove.table import SLICES, Table
+from tests.prove.values import SCHEMA
+
+__all__ = ["CASES_PER_ROUND", "SEMANTICS", "Result", "run"]
+
+FILTERS = 120
+CASES_PER_ROUND = FILTERS * SLICES
+ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu")
+SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ("spark", "hive") for zone in ZONES}
+
+
+@dataclass
+class Result:
+    """What one round found; ``skippable`` slices hold no match, ``skipped`` of them were seen to."""
+
+    seed: int
+    cases: int = 0
+    filters: set[int] = field(default_factory=set)
+    skippable: int = 0
+    skipped: int = 0
+    rows: int = 0
+    rows_without_value: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
+    told: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+
+def run(seed: int) -> Result:
+    """Draw a table and its filters from the seed, check them all, and shrink what fails."""
+    rng = random.Random(seed)
+    table = Table.drawn(rng)
+    grammar = Grammar(rng, table.palettes)
+    result = Result(seed)
+    for fault, count in table.told.items():
+        result.coverage.cases["writer", fault] += count
+    for number in range(FILTERS):
+        expression = grammar.filter()
+        name = rng.choice(list(SEMANTICS))
+        answer = check(expression, SEMANTICS[name], table, rng)
+        result.cases += SLICES
+        result.filters.add(hash((expression, name)))
+        result.coverage.add(expression, name, SLICES, answer.values)
+        result.coverage.add_answers(bind(expression, SCHEMA, SEMANTICS[name]), answer.evaluation)
+        result.rows += len(answer.values)
+        unknown = answer.values == outcome.EMPTY
+        result.rows_without_value += int(np.count_nonzero(unknown))
+        without = (answer.wanted & outcome.TRUE == 0) & ~table.holds[:, unknown].any(axis=1)
+        result.skippable += int(np.count_nonzero(without))
+        result.skipped += int(np.count_nonzero(without & ~answer.evaluation.keep))
+        if answer.failures:
+            found = smallest(answer.failures[0], table)
+            result.failures.append(f"seed {seed}, filter {number}\n{described(found, table)}")
+    return result

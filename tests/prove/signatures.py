@@ -1,0 +1,37 @@
+"""What the functions that the evaluator decides take, so that random filters hold all of them with fitting arguments.
+
+A word per argument; ``?`` may be left out, ``*`` may come more than once. A function without a line here fails the
+run: a hole in the proof is a failure.
+"""
+
+from __future__ import annotations
+
+__all__ = ["SIGNATURES"]
+
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("+", "-", "*"), ("number", "number")),
+    "/": ("number", "number"),
+    **dict.fromkeys(("%", "mod"), ("integer", "small")),
+    "pmod": ("integer", "small"),
+    **dict.fromkeys(("negative", "positive", "abs", "floor", "ceil", "ceiling", "sign", "signum"), ("number",)),
+    **dict.fromkeys(("round", "bround"), ("number", "digits?")),
+    **dict.fromkeys(("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "sqrt"), ("number",)),
+    **dict.fromkeys(("greatest", "least"), ("any", "same", "same*")),
+    **dict.fromkeys(("year", "quarter", "month", "day", "dayofmonth", "dayofyear", "hour", "minute", "second",
+                     "to_date", "last_day"), ("moment",)),
+    **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), ("moment",)),
+    **dict.fromkeys(("date_add", "date_sub"), ("moment", "small")),
+    "add_months": ("moment", "small"),
+    "datediff": ("moment", "moment"),
+    "trunc": ("moment", "unit"),
+    "date_trunc": ("unit", "moment"),
+    "date_format": ("moment", "pattern"),
+    "from_unixtime": ("integer", "pattern?"),
+    **dict.fromkeys(("lower", "lcase", "upper", "ucase", "trim", "ltrim", "rtrim", "length"), ("text",)),
+    "left": ("text", "small"),
+    **dict.fromkeys(("substr", "substring"), ("text", "small", "small?")),
+    "concat": ("text", "text", "text*"),
+    "repeat": ("text", "small"),
+    **dict.fromkeys(("coalesce", "nvl", "ifnull"), ("any", "same")),
+    "branches": ("any", "same", "same*"),
+}

@@ -1,0 +1,219 @@
+"""The table of one round: rows, the slices that hold them, and what two index kinds say of the slices.
+
+A slice is a base file and maybe log files. Its rows are those of its files and, since a merged row may take each column
+from another file (C3), mixtures of them. The statistics come from ``tests.prove.writers`` through the real rules:
+
+    rows -> stored records -> FileStatistics.of -> believe -> unite -> ColumnStatistics
+
+Slices of a table share few distinct rows, so that the oracle is asked once for each.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.columns import ColumnStatistics, from_values
+from evaluator.evaluate import Source
+from evaluator.schema import Field
+from index_store.file_slices import FileSlice, FileSlices
+from index_store.formats.avro_columns import StatsRecord
+from index_store.kinds.file_rules import FileStatistics, believe
+from index_store.kinds.footers import Proof
+from index_store.kinds.slice_union import SliceFiles, unite
+from tests.prove.values import TYPES, draw
+from tests.prove.writers import Writer
+
+__all__ = ["Table"]
+
+Row = dict[str, Any]
+SLICES, STORED_ROWS, MIXED_ROWS, PALETTE = 128, 36, 20, 7
+#: Slices of a wide table: more than the searches look at one by one.
+WIDE = 5000
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file of a slice: the rows it holds, each so many times (a Parquet row group has up to 100)."""
+
+    name: str
+    slice_index: int
+    rows: tuple[int, ...]
+    copies: int
+    is_log: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """``holds`` is ``(slices, rows) bool``. ``statistics`` is what the first source knows, by column.
+
+    ``sources`` are all the sources: the index with its parts, and in some rounds a second kind. ``indexed`` are they
+    with an index for searching; ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, many times each.
+    ``palettes`` are the values of each column, for the filters; ``told`` counts what the writers did.
+    """
+
+    rows: tuple[Row, ...]
+    holds: npt.NDArray[np.bool_]
+    statistics: Mapping[str, ColumnStatistics]
+    sources: tuple[Source, ...]
+    palettes: Mapping[str, Sequence[Any]]
+    told: Counter[str]
+    indexed: tuple[Source, ...] = ()
+    wide: Source | None = None
+    wide_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @classmethod
+    def drawn(cls, rng: random.Random) -> Table:
+        palettes = {name: [draw(rng, of) for _ in range(PALETTE)] for name, of in TYPES.items()}
+        rows = _rows(rng, palettes)
+        slices = _slices(rng, rows)
+        files = [file for one in slices for file in one]
+        holds = np.zeros((SLICES, STORED_ROWS + MIXED_ROWS), np.bool_)
+        for file in files:
+            holds[file.slice_index, list(file.rows)] = True
+        custom_merge = rng.random() < 0.04
+        merged = [one for one in slices if len(one) > 1]
+        for place in range(STORED_ROWS, STORED_ROWS + MIXED_ROWS):
+            files_of_one = rng.choice(merged)
+            held = [row for file in files_of_one for row in file.rows]
+            rows.append({name: rows[rng.choice(held)][name] for name in TYPES} if held else dict(rows[0]))
+            holds[files_of_one[0].slice_index, place] = bool(held)
+        if custom_merge:
+            holds[[one[0].slice_index for one in slices if any(file.is_log for file in one)]] = True
+        version = rng.choice((6, 9))
+        told: Counter[str] = Counter()
+        known = _slice_files(slices)
+        statistics = {}
+        for name, of in TYPES.items():
+            writer = Writer.drawn(rng, of, version)
+            found = _statistics(rng, writer, name, rows, files, known, custom_merge=custom_merge)
+            told += writer.told
+            if found is not None:
+                statistics[name] = found
+        told["not parquet"] += int(known.is_other.sum())
+        table = cls(tuple(rows), holds, statistics, (Source("column_stats", statistics),), palettes, told)
+        if rng.random() < 0.35:
+            table = replace(table, sources=(*table.sources, _second_kind(rng, table)))
+        return _with_indexes(rng, table)
+
+
+def _rows(rng: random.Random, palettes: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Stored rows, sorted by one column, so that slices of neighbouring rows have narrow ranges of it."""
+    nulls = {name: rng.choice((0.0, 0.0, 0.15, 0.6)) for name in palettes}
+    rows: list[Row] = []
+    for _ in range(STORED_ROWS):
+        row = {name: None if rng.random() < nulls[name] else rng.choice(values) for name, values in palettes.items()}
+        if rng.random() < 0.15:
+            row["st.x"] = row["st.s"] = None  # the struct itself is NULL
+        rows.append(row)
+    by = rng.choice(list(palettes))
+    rows.sort(key=lambda row: _in_order(row[by]))
+    return rows
+
+
+def _in_order(value: Any) -> tuple[bool, Any]:
+    """A key for sorting the values of one column: NULL and NaN last."""
+    return (True, 0) if value is None or value != value else (False, value)
+
+
+def _slices(rng: random.Random, rows: Sequence[Row]) -> list[list[_File]]:
+    slices: list[list[_File]] = []
+    for index in range(SLICES):
+        files: list[_File] = []
+        has_base = rng.random() < 0.95
+        logs = 0 if rng.random() < 0.7 and has_base else rng.choice((1, 1, 2))
+        suffix = "orc" if rng.random() < 0.02 else "parquet"
+        names = [f"b{index}-0_0-1-1_2.{suffix}"] * has_base + [
+            f".b{index}-0_3.log.{j}_0-1-1" for j in range(1, logs + 1)]
+        for name in names:
+            size = rng.choice((1, 1, 1, 2, 2, 3, 4, 6)) if rng.random() < 0.96 else 0
+            start = rng.randrange(len(rows) - size + 1)
+            chosen = range(start, start + size) if rng.random() < 0.6 else rng.sample(range(len(rows)), size)
+            is_log = name.startswith(".")
+            files.append(_File(name, index, tuple(chosen), 1 if is_log else rng.choice((1, 1, 101)), is_log))
+        slices.append(files)
+    return slices
+
+
+def _slice_files(slices: Sequence[Sequence[_File]]) -> SliceFiles:
+    items = []
+    for index, files in enumerate(slices):
+        bases = [file.name for file in files if not file.is_log]
+        logs = tuple(file.name for file in files if file.is_log)
+        items.append(FileSlice("", f"b{index}-0", bases[0] if bases else None, logs))
+    return SliceFiles.of(FileSlices("3", "file listing", tuple(items)))
+
+
+def _statistics(rng: random.Random, writer: Writer, name: str, rows: Sequence[Row], files: Sequence[_File],
+                known: SliceFiles, *, custom_merge: bool) -> ColumnStatistics | None:
+    if rng.random() < 0.02:
+        return None
+    records: list[StatsRecord] = []
+    places: list[int] = []
+    deleted: list[int] = []
+    proofs: dict[str, Proof] = {}
+    good = rng.random() < 0.4  # a column without drawn faults
+    for file in files:
+        fault = "exact" if good else writer.fault()
+        cells = [rows[row][name] for row in file.rows]
+        found, proof = writer.record(file.name, cells, file.copies, fault, log=file.is_log,
+                                     counts_nulls="." not in name)
+        place = known.by_name[file.name.encode()]
+        proofs[known.paths[place]] = proof if file.name.endswith(".parquet") else Proof()
+        records += found
+        places += [place] * len(found)
+        if fault == "deleted" and not found:
+            deleted.append(place)
+    if not records:
+        return None
+    stored = FileStatistics.of(records, np.array(places, np.intp), writer.type, writer.unit, writer.version)
+    believed = believe(stored, known, lambda path: proofs[path])
+    return unite(believed, known, np.array(deleted, np.intp), custom_merge=custom_merge)
+
+
+def _with_indexes(rng: random.Random, table: Table) -> Table:
+    """Few edges and small blocks, so that codes tie and blocks are met; or as many as a real index has."""
+    edges, block = rng.choice(((1, 4), (2, 8), (3, 16), (7, 32), (60_000, 1024)))
+    indexed = tuple(replace(source, statistics={name: s.indexed(edges, block) for name, s in source.statistics.items()})
+                    for source in table.sources)
+    if rng.random() < 0.8:
+        return replace(table, indexed=indexed)
+    rows = np.sort(np.array(rng.choices(range(SLICES), k=WIDE)))
+    if rng.random() < 0.5:
+        np.random.default_rng(rng.randrange(1 << 30)).shuffle(rows)
+    wide = {name: s.take(rows).indexed(edges, block) for name, s in table.statistics.items()}
+    return replace(table, indexed=indexed, wide=Source("column_stats", wide), wide_rows=rows)
+
+
+def _second_kind(rng: random.Random, table: Table) -> Source:
+    """Another kind: exact bounds of a few columns in some slices, and a filter of keys with false positives."""
+    held = [[table.rows[row] for row in np.flatnonzero(mask).tolist()] for mask in table.holds]
+    statistics: dict[str, ColumnStatistics] = {}
+    for name in rng.sample(list(TYPES), 8):
+        if TYPES[name].kind.is_fractional:
+            continue
+        knows = [rng.random() < 0.6 and bool(rows) for rows in held]
+        cells = [[row[name] for row in rows if row[name] is not None] if known else []
+                 for rows, known in zip(held, knows, strict=True)]
+        counts = [(sum(row[name] is None for row in rows), len(rows)) if known else (None, None)
+                  for rows, known in zip(held, knows, strict=True)]
+        statistics[name] = from_values(TYPES[name], [min(c, default=None) for c in cells],
+                                       [max(c, default=None) for c in cells], [c[0] for c in counts],
+                                       [c[1] for c in counts])
+    lucky = np.array([rng.random() < 0.3 for _ in held])
+
+    def may_hold(column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_]
+                 ) -> npt.NDArray[np.bool_] | None:
+        del candidates
+        if column.name not in TYPES or TYPES[column.name].kind.is_timestamp:
+            return None
+        wanted = set(values)
+        return np.array([any(row[column.name] in wanted for row in rows) for rows in held]) | lucky
+
+    return Source("keys", statistics, may_hold)

@@ -1,0 +1,56 @@
+"""A short run of the long proof, and proof that it would find a fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluator import rules
+from evaluator.functions import FUNCTIONS
+from evaluator.ranges import Range
+from tests.prove import laws
+from tests.prove.mutants import mutants_of
+from tests.prove.report import Total, text
+from tests.prove.rounds import CASES_PER_ROUND, run
+from tests.prove.signatures import SIGNATURES
+
+
+def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:
+    total = Total()
+    for seed in (1, 2):
+        total.add(run(seed))
+    assert total.failures == []
+    assert total.cases == 2 * CASES_PER_ROUND
+    assert 0.2 < total.skipped / total.skippable <= 1
+    assert "failures: 0" in text(total, 1, 1.0)
+
+
+def test_a_seed_gives_the_same_round_again() -> None:
+    first, again = run(3), run(3)
+    assert (first.skipped, first.skippable, first.coverage.cases) == (
+        again.skipped, again.skippable, again.coverage.cases)
+
+
+def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_narrow(a: Range, b: Range) -> object:
+        return a.lo < b.hi
+
+    monkeypatch.setitem(rules._CAN_BE_TRUE, "<=", too_narrow)
+    failures = [failure for seed in (1, 2) for failure in run(seed).failures]
+    assert any("sound: " in failure and "row " in failure for failure in failures)
+
+
+def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = laws.Evaluation.kept_rows.func  # type: ignore[attr-defined]
+    monkeypatch.setattr(laws.Evaluation, "kept_rows", property(lambda evaluation: found(evaluation)[1:]))
+    assert any("search: " in failure for failure in run(1).failures)
+
+
+def test_every_function_has_arguments_to_draw() -> None:
+    assert set(FUNCTIONS) <= set(SIGNATURES)
+
+
+def test_each_mutant_changes_one_thing() -> None:
+    source = "def f(a, b):\n    '''Doc.'''\n    return a.lo < b.hi and not a\n"
+    assert [mutant.now for mutant in mutants_of(source)] == [
+        "return a.lo < b.hi or not a", "return a.lo <= b.hi and (not a)", "return a.lo > b.hi and (not a)",
+        "return a.lo < b.hi and (not not a)", "return a.hi < b.hi and (not a)", "return a.lo < b.lo and (not a)"]
