@@ -40,7 +40,7 @@ from evaluator.schema import Field
 from evaluator.semantics import Semantics
 from evaluator.types import Kind
 
-__all__ = ["Nulls", "Rank", "SliceOrder", "SortKey", "default_nulls", "order_slices", "rejects_null", "why_unordered"]
+__all__ = ["Nulls", "Rank", "SliceOrder", "SortKey", "order_slices", "rejects_null", "why_unordered"]
 
 Nulls = Literal["first", "last", "either"]
 Mask = npt.NDArray[np.bool_]
@@ -114,13 +114,6 @@ class SliceOrder:
         if value == bound:
             return not ties_matter
         return bool(value > bound if self.key.descending else value < bound)
-
-
-def default_nulls(semantics: Semantics, *, descending: bool) -> Nulls:
-    """Where NULL sorts when the query does not say. Hive 4 turned its default round (hive.default.nulls.last)."""
-    if semantics.engine == "hive":
-        return "either"
-    return "last" if descending else "first"
 
 
 def why_unordered(column: Field, semantics: Semantics) -> str | None:

@@ -19,14 +19,14 @@ import numpy.typing as npt
 from evaluator.bounds import reason
 from evaluator.columns import UNKNOWN_COUNT
 from evaluator.expression import Constant, HudiExpression, to_dict, to_text
-from evaluator.ordering import Nulls, SortKey, default_nulls, order_slices, rejects_null, why_unordered
+from evaluator.ordering import SortKey, order_slices, rejects_null, why_unordered
 from evaluator.outcome import UNKNOWN, Outcomes
 from evaluator.residual import Residuals, is_complete
 from evaluator.schema import Field, Schema
 from evaluator.types import Kind, Type
 from handler.explanation import Explanation
 from handler.leaf_reports import LeafReport
-from handler.reading import Ask, OrderedSlices, ResidualGroup, RowCount, exact_row_counts
+from handler.reading import Ask, OrderedSlices, ResidualGroup, RowCount, default_nulls, exact_row_counts
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
@@ -176,10 +176,7 @@ class Plan:
         version: when it is not given, slices that may hold NULL come first and no NULL ends the reading.
         """
         column, note = self._sort_column(by)
-        if self.explanation is None:
-            nulls: Nulls = "either"
-        else:
-            nulls = default_nulls(self.explanation.bound.semantics, descending=descending)
+        nulls = default_nulls(self.engine, descending=descending)
         if nulls_first is not None:
             nulls = "first" if nulls_first else "last"
         sources = () if note or self.ask is None else self.ask([column])

@@ -22,12 +22,12 @@ import numpy.typing as npt
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.evaluate import Source
 from evaluator.expression import HudiExpression, to_dict, to_text
-from evaluator.ordering import Rank, SliceOrder
+from evaluator.ordering import Nulls, Rank, SliceOrder
 from evaluator.schema import Field, Schema
 from evaluator.types import Kind
 from index_store import FileSlice, FileSlices
 
-__all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "exact_row_counts"]
+__all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
 
 #: Asks every index kind for what it knows of some columns; what cannot be read is left out.
 Ask = Callable[[Sequence[Field]], Sequence[Source]]
@@ -105,6 +105,11 @@ class OrderedSlices:
         ``Decimal``, ...) or one in the form of ``evaluator.types``. ``ties_matter``: there are further sort columns.
         """
         return self.order.may_stop(read, worst, ties_matter=ties_matter)
+
+
+def default_nulls(engine: str, *, descending: bool) -> Nulls:
+    """Where NULL sorts when the query does not say: Hive 4 turned Hive's default round (hive.default.nulls.last)."""
+    return "either" if engine == "hive" else "last" if descending else "first"
 
 
 def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None,

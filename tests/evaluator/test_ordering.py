@@ -23,7 +23,6 @@ from evaluator.ordering import (
     Rank,
     SliceOrder,
     SortKey,
-    default_nulls,
     order_slices,
     rejects_null,
     why_unordered,
@@ -257,9 +256,7 @@ def test_a_wall_clock_is_no_instant() -> None:
         ordered(TIMESTAMP_LTZ, [0], [1], [0]).may_stop(0, wall)
 
 
-def test_where_null_sorts_by_default_and_which_columns_have_no_order() -> None:
-    assert [default_nulls(SPARK, descending=d) for d in (False, True)] == ["first", "last"]
-    assert [default_nulls(HIVE, descending=d) for d in (False, True)] == ["either", "either"]
+def test_which_columns_have_no_order() -> None:
     berlin = Semantics.named("hive", "Europe/Berlin")
     assert why_unordered(Field("c", TIMESTAMP_LTZ), berlin)
     assert not why_unordered(Field("c", TIMESTAMP_LTZ), HIVE)
