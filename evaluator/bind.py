@@ -22,9 +22,11 @@ import numpy as np
 
 from evaluator import expression as ex
 from evaluator import outcome, rules
+from evaluator.between import as_one_test
+from evaluator.bind_plain import bind_plain
 from evaluator.columns import array_dtype
 from evaluator.errors import UnsupportedError
-from evaluator.functions.base import decimal_parts
+from evaluator.functions.base import common_digits, decimal_parts
 from evaluator.functions.calendar import as_shown
 from evaluator.functions.conversions import keeps_value, vanishes
 from evaluator.functions.text import successor
@@ -35,6 +37,7 @@ from evaluator.like import Form, LikePattern, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
 from evaluator.ranges import Members, range_of
+from evaluator.records import record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
@@ -46,7 +49,7 @@ _LEAST = -(10**38)
 _SMALLEST_DOUBLE = 5e-324
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """One step of the postfix program: push leaf ``operand``, or combine the top ``operand`` outcomes by AND / OR /
     NOT.
@@ -69,6 +72,8 @@ class BoundExpression:
 
 def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
     """Bind a filter to a table's schema. Never fails: what is not decided is an unknown leaf with its reason."""
+    if semantics.between_is_one_test:
+        expression = as_one_test(expression, schema, semantics)
     return _Binder(schema, semantics).bind(expression)
 
 
@@ -97,6 +102,11 @@ class _Binder:
                 case ex.Not(child=child):
                     stack.extend((Instruction("not", 1), child))
                 case leaf:
+                    plain = bind_plain(leaf, self._schema, self._semantics)
+                    if plain is not None:
+                        self._push(plain[0])
+                        self._columns[plain[1].name] = plain[1]
+                        continue
                     implied = implied_by(leaf)
                     self._bind_leaf(leaf)
                     for condition in implied:
@@ -306,7 +316,7 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
     if column.kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("IN over binary is not decided under this engine")
     decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
-    if any(t.kind is Kind.DECIMAL for t in decimals) and _common_digits(decimals) > 38:
+    if any(t.kind is Kind.DECIMAL for t in decimals) and common_digits(decimals) > 38:
         raise UnsupportedError("IN over numbers that have no common decimal is not decided")
     if column.kind.is_text or not any(m.type.kind.is_text for m in members):
         return
@@ -373,12 +383,7 @@ def _meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
     """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
     exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
     return (semantics.decimals_meet_in_38_digits and exact and Kind.DECIMAL in (a.kind, b.kind)
-            and _common_digits((a, b)) > 38)
-
-
-def _common_digits(types: Sequence[Type]) -> int:
-    """The digits of the decimal that would hold all values of these types."""
-    return sum(max(parts) for parts in zip(*map(decimal_parts, types), strict=True))
+            and common_digits((a, b)) > 38)
 
 
 def _common_decimal(a: Type, b: Type) -> tuple[Type, int]:

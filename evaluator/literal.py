@@ -41,7 +41,8 @@ from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
 from evaluator.zones import DAY, instant_of, shown
 
-__all__ = ["exact_number", "in_domain", "is_integer_text", "nearest_float", "to_ordinals", "wall_clock_of_text"]
+__all__ = ["exact_number", "in_domain", "is_integer_text", "is_number_text", "nearest_float", "to_ordinals",
+           "wall_clock_of_text"]
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -107,6 +108,11 @@ def nearest_float(value: float) -> float:
 def is_integer_text(value: object) -> bool:
     """Whether a text is an integer in the one form that the engines write: no sign before 0, no zeros in front."""
     return isinstance(value, str) and value != "-0" and _INTEGER_TEXT.fullmatch(value) is not None
+
+
+def is_number_text(value: object) -> bool:
+    """Whether a text is a plain decimal number, such as ``-12.50``."""
+    return isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value) is not None
 
 
 def wall_clock_of_text(text: str) -> int | Fraction:

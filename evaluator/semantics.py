@@ -30,6 +30,7 @@ class Semantics:
                                 digits that has the larger scale. A number that does not fit is NULL, or an error.
     decimals_may_be_null        Hive's comparison with a decimal of 38 digits, or of a decimal with a double that no
                                 decimal holds, may be NULL.
+    between_is_one_test         Hive's BETWEEN converts both bounds before it compares: see ``evaluator.between``.
     text_takes_column_type      Spark reads a text that is compared with an integer as that integer type, and as NULL
                                 (or an error) when it does not fit; Hive compares both as doubles.
 
@@ -62,6 +63,7 @@ class Semantics:
     constants_take_column_type: bool = False
     decimals_meet_in_38_digits: bool = False
     decimals_may_be_null: bool = False
+    between_is_one_test: bool = False
     text_takes_column_type: bool = False
     date_hides_timestamp: bool = False
     utc_timestamps: bool = False
@@ -120,8 +122,8 @@ def _system_zone() -> str:
     return target.rpartition("zoneinfo/")[2]
 
 
-_HIVE = ("zeros_differ_in_lists", "constants_take_column_type", "decimals_may_be_null", "utc_timestamps",
-         "wide_decimals_vanish", "doubles_may_not_fit", "floats_may_keep_doubles")
+_HIVE = ("zeros_differ_in_lists", "constants_take_column_type", "decimals_may_be_null", "between_is_one_test",
+         "utc_timestamps", "wide_decimals_vanish", "doubles_may_not_fit", "floats_may_keep_doubles")
 _SPARK = ("decimals_meet_in_38_digits", "text_takes_column_type", "dates_from_any_text", "micros_only")
 _FLAGS: dict[str, tuple[str, ...]] = {
     "hive": (*_HIVE, "signed_zero_differs", "binary_lists_fail", "date_hides_timestamp", "bare_date_is_null",

@@ -11,8 +11,8 @@ from evaluator.interval import Interval
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
 
-__all__ = ["INTEGERS", "Argument", "Compute", "RangeFunction", "constant_of", "decimal_parts", "monotone", "strict",
-           "widest_integer"]
+__all__ = ["INTEGERS", "Argument", "Compute", "RangeFunction", "common_digits", "constant_of", "decimal_parts",
+           "monotone", "strict", "widest_integer"]
 
 #: The integer kinds, each holding the ones before it, and the digits that engines give them among decimals.
 INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
@@ -67,3 +67,8 @@ def widest_integer(kinds: Iterable[Kind]) -> Type:
 def decimal_parts(of: Type) -> tuple[int, int]:
     """(digits before the point, digits behind it) of a decimal, or of an integer among decimals."""
     return (of.precision - of.scale, of.scale) if of.kind is Kind.DECIMAL else (_DIGITS[of.kind], 0)
+
+
+def common_digits(types: Iterable[Type]) -> int:
+    """The digits of the decimal that would hold all values of these integer and decimal types."""
+    return sum(max(parts) for parts in zip(*map(decimal_parts, types), strict=True))
