@@ -21,7 +21,7 @@ from rich.console import Console
 import sarg
 from evaluator.errors import SargoError, UnsupportedError
 from evaluator.expression import HudiExpression, to_dict, to_text
-from evaluator.semantics import Semantics
+from evaluator.semantics import ENGINES, Semantics
 from handler import demo as demonstration
 from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
@@ -142,7 +142,7 @@ def _pruning_options(command: Callable[..., None]) -> Any:
         click.argument("table"),
         click.option("--where", metavar="SQL", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
         click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
-        click.option("--engine", type=click.Choice(["hive", "spark"]),
+        click.option("--engine", type=click.Choice(ENGINES),
                      help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
         click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),

@@ -52,7 +52,8 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
 
     table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
     filter      SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
-    engine      whose rules hold, "hive" or "spark"; by default Hive's for a Hive filter and Spark's otherwise
+    engine      whose rules hold, one of ``evaluator.semantics.ENGINES``: "hive" or "spark" when the version or the ANSI
+                setting is not known; by default Hive's for a Hive filter and Spark's otherwise
     as_of       answer for the table as of this instant; by default the latest
     strict      raise what fails instead of skipping nothing
     time_zone   session zone of the query (IANA name); by default the zone of this process

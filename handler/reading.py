@@ -109,7 +109,7 @@ class OrderedSlices:
 
 def default_nulls(engine: str, *, descending: bool) -> Nulls:
     """Where NULL sorts when the query does not say: Hive 4 turned Hive's default round (hive.default.nulls.last)."""
-    return "either" if engine == "hive" else "last" if descending else "first"
+    return "either" if engine.startswith("hive") else "last" if descending else "first"
 
 
 def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None,

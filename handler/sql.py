@@ -42,7 +42,7 @@ class SqlError(SargoError):
 
 
 def parse(text: str, engine: Engine) -> HudiExpression:
-    """Read one condition, such as ``a < 5 AND s LIKE 'x%'``, as ``engine`` ("hive" or "spark") would.
+    """Read one condition, such as ``a < 5 AND s LIKE 'x%'``, as ``engine`` ("hive", "spark-ansi", ...) would.
 
     Raises SqlError when the text is not one condition.
     """

@@ -16,9 +16,12 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
 
+from evaluator.semantics import ENGINES
+
 __all__ = ["Engine", "dialect_of"]
 
-Engine: TypeAlias = Literal["hive", "spark"]
+#: The names of ``evaluator.semantics.ENGINES``.
+Engine: TypeAlias = Literal["hive", "hive3", "hive4", "spark", "spark-ansi", "spark-legacy"]
 
 _OWN_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION"}
 
@@ -49,11 +52,12 @@ class _SparkDialect(Spark):
     Parser = _SparkCondition
 
 
-_DIALECTS: dict[str, type[Hive]] = {"hive": _HiveDialect, "spark": _SparkDialect}
+_DIALECTS: dict[str, type[Hive]] = {
+    name: _HiveDialect if name.startswith("hive") else _SparkDialect for name in ENGINES}
 
 
 def dialect_of(engine: Engine) -> Hive:
     """The dialect of an engine; raises ValueError for an engine that is not known."""
     if engine not in _DIALECTS:
-        raise ValueError(f"engine is 'hive' or 'spark', not {engine!r}")
+        raise ValueError(f"engine is one of {', '.join(_DIALECTS)}, not {engine!r}")
     return _DIALECTS[engine]()
