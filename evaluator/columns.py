@@ -17,9 +17,11 @@ import numpy.typing as npt
 
 from evaluator.codes import MOST_EDGES
 from evaluator.column_index import SLICES_PER_BLOCK, ColumnIndex
+from evaluator.ranges import GREATEST, LEAST
 from evaluator.types import Kind, Type
 
-__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "array_dtype", "filler", "from_values", "to_ordinal"]
+__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "PlainBounds", "array_dtype", "filler", "from_values",
+           "lanes_of", "to_ordinal"]
 
 #: A count (of nulls, of rows) that is not known.
 UNKNOWN_COUNT = -1
@@ -104,6 +106,17 @@ class ColumnStatistics:
         lo_known, hi_known = self.usable_bounds
         return _uniform(~lo_known), _uniform(~hi_known)
 
+    @cached_property
+    def plain(self) -> PlainBounds:
+        """The same as plain Python values, for a few slices."""
+        lo, hi = self.lo.tolist(), self.hi.tolist()
+        lo_known, hi_known = (known.tolist() for known in self.usable_bounds)
+        value = self.may_be_value.tolist()
+        places = range(len(lo))
+        return PlainBounds([(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
+                           [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
+                           lanes_of(self.may_be_null), lanes_of(self.may_be_value))
+
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""
         parts = None if self.parts is None else self.parts.take(indices, len(self))
@@ -118,6 +131,24 @@ class ColumnStatistics:
         unset = np.zeros(n, np.bool_)
         count = np.full(n, UNKNOWN_COUNT, np.int64)
         return cls(column_type, empty, empty, unset, unset, count, count, np.full(n, trust, np.uint8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainBounds:
+    """Bounds of a column in a few slices as lists, ``LEAST`` and ``GREATEST`` where ``ranges.Range`` says so.
+
+    ``null`` and ``value`` are integers with a byte per slice: 1 where NULL, or a value, may occur.
+    """
+
+    lo: list[Any]
+    hi: list[Any]
+    null: int
+    value: int
+
+
+def lanes_of(values: Mask | npt.NDArray[np.uint8]) -> int:
+    """An integer with a byte per value, the first one lowest."""
+    return int.from_bytes(values.tobytes(), "little")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator import outcome
+from evaluator import outcome, small
 from evaluator.bind import BoundExpression, BoundLeaf, Instruction
-from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler
+from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler, lanes_of
 from evaluator.interval import UNKNOWN, Interval
 from evaluator.leaves import test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
@@ -93,17 +93,24 @@ class Evaluation:
         self.n = n
         self._sources = sources
         self._held: dict[tuple[int, str], Mask] = {}
-        self._everywhere = _Answers(sources, n, self._allowed)
-        self.leaves = tuple(LeafAnswer(self._everywhere, leaf) for leaf in bound.leaves)
+
+    @cached_property
+    def _everywhere(self) -> _Answers:
+        return _Answers(self._sources, self.n, self._allowed)
+
+    @cached_property
+    def leaves(self) -> tuple[LeafAnswer, ...]:
+        """What each leaf of the filter is, in the order of ``bound.leaves``."""
+        return tuple(LeafAnswer(self._everywhere, leaf) for leaf in self.bound.leaves)
 
     @cached_property
     def kept_rows(self) -> Rows:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         rows = self._searched()
+        if not len(rows) or not self._asks_keys:
+            return rows
         asked = [(index, leaf, source) for index, leaf in enumerate(self.bound.leaves) if leaf.lookup is not None
                  for source in self._sources if source.may_hold is not None]
-        if not asked or not len(rows):
-            return rows
         negated = {step.operand: under_not for step, under_not in
                    zip(self.bound.program, polarities(self.bound.program), strict=True) if step.operation == "leaf"}
         for index, leaf, source in asked:
@@ -137,11 +144,14 @@ class Evaluation:
         """``(n,) uint8``: the outcome of every slice."""
         if self._asks_keys:
             _ = self.kept_rows  # keys are looked up for the slices that statistics leave, once
+        if not self._held and self._few is not None:
+            return self._few
         return _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
 
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
-        if not self._asks_keys and (len(rows) * 2 > self.n or "outcomes" in self.__dict__):
+        if (not self._asks_keys and (len(rows) * 2 > self.n or "outcomes" in self.__dict__)) or (
+                not self._held and self._few is not None):
             found: Outcomes = self.outcomes[rows]
             return found
         return _run(self.bound.program, [self.leaf_at(index, rows) for index in range(len(self.bound.leaves))],
@@ -149,11 +159,13 @@ class Evaluation:
 
     @cached_property
     def _asks_keys(self) -> bool:
-        return any(leaf.lookup is not None for leaf in self.bound.leaves) and any(
-            source.may_hold is not None for source in self._sources)
+        answering = [source for source in self._sources if source.may_hold is not None]
+        return bool(answering) and any(leaf.lookup is not None for leaf in self.bound.leaves)
 
     def _searched(self) -> Rows:
         """The slices that statistics leave."""
+        if self.n <= small.MOST_SLICES:
+            return self._few_kept()
         leaves = self.bound.leaves
         rest = [needs_itself(leaf.test) or self._has_parts(leaf) for leaf in leaves]
         formula = formula_of(self.bound, [source.statistics for source in self._sources], rest)
@@ -161,6 +173,43 @@ class Evaluation:
             found = _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
             return np.flatnonzero(found & outcome.TRUE)
         return search(formula, self.n, self._rest)
+
+    # -- a few slices, by statistics alone
+
+    @cached_property
+    def _few(self) -> Outcomes | None:
+        """The outcomes of a few slices; None when there are many."""
+        if self.n > small.MOST_SLICES:
+            return None
+        ones = self._ones
+        leaves = [sum(self._lanes(index, value) << value for value in range(3))
+                  for index in range(len(self.bound.leaves))]
+        lanes = small.run(self.bound.program, leaves, ones)
+        return np.frombuffer(lanes.to_bytes(self.n, "little"), np.uint8)
+
+    def _few_kept(self) -> Rows:
+        program = self.bound.program
+        negated = polarities(program)
+        leaves = [0] * len(self.bound.leaves)
+        for step, under_not in zip(program, negated, strict=True):
+            if step.operation == "leaf":
+                leaves[step.operand] = self._lanes(step.operand, 1 if under_not else 0)
+        lanes = small.run_keep(program, negated, leaves, self._ones)
+        return np.flatnonzero(np.frombuffer(lanes.to_bytes(self.n, "little"), np.bool_))
+
+    @cached_property
+    def _ones(self) -> int:
+        return int.from_bytes(b"\1" * self.n, "little")
+
+    def _lanes(self, index: int, value: int) -> int:
+        """Where leaf ``index`` can be TRUE (``value`` 0), FALSE (1) or NULL (2)."""
+        leaf = self.bound.leaves[index]
+        if len(leaf.columns) <= 1:
+            said = [small.can_be(value, leaf.test, source.statistics, self._ones) for source in self._sources
+                    if not leaf.columns or leaf.columns[0] in source.statistics]
+            if len(said) == 1 and said[0] is not None:
+                return said[0]
+        return lanes_of(self._everywhere.by_statistics(leaf) >> np.uint8(value) & np.uint8(1))
 
     def _has_parts(self, leaf: BoundLeaf) -> bool:
         return len(leaf.columns) == 1 and any(

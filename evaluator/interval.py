@@ -13,13 +13,15 @@ family, so that any two numbers compare exactly in Python:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from evaluator.records import record
 
 __all__ = ["NULL", "UNKNOWN", "Interval", "hull", "point"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """Bounds of the values, whether NULL may occur (``null``) and whether a value may occur (``value``)."""
 

@@ -18,6 +18,7 @@ from evaluator.like import LikePattern
 from evaluator.operands import BoundConstant, BoundOperand
 from evaluator.outcome import FALSE, NULL, TRUE
 from evaluator.ranges import Members, Range
+from evaluator.records import record
 from evaluator.rules import Planes
 from evaluator.schema import Field
 
@@ -27,7 +28,7 @@ __all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest
 RangeOf = Callable[[BoundOperand], Range]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """``left op right``; both operands are in one domain (see ``evaluator.bind``)."""
 
@@ -44,7 +45,7 @@ class Membership:
     members: Members
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prefix:
     """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE.
 
@@ -86,7 +87,7 @@ class Fixed:
 Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lookup:
     """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets."""
 
@@ -94,7 +95,7 @@ class Lookup:
     values: tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class BoundLeaf:
     """A leaf of the filter, ready to evaluate. ``reason`` says why it is unknown, if it is."""
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EMPTY", "FALSE", "NULL", "TRUE", "UNKNOWN", "Outcomes", "describe", "of_value"]
+__all__ = ["EMPTY", "FALSE", "NULL", "TRUE", "UNKNOWN", "Outcomes", "and_of", "describe", "not_of", "of_value"]
 
 Outcomes = npt.NDArray[np.uint8]
 
@@ -42,31 +42,36 @@ def describe(outcome: int) -> str:
     return "{" + ", ".join(name for bit, name in _NAMES.items() if outcome & bit) + "}"
 
 
-def _and(a: Any, b: Any) -> Any:
-    """AND of two outcomes; shifting TRUE's bit by two puts it in NULL's place."""
+def and_of(a: Any, b: Any, lanes: int = 1) -> Any:
+    """AND of two outcomes; shifting TRUE's bit by two puts it in NULL's place.
+
+    ``lanes`` 0x010101... for integers that hold an outcome in every byte.
+    """
     may_pass_a, may_pass_b = a | (a << 2), b | (b << 2)
-    return (a & b & TRUE) | ((a | b) & FALSE) | (((a & may_pass_b) | (b & may_pass_a)) & NULL)
+    return (a & b & (TRUE * lanes)) | ((a | b) & (FALSE * lanes)) | (
+        ((a & may_pass_b) | (b & may_pass_a)) & (NULL * lanes))
 
 
-def _not(a: Any) -> Any:
-    return (a & NULL) | ((a & TRUE) << 1) | ((a & FALSE) >> 1)
+def not_of(a: Any, lanes: int = 1) -> Any:
+    """NOT of an outcome, likewise."""
+    return (a & (NULL * lanes)) | ((a & (TRUE * lanes)) << 1) | ((a & (FALSE * lanes)) >> 1)
 
 
-NOT_TABLE: tuple[int, ...] = tuple(_not(o) for o in range(8))
-AND_TABLE: tuple[int, ...] = tuple(_and(a, b) for a in range(8) for b in range(8))
-OR_TABLE: tuple[int, ...] = tuple(_not(_and(_not(a), _not(b))) for a in range(8) for b in range(8))
+NOT_TABLE: tuple[int, ...] = tuple(not_of(o) for o in range(8))
+AND_TABLE: tuple[int, ...] = tuple(and_of(a, b) for a in range(8) for b in range(8))
+OR_TABLE: tuple[int, ...] = tuple(not_of(and_of(not_of(a), not_of(b))) for a in range(8) for b in range(8))
 
 
 def negate(a: Outcomes) -> Outcomes:
     """NOT over ``(n,)`` outcomes."""
-    negated: Outcomes = _not(a)
+    negated: Outcomes = not_of(a)
     return negated
 
 
 def conjoin(parts: Iterable[Outcomes], n: int) -> Outcomes:
     """AND over any number of ``(n,)`` outcomes; no parts at all is TRUE."""
     given = list(parts)
-    found: Outcomes = reduce(_and, given) if given else np.full(n, TRUE, np.uint8)
+    found: Outcomes = reduce(and_of, given) if given else np.full(n, TRUE, np.uint8)
     return found
 
 

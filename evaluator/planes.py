@@ -194,6 +194,8 @@ def formula_of(bound: BoundExpression, sources: Sequence[Mapping[str, ColumnStat
 
 def polarities(program: Sequence[Instruction]) -> list[bool]:
     """For each step, whether an odd number of NOTs stands above it. Reads the postfix program backwards."""
+    if "not" not in [step.operation for step in program]:
+        return [False] * len(program)
     found: list[bool] = []
     pending = [False]
     for step in reversed(program):
