@@ -81,7 +81,8 @@ class Obstacle:
         if not self.alone:
             others = f"; {' and '.join(self.beside)}, beside it under OR, would still keep them" if self.beside else ""
             return f"{what}, in {_slices(self.open)} of those kept{others}"
-        return f"{what}; {self.remedy or 'were it decided'}, up to {_slices(self.alone, 'more ')} could be skipped"
+        mended = f"with {self.remedy}" if self.remedy else "were it decided"
+        return f"{what}; {mended}, up to {_slices(self.alone, 'more ')} could be skipped"
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -247,9 +248,9 @@ def _obstacle(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLe
     if kind == "range":
         kind, why, remedy = _of_range(bound, sources, leaf, np.concatenate(tally.rows))
     elif kind == "no statistics":
-        remedy = f"with statistics of {column}"
+        remedy = f"statistics of {column}"
     elif kind == "not trusted":
-        remedy = f"with statistics of {column} that can be trusted"
+        remedy = f"statistics of {column} that can be trusted"
     condition = bound.leaves[leaf.bound[0]]
     return Obstacle(to_text(leaf.node), condition.columns, kind, why, tally.open, tally.alone, beside, remedy)
 
@@ -271,4 +272,4 @@ def _of_range(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLe
         return "range", "its bounds allow a matching row", ""
     share = "less than 1 %" if 0 < spread < 0.01 else f"{spread:.0%}".replace("%", " %")
     why = f"in a typical slice {column} covers {share} of its range in the table"
-    return "range", why, f"with the table clustered by {column}" if spread >= WIDE else ""
+    return "range", why, f"clustering by {column}" if spread >= WIDE else ""

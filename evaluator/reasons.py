@@ -26,7 +26,7 @@ from evaluator.operands import BoundFunction
 from evaluator.outcome import TRUE, describe
 from evaluator.rule_texts import RuleTexts, interval_of, operand_text, rule_texts
 
-__all__ = ["Decision", "decisions", "undecided_functions"]
+__all__ = ["USED", "Decision", "decisions", "undecided_functions"]
 
 USED = "used"
 FILES_SHOWN = 4

@@ -25,7 +25,7 @@ from rich.text import Text
 import sarg
 from handler.decode_view import hive_tree
 from handler.demo_checks import CHECKS
-from handler.explain_view import leaf_tree, show_shortfalls
+from handler.explain_view import leaf_tree, show_obstacles
 from handler.plan import Plan
 from handler.plan_view import bar
 from handler.planner import prune
@@ -138,7 +138,7 @@ def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, co
                                 f", {len(plan.kept)} kept, {len(plan.fully_matched)} match in every row"))
     if plan.explanation is not None:
         console.print(leaf_tree(plan.explanation))
-    show_shortfalls(plan, console)
+    show_obstacles(plan, console)
     for reason in plan.reasons:
         console.print(Text.assemble(("  • ", "magenta"), reason.text))
     proof = prove(path, plan, one.sql)

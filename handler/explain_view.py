@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from evaluator.outcome import describe
-from handler.explanation import ColumnReport, Explanation, Step
-from handler.leaf_reports import IN_RANGE
+from evaluator.expression import to_text
+from evaluator.outcome import FALSE, TRUE, UNKNOWN, describe
+from evaluator.reasons import USED, Decision
+from handler.explanation import Explanation, Step
 from handler.plan import Plan, slice_as_dict
 from handler.plan_view import bar, show_reasons, show_summary
 from handler.tree_view import grow
 
-__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_shortfalls"]
+__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_obstacles"]
 
-MOST_SHORTFALLS = 12
+MOST_OBSTACLES = 12
+_OPEN = describe(UNKNOWN)
 
 
 def show_explanation(plan: Plan, console: Console) -> None:
-    """Print the summary, the tree with counts, the shortfalls by weight, and what could not be used."""
+    """Print the summary, the tree with counts, what keeps the kept slices, and what could not be used."""
     show_summary(plan, console)
     if plan.explanation is not None:
         console.print(Text("\nWhat each condition rules out", style="bold"))
         console.print(leaf_tree(plan.explanation))
-        show_shortfalls(plan, console)
+        show_obstacles(plan, console)
     show_reasons(plan, console)
 
 
@@ -49,20 +49,28 @@ def leaf_tree(explanation: Explanation) -> Tree:
     return grow(explanation.tree, label, lambda step: step.children)
 
 
-def show_shortfalls(plan: Plan, console: Console) -> None:
-    """Print why the conditions did not rule out more: what could be mended first, then what the values say."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for leaf in plan.leaves:
-        for shortfall in leaf.shortfalls:
-            counts[leaf.text, shortfall.text] += shortfall.slices
-    if not counts:
+def show_obstacles(plan: Plan, console: Console) -> None:
+    """Print what keeps the kept slices: what would gain most first, with the slices that it alone keeps."""
+    found = plan.why_not_more
+    if not found:
         return
     console.print(Text("\nWhy not more was skipped", style="bold"))
-    rows = Table.grid(padding=(0, 2))
-    ranked = sorted(counts.items(), key=lambda item: (item[0][1] == IN_RANGE, -item[1]))
-    for (leaf_text, why), slices in ranked[:MOST_SHORTFALLS]:
-        rows.add_row("", Text(f"{slices} slices", style="yellow"), Text(leaf_text), Text(why, style="dim"))
+    kept = len(plan.kept)
+    rows = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    rows.add_column("  it alone keeps", no_wrap=True)
+    rows.add_column("open in", justify="right", no_wrap=True)
+    rows.add_column("condition", max_width=44)
+    rows.add_column("because")
+    for one in found[:MOST_OBSTACLES]:
+        because = Text(one.reason, style="magenta" if one.cause in ("not decided", "not trusted") else "")
+        because.append(f"; helps: {one.remedy}" if one.remedy and one.alone else "", "dim")
+        because.append(f"; kept by {' and '.join(one.beside)} too" if one.beside and not one.alone else "", "dim")
+        condition = "" if one.condition == f"?({one.reason})" else one.condition
+        rows.add_row(Text.assemble("  ", bar(one.alone, kept, "yellow", 10), f" {one.alone}"), str(one.open),
+                     Text(condition), because)
     console.print(rows)
+    if len(found) > MOST_OBSTACLES:
+        console.print(Text(f"  … and {len(found) - MOST_OBSTACLES} more (--json lists them all)", style="dim"))
 
 
 def file_report(plan: Plan, index: int) -> dict[str, object]:
@@ -84,16 +92,22 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
         show_reasons(plan, console)
         return
     for leaf in plan.explanation.file_leaves(index):
-        why = f"  {leaf.reason}" if leaf.reason else ""
-        console.print(Text.assemble("\n", (leaf.text, "bold"), f"  {leaf.outcome}", (why, "magenta")))
-        rows = Table.grid(padding=(0, 2))
-        for column in leaf.columns:
-            rows.add_row("", Text(column.kind, style="dim"), Text(column.column, style="green"), Text(_bounds(column)),
-                         Text(column.trust or "", style="magenta"))
+        console.print(Text.assemble("\n", (leaf.text, "bold"), f"  {leaf.outcome}"))
+        rows = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        for title in ("  index", "rule", "statistic", "value", "outcome", "trust"):
+            rows.add_column(title, min_width=28 if title == "rule" else None)
+        for one in leaf.decisions:
+            rows.add_row(f"  {one.kind}", Text(one.rule), Text(one.statistic), Text(one.value),
+                         Text(one.outcome, style=_style(one)), Text(one.trust, style="" if one.trust == USED else
+                                                                    "magenta"))
         console.print(rows)
+    console.print(Text.assemble("\nleft to check on its rows  ", (_left(plan, index), "bold")))
 
 
-def _bounds(column: ColumnReport) -> str:
-    nulls = "?" if column.null_count is None else str(column.null_count)
-    rows = "?" if column.row_count is None else str(column.row_count)
-    return f"[{column.lo or '?'}, {column.hi or '?'}]  nulls {nulls} of {rows} rows"
+def _style(decision: Decision) -> str:
+    return "yellow" if decision.outcome in (_OPEN, describe(TRUE | FALSE)) else "green"
+
+
+def _left(plan: Plan, index: int) -> str:
+    text = to_text(plan.residual(index))
+    return {"FALSE": "nothing, it is skipped", "TRUE": "nothing, every row matches"}.get(text, text)

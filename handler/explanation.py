@@ -13,7 +13,9 @@ from evaluator.bind import BoundExpression
 from evaluator.bounds import Trust, reason
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.evaluate import Evaluation, Source
+from evaluator.obstacles import Obstacle, obstacles
 from evaluator.outcome import describe
+from evaluator.reasons import Decision, decisions
 from evaluator.residual import Residuals, residuals
 from evaluator.value_texts import ordinal_text
 from handler.leaf_reports import LeafReport, report_leaves
@@ -53,18 +55,20 @@ class ColumnReport:
 
 @dataclass(frozen=True, slots=True)
 class FileLeaf:
-    """One condition in one file slice: its outcome, by kind, and the statistics that it read."""
+    """One condition in one file slice: its outcome, by kind, the statistics that it read and why they led to it."""
 
     text: str
     outcome: str
     by_kind: Mapping[str, str]
     columns: tuple[ColumnReport, ...]
+    decisions: tuple[Decision, ...]
     reason: str | None
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {"text": self.text, "outcome": self.outcome, "by_kind": dict(self.by_kind), "reason": self.reason,
-                "columns": [column.to_dict() for column in self.columns]}
+                "columns": [column.to_dict() for column in self.columns],
+                "decisions": [decision.to_dict() for decision in self.decisions]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,11 @@ class Explanation:
     def leaves(self) -> tuple[LeafReport, ...]:
         """What each condition did, in the order of the filter."""
         return report_leaves(self.bound, self.evaluation, self.sources, self.n)
+
+    @cached_property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """Why not more was skipped, those first that keep most by themselves."""
+        return obstacles(self.bound, self.evaluation, self.sources)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """What is left of the filter in these slices, given by index."""
@@ -100,12 +109,13 @@ class Explanation:
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:
         """Every condition of the filter in the slice of this index."""
-        for leaf, answer in zip(self.bound.leaves, self.evaluation.leaves, strict=True):
+        for number, (leaf, answer) in enumerate(zip(self.bound.leaves, self.evaluation.leaves, strict=True)):
             columns = tuple(_column_report(source.name, column, source.statistics[column], index)
                             for column in leaf.columns for source in self.sources if column in source.statistics)
             yield FileLeaf(leaf.text, describe(int(answer.outcomes[index])),
                            {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_source.items()},
-                           columns, leaf.reason)
+                           columns, decisions(self.bound, self.evaluation, self.sources, number, index),
+                           leaf.reason)
 
 
 def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: int) -> ColumnReport:

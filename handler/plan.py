@@ -19,6 +19,7 @@ import numpy.typing as npt
 from evaluator.bounds import reason
 from evaluator.columns import UNKNOWN_COUNT
 from evaluator.expression import Constant, HudiExpression, to_dict, to_text
+from evaluator.obstacles import Obstacle
 from evaluator.ordering import SortKey, order_slices, rejects_null, why_unordered
 from evaluator.outcome import UNKNOWN, Outcomes
 from evaluator.residual import Residuals, is_complete
@@ -34,7 +35,7 @@ __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why less was skipped than might have been.
+    """What could not be used, so that less was skipped than might have been.
 
     ``scope`` is "filter" (it was not understood), "store" (statistics could not be read) or "leaf" (one condition of
     the filter cannot be decided); ``text`` is for people.
@@ -53,7 +54,7 @@ class Plan:
     expression    the filter as it was understood
     engine        whose rules were followed, "hive" or "spark", in ``time_zone``
     kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
-    reasons       why not more was skipped, most general first
+    reasons       what could not be understood, read or decided, most general first
     seconds       time per phase
     explanation   the answers of the conditions, unless the filter could not be evaluated
     kinds         the index kinds that answered
@@ -115,6 +116,11 @@ class Plan:
     def leaves(self) -> tuple[LeafReport, ...]:
         """What each condition of the filter did."""
         return () if self.explanation is None else self.explanation.leaves
+
+    @cached_property
+    def why_not_more(self) -> tuple[Obstacle, ...]:
+        """What keeps the kept slices: each condition and cause, those first that keep most by themselves."""
+        return () if self.explanation is None else self.explanation.obstacles
 
     # -- reading the kept slices with less work
 
@@ -237,6 +243,7 @@ class Plan:
             "residuals": [group.to_dict() for group in self.residual_groups],
             "row_count": self.row_count.to_dict(),
             "leaves": [leaf.to_dict() for leaf in self.leaves],
+            "why_not_more": [one.to_dict() for one in self.why_not_more],
             "reasons": [{"scope": reason.scope, "text": reason.text} for reason in self.reasons],
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],
             "seconds": {phase: round(spent, 6) for phase, spent in self.seconds.items()},

@@ -97,11 +97,19 @@ def test_inspect_for_people(main_cow):
 def test_prune_json(main_cow):
     plan = document("prune", main_cow, "--where", "i = 100 AND p = 'p1'", "--time-zone", "UTC")
     assert set(plan) == {"table", "instant", "engine", "time_zone", "filter", "counts", "kept", "skipped",
-                         "fully_matched", "leaves", "reasons", "coverage", "seconds"}
+                         "fully_matched", "residuals", "row_count", "leaves", "why_not_more", "reasons", "coverage",
+                         "seconds"}
     assert plan["counts"] == {"slices": 14, "kept": 1, "skipped": 13, "fully_matched": 0}
     assert set(plan["kept"][0]) == {"partition", "file_id", "base_file", "log_files"}
     assert len(plan["kept"]) + len(plan["skipped"]) == 14
     assert set(plan["leaves"][0]) == {"text", "columns", "negated", "skipped", "by_kind", "not_more_because"}
+    [residual] = plan["residuals"]
+    assert set(residual) == {"text", "tree", "complete", "file_ids"}
+    assert residual["text"] == "i = 100"
+    assert plan["row_count"] == {"rows": 0, "counted": 0, "to_read": 1}
+    [why] = plan["why_not_more"]
+    assert set(why) == {"condition", "columns", "cause", "reason", "open", "alone", "beside", "remedy"}
+    assert (why["condition"], why["cause"], why["open"], why["alone"]) == ("i = 100", "range", 1, 1)
     assert set(plan["coverage"][0]) == {"kind", "instant", "slices", "columns"}
     assert plan["engine"] == "spark"
     assert list(plan["seconds"]) == ["open", "filter", "bind", "statistics", "evaluate"]
@@ -118,7 +126,11 @@ def test_prune_with_a_hive_filter(main_cow, tmp_path):
 def test_prune_for_people(main_cow):
     result = run("prune", main_cow, "--where", "i < -200 AND nope = 1")
     assert result.exit_code == 0
-    for text in ("11 of 14 file slices", "Kept", "Skipped", "What could not be used", "nope"):
+    for text in ("11 of 14 file slices", "Kept", "Skipped", "What could not be used", "nope", "Why not more"):
+        assert text in result.stdout
+    result = run("prune", main_cow, "--where", "i < 5.5")
+    for text in ("9 matching rows from row counts alone, in 1 file slice", "Left to check on the rows", "i < 5.5",
+                 "nothing: every row matches"):
         assert text in result.stdout
 
 
@@ -169,7 +181,8 @@ def test_a_broken_index_is_an_answer_unless_strict(main_cow_copy):
 def test_explain_for_people(main_cow):
     result = run("explain", main_cow, "--where", "(i = 100 OR u = 3) AND s RLIKE '^a' AND p = 'p1'")
     assert result.exit_code == 0
-    for text in ("AND", "OR", "i = 100", "11/14", "Why not more was skipped", "12 slices", "hudi#9397", "regular"):
+    for text in ("AND", "OR", "i = 100", "11/14", "Why not more was skipped", "it alone keeps", "hudi#9397", "regular",
+                 "covers 42 % of its", "kept by u = 3 too"):
         assert text in result.stdout
 
 
@@ -178,10 +191,13 @@ def test_explain_one_file(main_cow):
     file_id = plan["skipped"][0]["file_id"]
     result = run("explain", main_cow, "--where", "i = 100 AND dt > DATE'2020-01-01'", "--file", file_id[:12])
     assert result.exit_code == 0
-    for text in (file_id, "skipped", "column_stats", "nulls"):
+    for text in (file_id, "skipped", "column_stats", "i = v needs lo <= v <= hi", "v = 100", "used"):
         assert text in result.stdout
+    assert "left to check on its rows  nothing, it is skipped" in result.stdout
     one = document("explain", main_cow, "--where", "i = 100 AND dt > DATE'2020-01-01'", "--file", file_id)["file"]
     assert set(one) == {"partition", "file_id", "base_file", "log_files", "outcome", "leaves"}
+    assert set(one["leaves"][0]) == {"text", "outcome", "by_kind", "reason", "columns", "decisions"}
+    assert set(one["leaves"][0]["decisions"][0]) == {"kind", "column", "rule", "statistic", "value", "trust", "outcome"}
     stats = one["leaves"][1]["columns"][0]
     assert set(stats) == {"kind", "column", "lo", "hi", "null_count", "row_count", "trust"}
     assert stats["lo"].startswith("20")
