@@ -61,7 +61,7 @@ def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Sche
             case ex.Column():
                 return _column(node, row, schema, semantics)
             case ex.Literal(value=value, type=of):
-                return value, of
+                return (math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value), of
             case ex.Cast(type=to):
                 value, of = children[0]
                 return (None if value is None else convert(value, of, to)), to

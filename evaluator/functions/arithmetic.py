@@ -10,6 +10,7 @@ and widened by 2^-21, since engines compute them in single or in double precisio
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -256,7 +257,9 @@ def _transcendental(function: Callable[[float], float], smallest: float) -> Call
     def end(value: Any, direction: float) -> float | None:
         try:
             return _widened(function(float(value)), direction)
-        except (OverflowError, ValueError):
+        except OverflowError:
+            return sys.float_info.max if direction < 0 else None  # beyond all doubles: infinity to the engine
+        except ValueError:
             return None
 
     def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
