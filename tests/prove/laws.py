@@ -149,7 +149,7 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
     united = {name: grown(s) for name, s in table.statistics.items()}
     plain = again(expression, [Source("column_stats", seen(table.statistics))])
     larger = again(expression, [Source("column_stats", united)])
-    plain[_without_rows(table)] = outcome.EMPTY
+    plain = np.where(_without_rows(table), np.uint8(outcome.EMPTY), plain)
     return failures + _missing("growth", expression, semantics, larger, plain | np.roll(plain, -1))
 
 

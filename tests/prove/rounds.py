@@ -10,7 +10,7 @@ import numpy as np
 
 from evaluator import outcome
 from evaluator.bind import bind
-from evaluator.semantics import Semantics
+from evaluator.semantics import ENGINES, Semantics
 from tests.prove.coverage import Coverage
 from tests.prove.grammar import Grammar
 from tests.prove.laws import check
@@ -23,7 +23,7 @@ __all__ = ["CASES_PER_ROUND", "SEMANTICS", "Result", "run"]
 FILTERS = 120
 CASES_PER_ROUND = FILTERS * SLICES
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu")
-SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ("spark", "hive") for zone in ZONES}
+SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ENGINES for zone in ZONES}
 
 
 @dataclass

@@ -187,7 +187,7 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
     rows = np.sort(np.array(rng.choices(range(SLICES), k=WIDE)))
     if rng.random() < 0.5:
         np.random.default_rng(rng.randrange(1 << 30)).shuffle(rows)
-    wide = {name: s.take(rows).indexed(edges, block) for name, s in table.statistics.items()}
+    wide = {name: replace(s, parts=None).take(rows).indexed(edges, block) for name, s in table.statistics.items()}
     return replace(table, indexed=indexed, wide=Source("column_stats", wide), wide_rows=rows)
 
 
