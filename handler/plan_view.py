@@ -74,7 +74,7 @@ def show_why_not_more(plan: Plan, console: Console) -> None:
 def _show_residuals(plan: Plan, console: Console) -> None:
     """Print the distinct residuals, unless the whole filter is left everywhere."""
     groups = plan.residual_groups
-    if not groups or (len(groups) == 1 and groups[0].expression == plan.expression):
+    if not groups or (len(groups) == 1 and to_text(groups[0].expression) == to_text(plan.expression)):
         return
     console.print(Text("\nLeft to check on the rows", style="bold"))
     listing = Table.grid(padding=(0, 2))
