@@ -38,9 +38,13 @@ def test_every_command_of_the_readme_runs(playground, command):
 
 def test_every_python_example_of_the_readme_runs(playground, monkeypatch, capsys):
     monkeypatch.chdir(playground)
-    for block in blocks("python"):
-        exec(compile(block, "README.md", "exec"), {})
-    assert "file slices kept" in capsys.readouterr().out
+    names = {}
+    for block in blocks("python"):  # read from top to bottom: a later one goes on where the one before ended
+        exec(compile(block, "README.md", "exec"), names)
+    printed = capsys.readouterr().out
+    assert "file slices kept" in printed
+    assert "left to read for count(*)" in printed
+    assert "Best(rank=" in printed
 
 
 def test_the_readme_has_its_commands():
