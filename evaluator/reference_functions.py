@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +34,8 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
         return (max if name == "greatest" else min)(present, default=None)
     if any(v is None for v in values):
         return None
+    if any(isinstance(v, float) and not math.isfinite(v) for v in values):
+        raise UnsupportedError(f"{name} of NaN or an infinity has no row form")
     if name in _ARITHMETIC:
         return _wrapped(_ARITHMETIC[name](*(_number(v, result) for v in values)), result)
     if name in _CALENDAR:
@@ -46,9 +48,16 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
 def convert(value: Any, source: Type, target: Type) -> Any:
     """CAST of a value that is not NULL; NULL where it does not fit."""
     kind = target.kind
+    if isinstance(value, float) and not math.isfinite(value) and not kind.is_fractional:
+        raise UnsupportedError(f"CAST of {value} has no row form")
+    if source.kind is Kind.DECIMAL and (kind.is_fractional or kind is Kind.BOOLEAN) and (
+            abs(value) >= 10**20 or source.scale > 18):
+        raise UnsupportedError("CAST of a wide decimal to binary has no row form")
     if source.kind.is_number and kind.is_integer:
         whole = math.trunc(value)
         smallest, largest = target.integer_range()
+        if not source.kind.is_integer and not smallest <= whole <= largest:
+            raise UnsupportedError(f"CAST of {value} to {target} has no row form")
         return (whole - smallest) % (largest - smallest + 1) + smallest
     if source.kind.is_number and kind is Kind.DOUBLE:
         return float(value)
@@ -57,21 +66,17 @@ def convert(value: Any, source: Type, target: Type) -> Any:
             return float(np.float32(float(value)))
     if source.kind.is_number and kind is Kind.DECIMAL:
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP, _WIDE)
-        return rounded if abs(rounded) < 10 ** (target.precision - target.scale) else None
+        return rounded if rounded.copy_abs() < 10 ** (target.precision - target.scale) else None
     if source.kind.is_number and kind is Kind.BOOLEAN:
         return value != 0
     if source.kind is Kind.BOOLEAN and kind.is_number:
         return int(value)
     if kind is Kind.STRING and source.kind in (Kind.STRING, Kind.VARCHAR):
         return value
-    if kind is Kind.STRING and source.kind is Kind.CHAR:
-        return value.rstrip(" ")
-    if kind is Kind.VARCHAR and source.kind.is_text:
+    if kind is Kind.VARCHAR and source.kind in (Kind.STRING, Kind.VARCHAR):
         return value[: target.precision]
     if kind is Kind.STRING and source.kind.is_integer:
         return str(value)
-    if kind is Kind.STRING and source.kind is Kind.BOOLEAN:
-        return "true" if value else "false"
     if kind is Kind.STRING and source.kind is Kind.DATE:
         return _moment(value, source).date().isoformat()
     if kind is Kind.STRING and source.kind.is_timestamp:
@@ -92,8 +97,12 @@ def _number(value: Any, result: Type) -> Any:
 
 def _wrapped(value: Any, result: Type) -> Any:
     if value is not None and result.kind is Kind.FLOAT and math.isfinite(value):
+        if 0 < abs(value) < 1e-37:
+            raise UnsupportedError("a float that may be rounded to 0 has no row form")
         with np.errstate(over="ignore"):
             return float(np.float32(value))
+    if value is not None and result.kind is Kind.DECIMAL and abs(value) >= 10 ** (result.precision - result.scale):
+        raise UnsupportedError("a decimal that does not fit has no row form")
     if value is None or not result.kind.is_integer:
         return value
     smallest, largest = result.integer_range()
@@ -108,9 +117,21 @@ def _remainder(x: int, n: int) -> int | None:
     return abs(x) % abs(n) * (1 if x >= 0 else -1) if n else None
 
 
-def _rounded(x: Any, digits: int = 0) -> Any:
+def _positive_remainder(x: int, n: int) -> int | None:
+    if not 0 <= n < 1 << 30:
+        raise UnsupportedError("pmod by a negative or a large number has no row form")
+    return x % n if n else None
+
+
+def _unless_smallest(x: Any, result: Any) -> Any:
+    if isinstance(x, int) and x in (-(1 << 7), -(1 << 15), -(1 << 31), -(1 << 63)):
+        raise UnsupportedError("the negative of a smallest integer has no row form")
+    return result
+
+
+def _rounded(x: Any, digits: int = 0, half: str = ROUND_HALF_UP) -> Any:
     result = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(x)
-    rounded = result.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP, _WIDE)
+    rounded = result.quantize(Decimal(1).scaleb(-int(digits)), half, _WIDE)
     return float(rounded) if isinstance(x, float) else int(rounded) if isinstance(x, int) else Fraction(rounded)
 
 
@@ -125,21 +146,25 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "/": _divided,
     "%": _remainder,
     "mod": _remainder,
-    "pmod": lambda x, n: x % n if n > 0 else None,
-    "negative": lambda x: -x,
+    "pmod": lambda x, n: _positive_remainder(x, n),
+    "negative": lambda x: _unless_smallest(x, -x),
     "positive": lambda x: x,
-    "abs": abs,
+    "abs": lambda x: _unless_smallest(x, abs(x)),
     "floor": math.floor,
     "ceil": math.ceil,
     "ceiling": math.ceil,
     "round": _rounded,
+    "bround": lambda x, digits=0: _rounded(x, digits, ROUND_HALF_EVEN),
     "exp": lambda x: math.exp(x) if x < 700 else math.inf,
+    "expm1": lambda x: math.expm1(x) if x < 700 else math.inf,
+    "log1p": _above(-1, math.log1p),
     "ln": _above(0, math.log),
     "log": _above(0, math.log),
     "log10": _above(0, math.log10),
     "log2": _above(0, math.log2),
     "sqrt": _above(0, math.sqrt),
     "sign": lambda x: float((x > 0) - (x < 0)),
+    "signum": lambda x: float((x > 0) - (x < 0)),
 }
 
 
@@ -184,6 +209,17 @@ def _last_day(moment: datetime.datetime) -> int:
     return _day(following.replace(day=1)) - 1
 
 
+def _add_months(moment: datetime.datetime, count: int) -> int:
+    """The same day of another month, or its last day if it is shorter."""
+    months = moment.year * 12 + moment.month - 1 + count
+    first = datetime.datetime(months // 12, months % 12 + 1, 1)
+    return min(_day(first) + moment.day - 1, _last_day(first))
+
+
+def _text_of_seconds(seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
+    return _formatted(_EPOCH + datetime.timedelta(seconds=seconds), pattern)
+
+
 _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "year": lambda m: m.year,
     "quarter": lambda m: (m.month + 2) // 3,
@@ -197,6 +233,7 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "date_add": lambda m, n: _day(m) + n,
     "date_sub": lambda m, n: _day(m) - n,
     "datediff": lambda end, start: _day(end) - _day(start),
+    "add_months": _add_months,
     "last_day": _last_day,
     "to_date": _day,
     "trunc": lambda m, unit: _day(_truncated(m, unit)),
@@ -204,6 +241,8 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "date_format": _formatted,
     "unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
     "to_unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
+    "from_unixtime": _text_of_seconds,
+    "to_timestamp": lambda m: (m - _EPOCH) // datetime.timedelta(microseconds=1),
 }
 
 def _substring(text: str, start: int, length: int | None = None) -> str:
@@ -227,4 +266,5 @@ _TEXT: Mapping[str, Callable[..., Any]] = {
     "rtrim": lambda s: s.rstrip(" "),
     "concat": lambda *parts: "".join(parts),
     "length": len,
+    "repeat": lambda s, n: s * max(n, 0),
 }
