@@ -61,7 +61,7 @@ class Grammar:
     def __init__(self, rng: random.Random, palettes: Mapping[str, Sequence[Any]]) -> None:
         self._rng = rng
         self._palettes = palettes
-        self._functions = tuple(FUNCTIONS)
+        self._functions = tuple(name for name in FUNCTIONS if name in SIGNATURES)
 
     def filter(self) -> ex.HudiExpression:
         """A filter of a few leaves; now and then a chain of some hundred levels."""

@@ -26,6 +26,8 @@ _OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.FloorDiv: ast.Mult,
     ast.Mult: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift}
 _OPERATOR_NAMES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "!=", "!=": "=", "<=>": "="}
+#: Functions whose arguments may come in any order.
+_COMMUTATIVE = ("_and", "_either", "_or", "np.minimum", "np.maximum")
 _ATTRIBUTES = {"lo": "hi", "hi": "lo", "null": "value", "value": "null"}
 
 Change = Callable[[], Callable[[], None]]
@@ -136,7 +138,8 @@ def _changes_of(node: ast.expr) -> Iterator[Callable[[], None]]:
             yield lambda: setattr(node, "value", _OPERATOR_NAMES[name])
         case ast.Attribute(attr=attr) if attr in _ATTRIBUTES:
             yield lambda: setattr(node, "attr", _ATTRIBUTES[attr])
-        case ast.Call(args=[ast.Name() | ast.Attribute(), ast.Name() | ast.Attribute()] as arguments):
+        case ast.Call(func=function, args=[ast.Name() | ast.Attribute(), ast.Name() | ast.Attribute()] as arguments
+                      ) if ast.unparse(function) not in _COMMUTATIVE:
             yield lambda: arguments.reverse()
         case _:
             pass

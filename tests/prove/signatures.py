@@ -18,7 +18,7 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("exp", "ln", "log", "log10", "log2", "log1p", "expm1", "sqrt"), ("number",)),
     **dict.fromkeys(("greatest", "least"), ("any", "same", "same*")),
     **dict.fromkeys(("year", "quarter", "month", "day", "dayofmonth", "dayofyear", "hour", "minute", "second",
-                     "to_date", "last_day"), ("moment",)),
+                     "to_date", "to_timestamp", "last_day"), ("moment",)),
     **dict.fromkeys(("unix_timestamp", "to_unix_timestamp"), ("moment",)),
     **dict.fromkeys(("date_add", "date_sub"), ("moment", "small")),
     "add_months": ("moment", "small"),
