@@ -1,4 +1,4 @@
-"""The pitfalls of data skipping that the evaluator itself must avoid, each by the number of its report."""
+"""The pitfalls of data skipping, each by the number of its report: the whole table, then some of them in depth."""
 
 from __future__ import annotations
 
@@ -31,10 +31,29 @@ from evaluator.types import (
     Type,
     decimal_type,
 )
-from tests.evaluator.build import HIVE, NULL, SPARK, col, lit, outcome_of, reasons_of, stats
+from handler.sql import parse
+from tests.evaluator.build import HIVE, NULL, SPARK, col, letters, lit, outcome_of, reasons_of, stats
+from tests.evaluator.pitfalls import PITFALLS, Pitfall
 
 DAY = 86_400_000_000
 D20200102 = 18_263
+
+
+@pytest.mark.parametrize("row", PITFALLS, ids=lambda row: f"{row.number} {row.what}")
+def test_a_pitfall_is_avoided(row: Pitfall) -> None:
+    expression = parse(row.filter, "hive" if row.engine.engine == "hive" else "spark") if isinstance(
+        row.filter, str) else row.filter
+    bound = bind(expression, Schema([Field(name, known.type) for name, known in row.statistics.items()]), row.engine)
+    keys = (lambda _column, _values, _candidates: np.array([False])) if row.no_key else None
+    found = evaluate(bound, 1, [Source("statistics", row.statistics, keys)]).outcomes.tolist()
+    assert letters(found[0]) == row.outcome
+    if not row.no_key:
+        assert outcome_of(expression, row.statistics, row.engine) == row.outcome
+
+
+def test_every_pitfall_is_in_the_table() -> None:
+    assert list(dict.fromkeys(row.number for row in PITFALLS)) == [f"P{number}" for number in range(1, 21)]
+    assert len({(row.number, row.what) for row in PITFALLS}) == len(PITFALLS)
 
 
 # P3: NaN in bounds and literals (iceberg#1761, iceberg#2069)
@@ -368,9 +387,6 @@ def test_p20_names_resolve_without_case_and_ambiguous_ones_are_unknown() -> None
 
 
 def test_sources_are_intersected_leaf_by_leaf() -> None:
-    from evaluator.bind import bind
-    from evaluator.evaluate import Source, evaluate
-
     bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
     first = Source("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
     second = Source("record_index", {}, lambda _column, values, _candidates: np.array([values == (5,), False, True]))

@@ -129,12 +129,12 @@ def wrapped(wrapper: str, value: Any) -> Any:
 
 def stats_value(file_name: str, column: str, lo: Any, hi: Any, rows: int | None, nulls: int | None, *,
                 deleted: bool = False, tight: bool = False, value_type: tuple[int, str | None] | None = None,
-                schema: Any = V9_SCHEMA) -> bytes:
+                schema: Any = V9_SCHEMA, size: int = 200) -> bytes:
     """The Avro bytes of one column statistics record, by fastavro. ``lo``, ``hi``: (wrapper, value) or None."""
     stats: dict[str, Any] = {
         "fileName": file_name, "columnName": column, "minValue": wrapped(*lo) if lo else None,
         "maxValue": wrapped(*hi) if hi else None, "valueCount": rows, "nullCount": nulls, "totalSize": 100,
-        "totalUncompressedSize": 200, "isDeleted": deleted, "isTightBound": tight,
+        "totalUncompressedSize": size, "isDeleted": deleted, "isTightBound": tight,
         "valueType": None if value_type is None else {"typeOrdinal": value_type[0], "additionalInfo": value_type[1]}}
     record: Mapping[str, Any] = {"key": "", "type": 3, "ColumnStatsMetadata": stats}
     out = io.BytesIO()
