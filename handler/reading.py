@@ -25,6 +25,7 @@ from evaluator.expression import HudiExpression, to_dict, to_text
 from evaluator.ordering import Nulls, Rank, SliceOrder
 from evaluator.schema import Field, Schema
 from evaluator.types import Kind
+from evaluator.value_texts import value_text
 from index_store import FileSlice, FileSlices
 
 __all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
@@ -74,11 +75,13 @@ class RowCount:
 class Best:
     """The best that a row of a slice may be in a sort: a ``Rank`` by its name in lower case.
 
-    ``value`` is the bound of a slice that is "bounded", in the form of ``evaluator.types``.
+    ``value`` is the bound of a slice that is "bounded", in the form of ``evaluator.types``; ``text`` the same for
+    people.
     """
 
     rank: str
     value: Any = None
+    text: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +98,12 @@ class OrderedSlices:
     @cached_property
     def best(self) -> tuple[Best, ...]:
         """For each slice the best that any of its rows may be; no slice after it holds a better one."""
-        return tuple(Best(Rank(rank).name.lower(), self.order.best_value(place))
-                     for place, rank in enumerate(self.order.ranks.tolist()))
+        found = []
+        for place, rank in enumerate(self.order.ranks.tolist()):
+            name, value = Rank(rank).name.lower(), self.order.best_value(place)
+            found.append(Best(name, value, value_text(value, self.order.key.column.type)) if rank == Rank.BOUNDED
+                         else Best(name))
+        return tuple(found)
 
     def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
         """Whether reading may stop after the first ``read`` slices, when n matching rows are found in them.

@@ -214,6 +214,8 @@ def test_a_top_row_takes_few_slices(table):
     assert [best.rank for best in ordered.best] == ["bounded"] * 12 + ["nulls"] * 2
     values = [best.value for best in ordered.best[:12]]
     assert values == sorted(values, reverse=True)
+    assert [best.text for best in ordered.best] == [*map(str, values), "", ""]
+    assert plan.order_slices("dt", descending=True, nulls_first=False).best[0].text.startswith("202")
     stops = [ordered.may_stop(read, values[0]) for read in range(15)]
     assert stops.index(True) <= 2
 
