@@ -23,10 +23,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evaluator.types import Kind, Type
 
-__all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes"]
+__all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
 
 MOST_EDGES = 65_000
 BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
@@ -119,14 +120,36 @@ def _number(value: Any, dtype: np.dtype[Any]) -> Any:
     return min(max(value, -(1 << 63)), (1 << 63) - 1)
 
 
+def sort_keys(column_type: Type, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Something of fixed width that sorts like the values, except that close ones may be equal."""
+    return _keys(column_type, values, _common_prefix(values) if _is_bytes(column_type) else b"")
+
+
 def _keys(column_type: Type, values: npt.NDArray[Any], prefix: bytes) -> npt.NDArray[Any]:
     """Values of fixed width in the same order, or equal."""
     if not _is_bytes(column_type):
         return values.astype(np.float64) if values.dtype == object else values
-    skip, stop = len(prefix), len(prefix) + _KEY_BYTES
-    keys: npt.NDArray[Any] = np.empty(len(values), f"S{_KEY_BYTES}")
-    keys[:] = [_encode(value)[skip:stop] for value in values.tolist()]
-    return keys
+    return _stretch(values, len(prefix))
+
+
+def _stretch(values: npt.NDArray[Any], skip: int) -> npt.NDArray[Any]:
+    """``(n,) S24``: the bytes of each value from ``skip`` on, all at once from one buffer."""
+    try:
+        joined = pa.array(values, pa.large_binary())
+    except (pa.ArrowException, UnicodeError):
+        joined = pa.array([_encode(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
+    _, offsets, content = joined.buffers()
+    keys = np.zeros((len(values), _KEY_BYTES), np.uint8)
+    if content is not None and len(content):
+        edges = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(values) + 1]
+        data, place, end = np.frombuffer(content, np.uint8), edges[:-1] + skip, edges[1:]
+        for column in range(_KEY_BYTES):
+            inside = place < end
+            if not inside.any():
+                break
+            keys[inside, column] = data[place[inside]]
+            place = place + 1
+    return keys.view(f"S{_KEY_BYTES}").ravel()
 
 
 def _encode(value: str | bytes) -> bytes:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from evaluator.codes import MOST_EDGES
 from evaluator.column_index import SLICES_PER_BLOCK, ColumnIndex
+from evaluator.populations import Population, populations_of
 from evaluator.ranges import GREATEST, LEAST
 from evaluator.types import Kind, Type
 
@@ -116,6 +117,11 @@ class ColumnStatistics:
         return PlainBounds([(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
                            [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
                            lanes_of(self.may_be_null), lanes_of(self.may_be_value))
+
+    @cached_property
+    def populations(self) -> list[Population]:
+        """The slices that differ in nothing but their bounds, sorted by them."""
+        return populations_of(self)
 
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""

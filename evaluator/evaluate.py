@@ -21,8 +21,9 @@ import numpy.typing as npt
 from evaluator import outcome, small
 from evaluator.bind import BoundExpression, BoundLeaf, Instruction
 from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler, lanes_of
+from evaluator.descent import descend
 from evaluator.interval import UNKNOWN, Interval
-from evaluator.leaves import test_outcome
+from evaluator.leaves import Comparison, Fixed, Test, test_outcome
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import Outcomes
 from evaluator.planes import formula_of, needs_itself, polarities
@@ -36,6 +37,8 @@ __all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluat
 
 #: Distinct inputs for which one function is computed, at about 15 microseconds each.
 FUNCTION_INPUTS = 200_000
+#: Up to here each slice is asked by itself.
+_FEWEST_TO_DESCEND = 64
 
 Mask = npt.NDArray[np.bool_]
 #: ``(k,) int64`` numbers of slices, ascending.
@@ -362,6 +365,12 @@ def _broadcast(answer: Any, n: int) -> Outcomes:
     return np.full(n, answer, np.uint8)
 
 
+def _holds_function(test: Test) -> bool:
+    operands = (test.left, test.right) if isinstance(test, Comparison) else (
+        () if isinstance(test, Fixed) else (test.operand,))
+    return any(isinstance(operand, BoundFunction) for operand in operands)
+
+
 def _unknown_range(operand: BoundOperand) -> Range:
     """A constant, or a column of which nothing is known, the same in every slice."""
     interval = operand.interval if isinstance(operand, BoundConstant) else UNKNOWN
@@ -406,11 +415,24 @@ class _SourceView:
         """The outcomes of a leaf from this source's statistics alone, or None when it knows none of the columns."""
         if not any(name in self.source.statistics for name in leaf.columns):
             return None
-        result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
+        if len(leaf.columns) == 1 and self._n > _FEWEST_TO_DESCEND and _holds_function(leaf.test):
+            result = self._by_descent(leaf)
+        else:
+            result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
         known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
         if known is not None and known.parts is not None:
             result = result & self._by_part(leaf, known.parts)
         return result
+
+    def _by_descent(self, leaf: BoundLeaf) -> Outcomes:
+        name = leaf.columns[0]
+
+        def ask(interval: Interval) -> int:
+            def scalar_range(operand: BoundOperand) -> Range:
+                return range_of(_interval_of(operand, {name: interval}, ordinal=True))
+            return int(test_outcome(leaf.test, scalar_range))
+
+        return descend(self.source.statistics[name], ask)
 
     def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
         """A leaf over one column, file by file; a slice may be what any of its files may be."""
