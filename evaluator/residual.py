@@ -74,8 +74,8 @@ def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArra
                 parts, stack[first:] = stack[first:], []
                 stack.append(_combine(parts, len(slices), is_and=operation == "and"))
     [whole] = stack
-    used, group_of = np.unique(whole.classes, return_inverse=True)
-    return Residuals(tuple(whole.expressions[c] for c in used.tolist()), group_of.reshape(-1))
+    group_of, used = _renumbered(whole.classes, len(whole.expressions))
+    return Residuals(tuple(whole.expressions[c] for c in used), group_of)
 
 
 def is_complete(residual: ex.HudiExpression) -> bool:

@@ -13,8 +13,9 @@ from evaluator.bind import BoundExpression
 from evaluator.bounds import Trust, reason
 from evaluator.evaluate import Evaluation, Source
 from evaluator.outcome import FALSE, TRUE
+from evaluator.planes import polarities
 
-__all__ = ["IN_RANGE", "LeafReport", "Shortfall", "polarities", "report_leaves"]
+__all__ = ["LeafReport", "Shortfall", "report_leaves"]
 
 IN_RANGE = "its bounds allow a matching row"
 NO_BOUNDS = "its bounds are not known"
@@ -54,28 +55,13 @@ class LeafReport:
                 "not_more_because": [{"reason": s.text, "slices": s.slices} for s in self.shortfalls]}
 
 
-def polarities(bound: BoundExpression) -> list[bool]:
-    """For each leaf, whether an odd number of NOTs stands above it. Reads the postfix program backwards."""
-    negated: list[bool] = []
-    pending = [False]
-    for step in reversed(bound.program):
-        above = pending.pop()
-        match step.operation:
-            case "leaf":
-                negated.append(above)
-            case "not":
-                pending.append(not above)
-            case _:
-                pending.extend([above] * step.operand)
-    negated.reverse()
-    return negated
-
-
 def report_leaves(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], n: int,
                   ) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
     reports = []
-    for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, polarities(bound), strict=True):
+    negations = [negated for step, negated in zip(bound.program, polarities(bound.program), strict=True)
+                 if step.operation == "leaf"]
+    for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, negations, strict=True):
         wanted = FALSE if negated else TRUE
         open_slices = (answer.outcomes & wanted) != 0
         by_kind = {name: int(np.count_nonzero((outcomes & wanted) == 0)) for name, outcomes in answer.by_source.items()}
