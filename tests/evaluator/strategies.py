@@ -36,11 +36,12 @@ SCHEMA = Schema([
     Field("l", BIGINT), Field("f", FLOAT), Field("d", DOUBLE), Field("dec", decimal_type(10, 2)),
     Field("big", decimal_type(30, 10)), Field("s", STRING), Field("s2", STRING), Field("ch", Type(Kind.CHAR, 5)),
     Field("vc", Type(Kind.VARCHAR, 10)), Field("dt", DATE), Field("ts", TIMESTAMP), Field("tz", TIMESTAMP_LTZ),
-    Field("bin", BINARY),
+    Field("bin", BINARY), Field("bin2", BINARY), Field("b2", BOOLEAN), Field("dec18", decimal_type(18, 0)),
+    Field("st", Type(Kind.OTHER, name="struct<x:int,s:string>")), Field("st.x", INT), Field("st.s", STRING),
 ])
-TYPES = {field.name: field.type for field in SCHEMA}
+TYPES = {field.name: field.type for field in SCHEMA if field.type.kind is not Kind.OTHER}
 #: Columns whose functions are drawn.
-NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d", "f")
+NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d", "f", "dec18", "big", "st.x")
 MOMENTS = ("dt", "ts", "tz")
 PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
             "yyyy-MM-dd HH:mm:ss")
@@ -210,36 +211,52 @@ def constants_for(name: str) -> st.SearchStrategy[ex.Literal]:
 @st.composite
 def leaves(draw: st.DrawFn, columns: Sequence[str]) -> ex.HudiExpression:
     name = draw(st.sampled_from(list(columns)))
-    column = ex.Column((name,))
+    column = ex.Column(tuple(name.split(".")))
     kind = TYPES[name].kind
-    forms = ["compare", "compare", "mirrored", "in", "is null", "null constant"]
+    forms = ["compare", "compare", "mirrored", "in", "not in", "between", "is null", "null constant", "distinct"]
     forms += ["like"] if kind.is_text else []
-    forms += ["function", "function"] if name in NUMBERS + MOMENTS + ("s", "s2") else []
+    forms += ["bare"] if kind is Kind.BOOLEAN else []
+    forms += ["function", "function"] if name in NUMBERS + MOMENTS + ("s", "s2", "st.s") else []
     forms += ["columns"]
     match draw(st.sampled_from(forms)):
         case "compare":
             return ex.Compare(draw(_OPS), column, draw(constants_for(name)))
         case "mirrored":
             return ex.Compare(draw(_OPS), draw(constants_for(name)), column)
-        case "in":
+        case "in" | "not in" as form:
             members = draw(st.lists(constants_for(name) | st.just(_NULL), min_size=1, max_size=4))
-            return ex.In(column, tuple(members))
+            leaf = ex.In(column, tuple(members))
+            return leaf if form == "in" else ex.Not(leaf)
+        case "between":
+            lo, hi = draw(constants_for(name)), draw(constants_for(name))
+            return ex.And((ex.Compare(">=", column, lo), ex.Compare("<=", column, hi)))
+        case "distinct":
+            return ex.Not(ex.Compare("<=>", column, draw(constants_for(name))))
+        case "bare":
+            return ex.Compare("=", column, ex.Literal(True, BOOLEAN))
         case "is null":
             return ex.IsNull(column)
         case "null constant":
             return ex.Compare(draw(_OPS), column, _NULL)
         case "like":
-            return ex.Like(column, draw(st.text("ab%_z ", max_size=4)))
+            return ex.Like(column, draw(st.text("ab%_z ", max_size=4) | st.text("a%_\\", max_size=5)))
         case "columns":
-            partner = draw(st.sampled_from([c for c in columns if TYPES[c].kind is kind]))
-            return ex.Compare(draw(_OPS), column, ex.Column((partner,)))
+            partner = draw(st.sampled_from([c for c in columns if _family(TYPES[c]) == _family(TYPES[name])]))
+            return ex.Compare(draw(_OPS), column, ex.Column(tuple(partner.split("."))))
         case _:
             return draw(function_leaves(name))
 
 
+def _family(of: Type) -> str:
+    """Types that engines compare with each other."""
+    if of.kind.is_number or of.kind.is_text:
+        return "number" if of.kind.is_number else "text"
+    return "moment" if of.kind is Kind.DATE or of.kind.is_timestamp else of.kind.value
+
+
 @st.composite
 def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
-    column = ex.Column((name,))
+    column = ex.Column(tuple(name.split(".")))
     op = draw(_OPS)
     small = st.integers(-4, 9).map(lambda v: ex.Literal(v, INT))
     if name in NUMBERS:

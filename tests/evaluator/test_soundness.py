@@ -16,12 +16,13 @@ from evaluator.errors import UnsupportedError
 from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
 from evaluator.expression import HudiExpression, column_names
 from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.semantics import ENGINES, Semantics
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
 
-SEMANTICS = [Semantics.named("spark", "UTC"), Semantics.named("hive", "UTC"), Semantics.named("spark", "Europe/Berlin"),
-             Semantics.named("hive", "America/Los_Angeles")]
-IDS = ["spark-utc", "hive-utc", "spark-berlin", "hive-los-angeles"]
+NAMES = [(engine, "UTC") for engine in ENGINES] + [
+    ("spark", "Europe/Berlin"), ("hive", "America/Los_Angeles"), ("hive4", "Australia/Lord_Howe")]
+SEMANTICS = [Semantics.named(*name) for name in NAMES]
+IDS = ["-".join(name) for name in NAMES]
 COLUMNS = list(TYPES)
 
 
@@ -48,14 +49,14 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=160, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(leaves(COLUMNS)), semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(filters(COLUMNS)), semantics)

@@ -1,0 +1,147 @@
+"""What holds of every filter besides soundness: NOT, De Morgan, more rows, more sources, the search for slices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
+from evaluator.evaluate import Source, evaluate
+from evaluator.expression import column_names
+from evaluator.outcome import Outcomes
+from evaluator.semantics import ENGINES, Semantics
+from evaluator.types import Type
+from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, filters, slices, weakened
+
+COLUMNS = list(TYPES)
+SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
+LAW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+def outcomes(expression: ex.HudiExpression, semantics: Semantics, *known: dict[str, ColumnStatistics], n: int
+             ) -> Outcomes:
+    sources = [Source(f"source {place}", statistics) for place, statistics in enumerate(known)]
+    return evaluate(bind(expression, SCHEMA, semantics), n, sources).outcomes
+
+
+def drawn_statistics(data: st.DataObject, parts: list[Slice], expression: ex.HudiExpression
+                     ) -> dict[str, ColumnStatistics]:
+    return {name: weakened(exact_statistics(name, parts), data.draw) for name in column_names(expression)}
+
+
+def turned(expression: ex.HudiExpression) -> ex.HudiExpression:
+    """NOT of a tree, driven down to its leaves."""
+    match expression:
+        case ex.And(children=children):
+            return ex.Or(tuple(map(turned, children)))
+        case ex.Or(children=children):
+            return ex.And(tuple(map(turned, children)))
+        case ex.Not(child=child):
+            return straight(child)
+        case _:
+            return ex.Not(expression)
+
+
+def straight(expression: ex.HudiExpression) -> ex.HudiExpression:
+    match expression:
+        case ex.And(children=children) | ex.Or(children=children):
+            return replace(expression, children=tuple(map(straight, children)))
+        case ex.Not(child=child):
+            return turned(child)
+        case _:
+            return expression
+
+
+@LAW
+@given(data=st.data())
+def test_not_not_is_nothing_and_not_goes_inward_by_de_morgan(data: st.DataObject) -> None:
+    expression = data.draw(filters(COLUMNS))
+    semantics = replace(data.draw(SESSIONS), between_is_one_test=False)  # Hive's BETWEEN is one test, not two leaves
+    parts = data.draw(st.lists(slices(column_names(expression)), min_size=1, max_size=3))
+    known = drawn_statistics(data, parts, expression)
+    found = outcomes(expression, semantics, known, n=len(parts)).tolist()
+    assert outcomes(ex.Not(ex.Not(expression)), semantics, known, n=len(parts)).tolist() == found
+    assert outcomes(straight(expression), semantics, known, n=len(parts)).tolist() == found
+    negated = outcomes(ex.Not(expression), semantics, known, n=len(parts)).tolist()
+    assert outcomes(turned(expression), semantics, known, n=len(parts)).tolist() == negated
+    assert negated == [outcome.NOT_TABLE[one] for one in found]
+
+
+@LAW
+@given(data=st.data())
+def test_a_further_row_never_shrinks_an_outcome(data: st.DataObject) -> None:
+    expression, semantics = data.draw(filters(COLUMNS)), data.draw(SESSIONS)
+    few, more = (data.draw(slices(column_names(expression))) for _ in range(2))
+    table = [few, Slice(few.rows + more.rows[:1])]
+    known = {name: exact_statistics(name, table) for name in column_names(expression)}
+    less, grown = outcomes(expression, semantics, known, n=2).tolist()
+    assert less & ~grown == 0, f"{expression}: {outcome.describe(less)}, then {outcome.describe(grown)}"
+
+
+@LAW
+@given(data=st.data())
+def test_what_a_further_source_says_never_adds_a_value(data: st.DataObject) -> None:
+    expression, semantics = data.draw(filters(COLUMNS)), data.draw(SESSIONS)
+    parts = data.draw(st.lists(slices(column_names(expression)), min_size=1, max_size=3))
+    first, second = (drawn_statistics(data, parts, expression) for _ in range(2))
+    alone = outcomes(expression, semantics, first, n=len(parts))
+    both = outcomes(expression, semantics, first, second, n=len(parts))
+    assert (both & ~alone).tolist() == [0] * len(parts)
+    assert outcomes(expression, semantics, second, first, n=len(parts)).tolist() == both.tolist()
+    assert (outcomes(expression, semantics, n=len(parts)) & alone).tolist() == alone.tolist()
+
+
+SIZES = st.sampled_from([1, 3, 64, 700, 5000])
+SEARCHED = ["i", "l", "d", "f", "dec", "big", "s", "vc", "dt", "ts", "tz", "bin", "b", "st.x"]
+
+
+def many_statistics(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
+    """Statistics of n slices from a few drawn values: clustered or not, with holes, all-null and empty slices."""
+    of: Type = TYPES[name]
+    few = data.draw(st.lists(slices([name]), min_size=1, max_size=6))
+    values = sorted(row[name] for part in few for row in part.rows if row[name] is not None)
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    if not values:
+        return ColumnStatistics.unknown(of, n)
+    pool = exact_statistics(name, [Slice(({name: value},)) for value in values])
+    first, second = rng.integers(0, len(values), n), rng.integers(0, len(values), n)
+    if data.draw(st.booleans()):
+        first.sort()
+        second = np.minimum(first + rng.integers(0, 2, n), len(values) - 1)
+    lo, hi = np.minimum(first, second), np.maximum(first, second)
+    doubt = data.draw(st.sampled_from([0.0, 0.02, 0.5]))
+    nulls = rng.choice([0, 0, 1, 10, UNKNOWN_COUNT], n)
+    bounds: Any = np.empty(n, array_dtype(of))
+    bounds[:] = pool.lo[lo]
+    uppers: Any = np.empty(n, array_dtype(of))
+    uppers[:] = pool.hi[hi]
+    if of.kind.is_fractional and doubt:
+        bounds[rng.random(n) < 0.01] = np.nan
+    return ColumnStatistics(of, bounds, uppers, rng.random(n) >= doubt, rng.random(n) >= doubt, nulls,
+                            np.full(n, 10), np.zeros(n, np.uint8))
+
+
+@settings(LAW, max_examples=120)
+@given(data=st.data())
+def test_the_search_finds_the_kept_and_the_fully_matched_slices(data: st.DataObject) -> None:
+    expression, semantics, n = data.draw(filters(SEARCHED)), data.draw(SESSIONS), data.draw(SIZES)
+    plain = {name: many_statistics(data, name, n) for name in column_names(expression)}
+    edges, block = data.draw(st.sampled_from([(1, 4), (3, 8), (8, 64), (65_000, 1024)]))
+    indexed = {name: s.indexed(edges, block) for name, s in plain.items()}
+    bound = bind(expression, SCHEMA, semantics)
+    found = evaluate(bound, n, [Source("column_stats", plain)]).outcomes
+    for known in (plain, indexed):
+        searched = evaluate(bound, n, [Source("column_stats", known)])
+        assert searched.kept_rows.tolist() == np.flatnonzero(found & outcome.TRUE).tolist()
+        assert searched.fully_matched_rows.tolist() == np.flatnonzero(found == outcome.TRUE).tolist()
+        assert searched.outcomes.tolist() == found.tolist()
+    half = np.flatnonzero(np.arange(n) % 2 == 0)
+    some = evaluate(bound, n, [Source("column_stats", indexed)]).outcomes_at(half)
+    assert some.tolist() == found[half].tolist()
