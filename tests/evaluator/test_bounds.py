@@ -86,6 +86,7 @@ def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
     pytest.param(2047, True, id="P2: smaller than the shortest value without bounds"),
     pytest.param(2048, False, id="P2: one value of 2048 bytes may be there"),
     pytest.param(29, True, id="P2: a page of nulls"),
+    pytest.param(1, True, id="P2: the smallest size that is one"),
     pytest.param(0, False, id="P2: a writer that knows no size"),
     pytest.param(-1, False, id="P2: unknown size")])
 def test_p2_a_small_column_holds_no_long_text(size, believed):
@@ -100,7 +101,8 @@ def test_p3_each_bound_is_checked_for_nan(lo, hi, doubted):
 
 
 @pytest.mark.parametrize(("nulls", "rows", "ignored"), [
-    pytest.param(5, 5, True, id="P6: all null"), pytest.param(4, 5, False, id="P6: one value"),
+    pytest.param(5, 5, True, id="P6: all null"), pytest.param(1, 1, True, id="P6: one null"),
+    pytest.param(4, 5, False, id="P6: one value"),
     pytest.param(-1, -1, False, id="P6: unknown is not all null"), pytest.param(0, 0, False, id="P6: no rows"),
     pytest.param(-1, 5, False, id="P6: unknown null count")])
 def test_p6_only_a_known_null_count_proves_all_null(nulls, rows, ignored):

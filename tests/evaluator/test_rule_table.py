@@ -51,6 +51,14 @@ def masked(intervals: list[Interval], filler: Any = 0, dtype: Any = np.int64) ->
                  np.array([i.null for i in intervals]), np.array([i.value for i in intervals]))
 
 
+def with_plain_flags(a: Range) -> Range:
+    """The same where one flag stands for all slices that agree."""
+    def bound(of: MaskedBound) -> MaskedBound:
+        first = bool(of.unknown[0])
+        return MaskedBound(of.values, first if (of.unknown == first).all() else of.unknown)
+    return Range(bound(a.lo), bound(a.hi), a.null, a.value)
+
+
 @pytest.mark.parametrize("filler", [0, 2, 9])
 @pytest.mark.parametrize("op", OPS)
 def test_a_comparison_of_two_ranges_is_exact(op: str, filler: int) -> None:
@@ -106,6 +114,28 @@ def test_membership_is_exact(has_null: bool, filler: int) -> None:
             found | more for found, more in zip(one, loose, strict=True)]
         assert all(exact & ~found == 0 for exact, found in zip(wanted, one, strict=True))
         assert np.broadcast_to(many, len(INTERVALS)).tolist() == one
+
+
+@pytest.mark.parametrize("sides", list(itertools.product((True, False, None), repeat=2)), ids=str)
+def test_membership_is_the_same_when_one_flag_stands_for_all_slices(sides: tuple[bool | None, bool | None]) -> None:
+    """``sides``: the lower and the upper bounds are all known, all unknown, or some of them."""
+    chosen = [a for a in INTERVALS if all(side is None or (end is not None) is side
+                                          for end, side in zip((a.lo, a.hi), sides, strict=True))]
+    for numbers in SETS:
+        members = Members.of(numbers, np.int64, has_null=False)
+        wanted = [rules.pack(rules.is_in(range_of(a), members)) for a in chosen]
+        found = rules.pack(rules.is_in(with_plain_flags(masked(chosen)), members))
+        assert np.broadcast_to(found, len(chosen)).tolist() == wanted
+
+
+@pytest.mark.parametrize("text", ["a\0", b"a\0", "", b""], ids=repr)
+def test_a_constant_for_all_slices_keeps_nul_at_its_end(text: str | bytes) -> None:
+    constant, less = Interval(text, text, null=False), Interval(text[:1], text[:1], null=False)
+    slices_of = masked([constant, less], text[:0], object)
+    fewer = text[:1] < text
+    expected = [TRUE, FALSE if fewer else TRUE]
+    assert rules.pack(rules.compare("=", slices_of, masked_range_of(constant, text[:0]))).tolist() == expected
+    assert rules.pack(rules.compare("<=", masked_range_of(constant, text[:0]), slices_of)).tolist() == expected
 
 
 def _reaches(a: Interval, numbers: tuple[int, ...]) -> int:
@@ -197,6 +227,8 @@ def test_planes_of_flags_and_arrays_are_packed_alike() -> None:
         wanted = [sum(bit for plane, bit in zip(planes, (1, 2, 4), strict=True) if np.broadcast_to(plane, 2)[k])
                   for k in range(2)]
         assert packed == wanted
+    with pytest.raises(ValueError, match="argument 2"):
+        rules.pack((True, False))  # type: ignore[arg-type]
 
 
 def test_the_ends_of_all_values_lie_outside_of_every_value() -> None:
