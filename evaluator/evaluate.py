@@ -247,7 +247,9 @@ class Evaluation:
         """Ask a source for the keys of a leaf, in the slices where all else leaves it open."""
         assert leaf.lookup is not None
         assert source.may_hold is not None
-        open_rows = _where(rows, self.leaf_at(index, rows) & outcome.TRUE)
+        open_rows = rows
+        if any(step.operation == "or" for step in self.bound.program):  # else what is kept is open at every leaf
+            open_rows = _where(rows, self.leaf_at(index, rows) & outcome.TRUE)
         if len(open_rows):
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[open_rows] = True

@@ -23,7 +23,8 @@ import numpy as np
 
 from evaluator.interval import Interval
 
-__all__ = ["GREATEST", "LEAST", "MaskedBound", "Members", "Range", "is_one_of", "masked_range_of", "meets", "range_of"]
+__all__ = ["GREATEST", "LEAST", "MaskedBound", "Members", "Range", "is_one_of", "masked_range_of", "meets",
+           "plain_is_one_of", "plain_meets", "range_of"]
 
 
 class _Least:
@@ -143,20 +144,26 @@ def meets(a: Range, members: Members) -> Any:
     """Some member lies in the range."""
     if not members.values:
         return False
-    if _is_abstract(a.lo):
-        return a.lo.meets(a.hi, members)
-    index = bisect.bisect_left(members.values, a.lo)
-    return index < len(members.values) and members.values[index] <= a.hi
+    return a.lo.meets(a.hi, members) if _is_abstract(a.lo) else plain_meets(a.lo, a.hi, members)
 
 
 def is_one_of(a: Range, members: Members) -> Any:
     """The range is one value, and that is a member."""
     if not members.values:
         return False
-    if _is_abstract(a.lo):
-        return a.lo.is_one_of(a.hi, members)
-    index = bisect.bisect_left(members.values, a.lo)
-    return index < len(members.values) and bool(members.values[index] == a.lo) and bool(a.lo == a.hi)
+    return a.lo.is_one_of(a.hi, members) if _is_abstract(a.lo) else plain_is_one_of(a.lo, a.hi, members)
+
+
+def plain_meets(lo: Any, hi: Any, members: Members) -> bool:
+    """``meets`` for the bounds of one slice."""
+    index = bisect.bisect_left(members.values, lo)
+    return index < len(members.values) and bool(members.values[index] <= hi)
+
+
+def plain_is_one_of(lo: Any, hi: Any, members: Members) -> bool:
+    """``is_one_of`` for the bounds of one slice."""
+    index = bisect.bisect_left(members.values, lo)
+    return index < len(members.values) and bool(members.values[index] == lo) and bool(lo == hi)
 
 
 def _is_abstract(bound: Any) -> bool:

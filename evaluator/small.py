@@ -11,6 +11,7 @@ one integer with a byte per slice, so that AND, OR and NOT of twenty slices are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -18,10 +19,10 @@ from typing import Any
 from evaluator import rules
 from evaluator.bind import Instruction
 from evaluator.columns import ColumnStatistics, PlainBounds
-from evaluator.leaves import Comparison, Fixed, NullTest, Prefix, Test
+from evaluator.leaves import Comparison, Fixed, Membership, NullTest, Prefix, Test
 from evaluator.operands import BoundColumn, BoundConstant
 from evaluator.outcome import TRUE, and_of, not_of
-from evaluator.ranges import Range
+from evaluator.ranges import Members, Range, plain_is_one_of, plain_meets
 from evaluator.rules import Planes
 
 __all__ = ["MOST_SLICES", "can_be", "run", "run_keep"]
@@ -60,7 +61,7 @@ class _Test(_Lanes):
 
     @property
     def lanes(self) -> str:
-        bounds = [name for name in ("lo", "hi") if f"{name} " in self.text or f" {name})" in self.text]
+        bounds = [name for name in ("lo", "hi") if re.search(rf"\b{name}\b", self.text)]
         each, lists = ", ".join(bounds), [f"{name}s" for name in bounds]
         return f"pack([{self.text} for {each} in {lists[0] if len(lists) == 1 else f'zip({lists[0]}, {lists[1]})'}])"
 
@@ -69,6 +70,9 @@ class _Test(_Lanes):
 
     def __or__(self, other: _Lanes) -> _Lanes:
         return _Test(f"({self.text} | {other.text})") if isinstance(other, _Test) else super().__or__(other)
+
+    def __xor__(self, _: object) -> _Test:
+        return _Test(f"(not {self.text})")
 
 
 class _Bound:
@@ -85,6 +89,12 @@ class _Bound:
     def __le__(self, other: _Bound) -> _Test:
         return _Test(f"({self.text} <= {other.text})")
 
+    def meets(self, hi: _Bound, _: Members) -> _Test:
+        return _Test(f"meets({self.text}, {hi.text}, members)")
+
+    def is_one_of(self, hi: _Bound, _: Members) -> _Test:
+        return _Test(f"is_one_of({self.text}, {hi.text}, members)")
+
 
 #: A column; its bounds already say where there is no value, so tests of bounds need not ask.
 _BOUNDED = Range(_Bound("lo"), _Bound("hi"), _Lanes("null"), True)
@@ -99,13 +109,16 @@ def _constant(name: str) -> Range:
     return Range(_Bound(f"{name}_lo"), _Bound(f"{name}_hi"), False, True)
 
 
-def _rendered(planes: Planes, *constants: str) -> _Rendered:
-    parameters = ", ".join(["los", "his", "null", "value", "ones", *(f"{c}_lo, {c}_hi" for c in constants)])
+_NAMES = {"pack": _pack, "zip": zip, "meets": plain_meets, "is_one_of": plain_is_one_of}
+
+
+def _rendered(planes: Planes, *parameters_left: str) -> _Rendered:
+    parameters = ", ".join(["los", "his", "null", "value", "ones", *parameters_left])
 
     def rendered(plane: object) -> Callable[..., int]:
         text = plane.lanes if isinstance(plane, _Lanes) else "ones" if plane else "0"
         # The text is made above, from the rule table.
-        made: Callable[..., int] = eval(f"lambda {parameters}: {text}", {"pack": _pack, "zip": zip})
+        made: Callable[..., int] = eval(f"lambda {parameters}: {text}", dict(_NAMES))
         return made
 
     return rendered(planes[0]), rendered(planes[1]), rendered(planes[2])
@@ -113,14 +126,20 @@ def _rendered(planes: Planes, *constants: str) -> _Rendered:
 
 @cache
 def _comparison(op: str) -> _Rendered:
-    return _rendered(rules.compare(op, _BOUNDED, _constant("v")), "v")
+    return _rendered(rules.compare(op, _BOUNDED, _constant("v")), "v_lo", "v_hi")
+
+
+@cache
+def _membership(has_null: bool) -> _Rendered:
+    some = Members(["any"], None, has_null)  # which members, is a parameter
+    return _rendered(rules.is_in(_COUNTED, some), "members")
 
 
 @cache
 def _prefix(exact: bool, ends: bool) -> _Rendered:
     operand = _BOUNDED if exact else _COUNTED
     planes = rules.starts_with(operand, _constant("p"), _constant("q") if ends else None, exact)
-    return _rendered(planes, "p", "q") if ends else _rendered(planes, "p")
+    return _rendered(planes, "p_lo", "p_hi", *(["q_lo", "q_hi"] if ends else []))
 
 
 @cache
@@ -147,6 +166,11 @@ def can_be(value: int, test: Test, statistics: Mapping[str, ColumnStatistics], o
                 ends += [test.successor.interval.lo, test.successor.interval.hi]
             rendered = _prefix(test.exact, test.successor is not None)
             return rendered[value](known.lo, known.hi, known.null, known.value, ones, *ends)
+    elif isinstance(test, Membership) and isinstance(test.operand, BoundColumn) and test.members.values:
+        known = _plain(test.operand, statistics)
+        if known is not None:
+            rendered = _membership(test.members.has_null)
+            return rendered[value](known.lo, known.hi, known.null, known.value, ones, test.members)
     elif isinstance(test, NullTest) and isinstance(test.operand, BoundColumn):
         known = _plain(test.operand, statistics)
         if known is not None:
