@@ -16,19 +16,24 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from evaluator import expression as ex
 from evaluator.errors import UnsupportedError
 from evaluator.functions import FUNCTIONS
 from evaluator.reference_functions import call, convert
 from evaluator.schema import Schema
 from evaluator.semantics import Semantics
-from evaluator.types import TIMESTAMP, Kind, Type
+from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type
 
 __all__ = ["value_of"]
 
 _Typed = tuple[Any, Type]
 _EPOCH = datetime.datetime(1970, 1, 1)
 _UTC = datetime.timezone.utc
+#: Texts that all engines read alike.
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 
 def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema,
@@ -48,9 +53,12 @@ def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Sche
                 return None if children[0] is None else not children[0]
             case ex.Constant(value=value):
                 return value
-            case ex.Compare(op=op):
+            case ex.Compare(op=op, left=a, right=b):
+                if not isinstance(a, ex.Literal) and not isinstance(b, ex.Literal) and _is_char_beside_text(children):
+                    raise UnsupportedError("CHAR compared with a text that is no constant has no row form")
                 return _compare(op, children[0], children[1], semantics)
             case ex.In():
+                _check_one_family([children[0][1], *(of for value, of in children[1:] if value is not None)], semantics)
                 found = [_compare("=", children[0], member, semantics) for member in children[1:]]
                 return True if True in found else None if None in found or children[0][0] is None else False
             case ex.IsNull():
@@ -67,6 +75,8 @@ def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Sche
                 return (None if value is None else convert(value, of, to)), to
             case ex.Call(function=name):
                 return _call(name, children)
+            case ex.If():
+                return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
@@ -102,6 +112,8 @@ def _call(name: str, arguments: list[_Typed]) -> _Typed:
 
 
 def _compare(op: str, left: _Typed, right: _Typed, semantics: Semantics) -> bool | None:
+    if left[0] is None or right[0] is None:
+        _check_null_beside(left, right)
     if op == "<=>":
         if left[0] is None or right[0] is None:
             return left[0] is None and right[0] is None
@@ -111,6 +123,35 @@ def _compare(op: str, left: _Typed, right: _Typed, semantics: Semantics) -> bool
     x, y = _comparable(left, right, semantics)
     order = _order(x, y)
     return {"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[op]
+
+
+def _check_null_beside(left: _Typed, right: _Typed) -> None:
+    """Engines fold a comparison with a constant that no value of the column equals, and differ on NULL rows then."""
+    (x, a), (y, b) = left, right
+    (value, of), column = ((y, b), a) if x is None else ((x, a), b)
+    if value is None or Kind.VOID in (a.kind, b.kind):
+        return
+    if of.precision >= 38 or (column.kind in (Kind.CHAR, Kind.VARCHAR) and len(str(value)) > column.precision):
+        raise UnsupportedError(f"NULL beside {value!r} has no row form")
+    if of.kind is column.kind:
+        return
+    if of.kind.is_text and column.kind.is_number and _NUMBER.fullmatch(value):
+        value, of = Decimal(value), DOUBLE
+    if of.kind.is_text and _is_temporal(column) and _MOMENT.fullmatch(value):
+        return
+    if of.kind.is_text != column.kind.is_text:
+        raise UnsupportedError(f"NULL beside {value!r} has no row form")
+    if column.kind.is_number and of.kind.is_number:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UnsupportedError(f"NULL beside {value} has no row form")
+        smallest, largest = column.integer_range() if column.kind.is_integer else (-(10**38), 10**38)
+        if not smallest <= value <= largest:
+            raise UnsupportedError(f"NULL beside {value} has no row form")
+
+
+def _is_char_beside_text(operands: list[_Typed]) -> bool:
+    kinds = [of.kind for _, of in operands]
+    return Kind.CHAR in kinds and kinds[0] is not kinds[1]
 
 
 def _order(x: Any, y: Any) -> int:
@@ -124,10 +165,14 @@ def _comparable(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Any,
     (x, a), (y, b) = left, right
     if a.kind.is_number and b.kind.is_number:
         if a.kind.is_fractional or b.kind.is_fractional:
-            return float(x), float(y)
-        return Fraction(x), Fraction(y)
+            return _as_doubles((x, a), (y, b), semantics)
+        return _as_exact_numbers((x, a), (y, b), semantics)
     if a.kind.is_text and b.kind.is_text:
-        return (x.rstrip(" "), y.rstrip(" ")) if Kind.CHAR in (a.kind, b.kind) else (x, y)
+        if Kind.CHAR not in (a.kind, b.kind):
+            return x, y
+        if any(text.endswith(" ") and of.kind is not Kind.CHAR for text, of in (left, right)):
+            raise UnsupportedError("CHAR compared with a text that ends in a blank has no row form")
+        return x.rstrip(" "), y.rstrip(" ")
     if a.kind is b.kind:
         return x, y
     if _is_temporal(a) and _is_temporal(b):
@@ -138,6 +183,68 @@ def _comparable(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Any,
         second, first = _read_as(x, b, y, semantics)
         return first, second
     raise UnsupportedError(f"{a} compared with {b} has no row form")
+
+
+def _check_one_family(types: list[Type], semantics: Semantics) -> None:
+    """Engines compare a list of mixed types in one type of their own choice, and differ in that."""
+    families = {"number" if of.kind.is_number else "text" if of.kind.is_text else "moment" if _is_temporal(of)
+                else of.kind.value for of in types}
+    if len(families) > 1 and any(of.kind.is_text for of in types[1:]) and any(not of.kind.is_text for of in types[1:]):
+        raise UnsupportedError("a list of text and other types has no row form")
+    if len(families) > 1 and types[0].kind.is_text:
+        raise UnsupportedError("text in a list of other types has no row form")
+    exact = [of for of in types if of.kind.is_integer or of.kind is Kind.DECIMAL]
+    if _common_digits(exact) > 38:
+        raise UnsupportedError("a list of numbers that have no common decimal has no row form")
+    if len(families) > 1 and types[0].kind.is_number and not types[0].kind.is_integer:
+        raise UnsupportedError("a number in a list of text has no row form")
+    if semantics.zeros_differ_in_lists and any(of.kind.is_fractional for of in types):
+        raise UnsupportedError("a list of doubles that is looked up by bits has no row form")
+    if types[0].kind is Kind.BINARY and semantics.binary_lists_fail:
+        raise UnsupportedError("a list of binary values has no row form")
+
+
+def _common_digits(types: list[Type]) -> int:
+    """Digits of the decimal that holds all of these; 0 when there is no decimal among them."""
+    if not any(of.kind is Kind.DECIMAL for of in types):
+        return 0
+    whole = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
+    return max(of.precision - of.scale if of.kind is Kind.DECIMAL else whole[of.kind] for of in types) + max(
+        of.scale for of in types)
+
+
+def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[float, float]:
+    (x, a), (y, b) = left, right
+    rounded = {a.kind, b.kind} == {Kind.FLOAT, Kind.DOUBLE} and semantics.constants_take_column_type
+    if rounded and any(math.isfinite(v) and not float(_single(v)) == v == float(str(_single(v))) for v in (x, y)):
+        raise UnsupportedError("a float compared with a double that is no float has no row form")
+    if semantics.constants_take_column_type and any(of.kind.is_integer and abs(v) > 1 << 53 for v, of in (left, right)):
+        raise UnsupportedError("an integer of more than 53 bits compared with a double has no row form")
+    if Kind.FLOAT in (a.kind, b.kind) and not (a.kind.is_fractional and b.kind.is_fractional):
+        number = y if a.kind is Kind.FLOAT else x
+        if math.isfinite(number) and float(_single(number)) != number:
+            raise UnsupportedError("a float compared with a number that is no float has no row form")
+    if Kind.DECIMAL in (a.kind, b.kind) and semantics.decimals_may_be_null and any(
+            not abs(v) < 1 << 53 or of.scale > 18 or of.precision >= 38 for v, of in (left, right)):
+        raise UnsupportedError("a decimal compared with a double has no row form")
+    return float(x), float(y)
+
+
+def _single(number: Any) -> np.float32:
+    with np.errstate(over="ignore"):
+        single: np.float32 = np.float32(float(number))
+    return single
+
+
+def _as_exact_numbers(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Fraction, Fraction]:
+    (x, a), (y, b) = left, right
+    digits = _common_digits([a, b])
+    if semantics.decimals_may_be_null and max(a.precision, b.precision) >= 38:
+        raise UnsupportedError("a decimal of 38 digits has no row form")
+    if digits > 38 and semantics.decimals_meet_in_38_digits and any(
+            abs(v) >= 10 ** (38 - max(a.scale, b.scale)) for v in (x, y)):
+        raise UnsupportedError("a number that the common decimal does not hold has no row form")
+    return Fraction(x), Fraction(y)
 
 
 def _is_temporal(of: Type) -> bool:
@@ -151,11 +258,28 @@ def _moment(value: Any, of: Type, semantics: Semantics) -> Any:
 
 
 def _read_as(text: str, of: Type, value: Any, semantics: Semantics) -> tuple[Any, Any]:
-    """(the other operand, the text read as its type)."""
+    """(the other operand, the text read as its type). Only texts that every engine reads alike have a row form."""
     if of.kind.is_number:
+        if not _NUMBER.fullmatch(text):
+            raise UnsupportedError(f"{text!r} compared with a number has no row form")
         number = Fraction(Decimal(text))
-        return (float(value), float(number)) if of.kind.is_fractional else (Fraction(value), number)
-    moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)
+        if of.kind.is_integer:
+            smallest, largest = of.integer_range()
+            if number.denominator != 1 or "." in text or not smallest <= number <= largest:
+                raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+            return Fraction(value), number
+        if of.kind is Kind.FLOAT and float(_single(number)) != float(number):
+            raise UnsupportedError(f"{text!r} is no float")
+        if of.kind is Kind.DECIMAL and max(len(text), len(str(value))) > 15:
+            raise UnsupportedError("a decimal of more digits than a double compared with text has no row form")
+        return float(value), float(number)
+    if not _MOMENT.fullmatch(text) or (of.kind.is_timestamp and (
+            semantics.moments_as_text or semantics.bare_date_is_null)):
+        raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+    try:
+        moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)
+    except ValueError as error:
+        raise UnsupportedError(f"{text!r} is no date") from error
     if of.kind is Kind.DATE:
         return value, moment // 86_400_000_000
     return _moment(value, of, semantics), moment

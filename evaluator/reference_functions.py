@@ -37,7 +37,12 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
     if any(isinstance(v, float) and not math.isfinite(v) for v in values):
         raise UnsupportedError(f"{name} of NaN or an infinity has no row form")
     if name in _ARITHMETIC:
-        return _wrapped(_ARITHMETIC[name](*(_number(v, result) for v in values)), result)
+        if result.kind is Kind.DOUBLE and any(of.kind is Kind.DECIMAL and _is_wide(v, of) for v, of in arguments):
+            raise UnsupportedError("a wide decimal as a double has no row form")
+        value = _ARITHMETIC[name](*(_number(v, result) for v in values))
+        if name in ("floor", "ceil", "ceiling") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
+            raise UnsupportedError(f"{name} of {values[0]} has no row form")
+        return _wrapped(value, result)
     if name in _CALENDAR:
         return _CALENDAR[name](*(_moment(v, of) for v, of in arguments))
     if name in _TEXT:
@@ -50,8 +55,9 @@ def convert(value: Any, source: Type, target: Type) -> Any:
     kind = target.kind
     if isinstance(value, float) and not math.isfinite(value) and not kind.is_fractional:
         raise UnsupportedError(f"CAST of {value} has no row form")
-    if source.kind is Kind.DECIMAL and (kind.is_fractional or kind is Kind.BOOLEAN) and (
-            abs(value) >= 10**20 or source.scale > 18):
+    if kind is Kind.DECIMAL and source.kind.is_fractional and 0 < abs(value) < 1e-30:
+        raise UnsupportedError("CAST of a tiny double to a decimal has no row form")
+    if source.kind is Kind.DECIMAL and (kind.is_fractional or kind is Kind.BOOLEAN) and _is_wide(value, source):
         raise UnsupportedError("CAST of a wide decimal to binary has no row form")
     if source.kind.is_number and kind.is_integer:
         whole = math.trunc(value)
@@ -89,6 +95,11 @@ def convert(value: Any, source: Type, target: Type) -> Any:
     if source == target or (source.kind is kind):
         return value
     raise UnsupportedError(f"CAST of {source} to {target} has no row form")
+
+
+def _is_wide(value: Any, of: Type) -> bool:
+    """Whether Hive may lose the decimal on its way to binary: it goes through decimal(38,18)."""
+    return abs(value) >= 10**20 or of.scale > 18
 
 
 def _number(value: Any, result: Type) -> Any:
