@@ -6,6 +6,8 @@ questions whose answer is known: no cast to look through, no literal to convert,
 
 from __future__ import annotations
 
+import math
+
 from evaluator import expression as ex
 from evaluator.interval import Interval
 from evaluator.leaves import BoundLeaf, Comparison, Lookup, NullTest
@@ -47,7 +49,7 @@ def bind_plain(leaf: ex.HudiExpression, schema: Schema, semantics: Semantics) ->
 
 
 def _has_one_meaning(value: object, of: Type) -> bool:
-    """True when no engine takes the constant for anything but this very value: no NULL, no NaN, no signed zero."""
+    """True when no engine takes the constant for anything but this very value: no NULL, NaN, infinity or zero."""
     kind = of.kind
     if kind in _INTEGERS:
         smallest, largest = of.integer_range()
@@ -56,4 +58,4 @@ def _has_one_meaning(value: object, of: Type) -> bool:
         return type(value) is str
     if kind is Kind.DATE:
         return type(value) is int
-    return kind is Kind.DOUBLE and type(value) is float and value == value and value != 0.0
+    return kind is Kind.DOUBLE and type(value) is float and math.isfinite(value) and value != 0.0

@@ -1,0 +1,67 @@
+"""The quick way of binding gives what the general way gives, or leaves the leaf to it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from evaluator import bind as general
+from evaluator import expression as ex
+from evaluator.bind_plain import bind_plain
+from evaluator.schema import Field, Schema
+from evaluator.semantics import ENGINES, Semantics
+from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
+
+TYPES = [Type(Kind.TINYINT), Type(Kind.SMALLINT), INT, BIGINT, FLOAT, DOUBLE, decimal_type(10, 2), STRING,
+         Type(Kind.CHAR, 5), Type(Kind.VARCHAR, 5), DATE, TIMESTAMP, BOOLEAN, Type(Kind.BINARY)]
+SCHEMA = Schema([Field(f"c{i}", of) for i, of in enumerate(TYPES)] + [Field("st.x", INT)])
+VALUES = [0, 5, -1, 127, 300, 2**31, 2**63, 1.5, 0.0, -0.0, float("nan"), float("inf"), "", "abc", "1", True, None,
+          b"ab"]
+OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
+
+
+def in_general(leaf: ex.HudiExpression, semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> general.BoundLeaf:
+    with monkeypatch.context() as patched:
+        patched.setattr(general, "bind_plain", lambda *_: None)
+        [found] = general.bind(leaf, SCHEMA, semantics).leaves
+    return found
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("declared", [False, True], ids=["no type in the filter", "a type in the filter"])
+def test_what_is_bound_quickly_is_what_is_bound_in_general(engine: str, declared: bool,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "Europe/Berlin")
+    quick = 0
+    for (index, of), value, op in itertools.product(enumerate(TYPES), VALUES, OPS):
+        column = ex.Column((f"c{index}",), of if declared else None)
+        leaf = ex.Compare(op, column, ex.Literal(value, of))
+        found = bind_plain(leaf, SCHEMA, semantics)
+        if found is not None:
+            quick += 1
+            assert found[0] == in_general(leaf, semantics, monkeypatch)
+    assert quick > 100
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_null_test_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "UTC")
+    for index in range(len(TYPES)):
+        leaf = ex.IsNull(ex.Column((f"C{index}",)))
+        found = bind_plain(leaf, SCHEMA, semantics)
+        assert found is not None
+        assert found[0] == in_general(leaf, semantics, monkeypatch)
+
+
+@pytest.mark.parametrize("leaf", [
+    ex.Compare("=", ex.Column(("st", "x")), ex.Literal(1, INT)),
+    ex.Compare("=", ex.Column(("nowhere",)), ex.Literal(1, INT)),
+    ex.Compare("=", ex.Literal(1, INT), ex.Column(("c2",))),
+    ex.Compare("=", ex.Column(("c2",)), ex.Literal(1, BIGINT)),
+    ex.Compare("=", ex.Column(("c2",), BIGINT), ex.Literal(1, INT)),
+    ex.Compare("=", ex.Column(("c2",)), ex.Column(("c2",))),
+    ex.Unknown("why"),
+], ids=str)
+def test_anything_else_is_left_to_the_general_way(leaf: ex.HudiExpression) -> None:
+    assert bind_plain(leaf, SCHEMA, Semantics.named("spark", "UTC")) is None
