@@ -1,6 +1,6 @@
 """Everything that makes one column of many slices fast to search: codes, the interval index and blocks.
 
-``ColumnStatistics.indexed`` builds it once, at about a second per column of two million slices; it holds 19 bytes per
+``ColumnStatistics.indexed`` builds it once, at about a second per column of two million slices; it holds 22 bytes per
 slice. The answers are those of the statistics, bit for bit.
 """
 

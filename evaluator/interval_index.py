@@ -16,7 +16,6 @@ the expected number of comparisons smallest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,11 +96,3 @@ class IntervalIndex:
         equal = allowed & ((self.wide_lo == highest) | (self.wide_hi == lowest))
         return (np.concatenate((near[inside], self.wide[allowed ^ equal])),
                 np.concatenate((near[doubtful], self.wide[equal])))
-
-    def nbytes(self) -> int:
-        """Memory of the arrays."""
-        arrays: tuple[npt.NDArray[Any], ...] = (self.order, self.lo, self.hi, self.reach, self.wide, self.wide_lo,
-                                                self.wide_hi)
-        return sum(array.nbytes for array in arrays)
-
-
