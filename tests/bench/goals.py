@@ -8,7 +8,7 @@ On data set E, "Sargo" with indexed statistics:
     random layout, scans only, every shape but IN   <= 0.8 x the time to stream the bounds, 8 bytes each
     20 slices, 5 leaves, with binding               <= 50 microseconds
 
-Two more lines are for comparison: the wide layout, and streaming at the speed of a pass that only reads, as a scan does.
+Two more lines are for comparison: the wide layout, and streaming at the speed of a pass that only reads.
 """
 
 from __future__ import annotations
