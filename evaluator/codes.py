@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from evaluator.types import Kind, Type
 
@@ -32,8 +33,8 @@ __all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes", "sort
 MOST_EDGES = 65_000
 BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
 _SAMPLE = 150_000
-#: Bytes of a text that take part in its key, behind the common prefix.
-_KEY_BYTES = 24
+#: Bytes of a text that take part in its key, behind the common prefix: 8 if they tell most edges apart.
+_SHORT_KEY, _LONG_KEY = 8, 24
 
 Codes = npt.NDArray[np.uint16]
 Rows = npt.NDArray[np.int32]
@@ -42,10 +43,11 @@ Rows = npt.NDArray[np.int32]
 class Coder:
     """Turns values of one column into codes, by edges that stay fixed. Made by ``Coder.of``."""
 
-    def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes) -> None:
+    def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> None:
         self._type = column_type
         self._edges = edges
         self._prefix = prefix
+        self._key_bytes = key_bytes
 
     @classmethod
     def of(cls, column_type: Type, bounds: npt.NDArray[Any], most_edges: int = MOST_EDGES) -> Coder:
@@ -53,10 +55,14 @@ class Coder:
         prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
         if len(bounds) > _SAMPLE:
             bounds = bounds[np.random.default_rng(0).integers(0, len(bounds), _SAMPLE)]
-        edges = np.unique(_keys(column_type, bounds, prefix))
+        edges, key_bytes = np.unique(_keys(column_type, bounds, prefix, _LONG_KEY)), _LONG_KEY
+        if _is_bytes(column_type):
+            short = np.unique(_keys(column_type, bounds, prefix, _SHORT_KEY))
+            if len(short) * 10 >= len(edges) * 9:
+                edges, key_bytes = short, _SHORT_KEY
         if len(edges) > most_edges:
             edges = edges[np.linspace(0, len(edges) - 1, most_edges).astype(np.intp)]
-        return cls(column_type, edges, prefix)
+        return cls(column_type, edges, prefix, key_bytes)
 
     @property
     def code_count(self) -> int:
@@ -65,19 +71,23 @@ class Coder:
 
     def codes(self, values: npt.NDArray[Any]) -> Codes:
         """``(n,) uint16`` codes of values in array form."""
-        found = np.searchsorted(self._edges, _keys(self._type, values, self._prefix), side="right")
-        return (found + 1).astype(np.uint16)
+        found = np.searchsorted(self._edges, _keys(self._type, values, self._prefix, self._key_bytes), side="right")
+        found += 1
+        if self._prefix:
+            joined = _joined(values)
+            foreign = np.flatnonzero(~np.asarray(pc.starts_with(joined, pattern=self._prefix)))
+            if len(foreign):
+                below = np.asarray(pc.less(joined.take(foreign), pa.scalar(self._prefix, pa.large_binary())))
+                found[foreign] = np.where(below, 1, self.code_count)
+        return found.astype(np.uint16)
 
     def code(self, value: Any) -> int:
         """The code of one constant, which may be of any size."""
-        if not _is_bytes(self._type):
-            return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
-        encoded = _encode(value)
-        head = encoded[: len(self._prefix)]
-        if head != self._prefix:
-            return 1 if head < self._prefix else self.code_count
-        key = np.array([encoded[len(self._prefix) :][:_KEY_BYTES]], self._edges.dtype)
-        return int(np.searchsorted(self._edges, key, side="right")[0]) + 1
+        if _is_bytes(self._type):
+            array = np.empty(1, object)
+            array[0] = value
+            return int(self.codes(array)[0])
+        return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,34 +132,42 @@ def _number(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def sort_keys(column_type: Type, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Something of fixed width that sorts like the values, except that close ones may be equal."""
-    return _keys(column_type, values, _common_prefix(values) if _is_bytes(column_type) else b"")
+    return _keys(column_type, values, _common_prefix(values) if _is_bytes(column_type) else b"", _LONG_KEY)
 
 
-def _keys(column_type: Type, values: npt.NDArray[Any], prefix: bytes) -> npt.NDArray[Any]:
-    """Values of fixed width in the same order, or equal."""
+def _keys(column_type: Type, values: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> npt.NDArray[Any]:
+    """Values of fixed width in the same order, or equal; text and binary must have the prefix."""
     if not _is_bytes(column_type):
         return values.astype(np.float64) if values.dtype == object else values
-    return _stretch(values, len(prefix))
+    stretches = _stretches(_joined(values), len(prefix), key_bytes)
+    return stretches.view(">u8").ravel().astype(np.uint64) if key_bytes == _SHORT_KEY else (
+        stretches.view(f"S{key_bytes}").ravel())
 
 
-def _stretch(values: npt.NDArray[Any], skip: int) -> npt.NDArray[Any]:
-    """``(n,) S24``: the bytes of each value from ``skip`` on, all at once from one buffer."""
-    try:
-        joined = pa.array(values, pa.large_binary())
-    except (pa.ArrowException, UnicodeError):
-        joined = pa.array([_encode(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
+def _stretches(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArray[np.uint8]:
+    """``(n, length)`` bytes of each value from ``skip`` on, zero behind its end; all at once from one buffer."""
     _, offsets, content = joined.buffers()
-    keys = np.zeros((len(values), _KEY_BYTES), np.uint8)
+    found = np.zeros((length, len(joined)), np.uint8)
     if content is not None and len(content):
-        edges = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(values) + 1]
+        edges = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(joined) + 1]
         data, place, end = np.frombuffer(content, np.uint8), edges[:-1] + skip, edges[1:]
-        for column in range(_KEY_BYTES):
+        for row in found:
             inside = place < end
-            if not inside.any():
+            if inside.all():
+                row[:] = data[place]
+            elif inside.any():
+                row[inside] = data[place[inside]]
+            else:
                 break
-            keys[inside, column] = data[place[inside]]
             place = place + 1
-    return keys.view(f"S{_KEY_BYTES}").ravel()
+    return np.ascontiguousarray(found.T)
+
+
+def _joined(values: npt.NDArray[Any]) -> pa.LargeBinaryArray:
+    try:
+        return pa.array(values, pa.large_binary())
+    except (pa.ArrowException, UnicodeError):
+        return pa.array([_encode(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
 
 
 def _encode(value: str | bytes) -> bytes:

@@ -169,6 +169,20 @@ def test_a_text_without_the_common_prefix_is_below_or_above_all_edges(value: str
     assert Coder.of(STRING, bounds).code(value) == code
 
 
+@pytest.mark.parametrize("members", [["Aaaaaaaaaaaaaaaaaa"], ["", "zz"], ["Pre-000", "Aaaaaaaaaaaaaaaaaa", "Pzzzzz"]])
+def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(members: list[str]) -> None:
+    n = 5000
+    lo = np.array([f"Pre-{i:06d}" for i in range(n)], object)
+    known = np.arange(n) % 3
+    statistics = ColumnStatistics(STRING, lo, lo + "5", known != 0, known != 1, np.zeros(n, np.int64), np.full(n, 10),
+                                  np.zeros(n, np.uint8))
+    bound = bind(ex.In(ex.Column(("s",)), tuple(ex.Literal(m, STRING) for m in [*members, *"ABC"])), SCHEMA,
+                 Semantics.named("spark"))
+    wanted = evaluate(bound, n, [Source("x", {"s": statistics})]).outcomes
+    found = evaluate(bound, n, [Source("x", {"s": statistics.indexed()})])
+    assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
+
+
 def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
     long = "x" * 60
     texts = np.array([long + end for end in "abcdefgh"] * 100, object)
