@@ -13,14 +13,15 @@ from zoneinfo import ZoneInfo
 
 from evaluator.interval import Interval
 
-__all__ = ["DAY", "instant_of", "shown", "wall_clock_of", "wall_clocks_between"]
+__all__ = ["DAY", "FIRST_SHOWN", "LAST_SHOWN", "instant_of", "shown", "wall_clock_of", "wall_clocks_between"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 _EPOCH = datetime.datetime(1970, 1, 1)
 _UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
-_FIRST = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
-_LAST = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
+#: The wall clocks and instants, in microseconds, that zone tables agree on.
+FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
+LAST_SHOWN = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
 
@@ -29,7 +30,7 @@ def instant_of(wall_clock: int, zone: str) -> Interval | None:
     """The instants, in UTC microseconds, that a wall clock of the zone may mean; None when nothing is known."""
     if zone == "UTC":
         return Interval(wall_clock, wall_clock, null=False)
-    if not _FIRST <= wall_clock <= _LAST:
+    if not FIRST_SHOWN <= wall_clock <= LAST_SHOWN:
         return None
     local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=ZoneInfo(zone))
     readings = [(local.replace(fold=fold) - _UTC_EPOCH) // _MICROSECOND for fold in (0, 1)]
@@ -40,7 +41,7 @@ def wall_clock_of(instant: int, zone: str) -> int | None:
     """The wall clock of the zone, in microseconds, at an instant; None when nothing is known."""
     if zone == "UTC":
         return instant
-    if not _FIRST <= instant <= _LAST:
+    if not FIRST_SHOWN <= instant <= LAST_SHOWN:
         return None
     local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     return (local - _EPOCH) // _MICROSECOND
@@ -78,7 +79,7 @@ def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int 
 
 def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
     """By how much the clock is set back between two instants, at most: 0 for never, a day where it is not known."""
-    if lo is None or hi is None or not _FIRST <= lo <= hi <= _TABLE_END:
+    if lo is None or hi is None or not FIRST_SHOWN <= lo <= hi <= _TABLE_END:
         return DAY
     met = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
     return max(met, default=0)
@@ -93,7 +94,7 @@ def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
     found: list[tuple[int, int, int]] = []
     name = ZoneInfo(zone)
     before: datetime.timedelta | None = None
-    for day in range(_FIRST // DAY, _TABLE_END // DAY + 2):
+    for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
         offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
         if before is not None and offset is not None and offset < before:
             drop = (before - offset) // _MICROSECOND

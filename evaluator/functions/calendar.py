@@ -19,7 +19,7 @@ from evaluator.functions.date_pattern import format_bounds
 from evaluator.interval import Interval, hull
 from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
-from evaluator.zones import DAY, shown, wall_clocks_between
+from evaluator.zones import DAY, FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
 
 __all__ = ["FUNCTIONS", "as_shown", "day_text", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
 
@@ -46,10 +46,23 @@ def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
 
 
 def as_shown(interval: Interval, semantics: Semantics) -> Interval:
-    """Wall clocks that the engine turns into instants: in a gap of the session zone they come out as other ones."""
-    lo, hi = (None if end is None else shown(math.floor(end), semantics.zone) for end in (interval.lo, interval.hi))
-    return interval.with_bounds(None if lo is None else min(lo[0], interval.lo),
-                                None if hi is None else max(hi[1], interval.hi))
+    """Wall clocks that the engine turns into instants: in a gap of the session zone they come out as other ones.
+
+    Those outside the years that zone tables agree on stay outside, but for a day.
+    """
+    if semantics.is_utc:
+        return interval
+    lo, hi = interval.lo, interval.hi
+    shown_lo, shown_hi = (None if end is None else shown(math.floor(end), semantics.zone) for end in (lo, hi))
+    least = None if shown_lo is None else min(shown_lo[0], lo)
+    most = None if shown_hi is None else max(shown_hi[1], hi)
+    if lo is not None and (hi is None or hi > LAST_SHOWN):
+        late = LAST_SHOWN - DAY
+        least = late if lo > LAST_SHOWN else None if least is None else min(least, late)
+    if hi is not None and (lo is None or lo < FIRST_SHOWN):
+        early = FIRST_SHOWN + DAY
+        most = early if hi < FIRST_SHOWN else None if most is None else max(most, early)
+    return interval.with_bounds(least, most)
 
 
 def to_day(argument: Argument, semantics: Semantics) -> Interval:
