@@ -83,11 +83,17 @@ class Coder:
 
     def code(self, value: Any) -> int:
         """The code of one constant, which may be of any size."""
-        if _is_bytes(self._type):
-            array = np.empty(1, object)
-            array[0] = value
-            return int(self.codes(array)[0])
-        return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
+        if not _is_bytes(self._type):
+            return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
+        encoded = _encode(value)
+        if not encoded.startswith(self._prefix):
+            return 1 if encoded < self._prefix else self.code_count
+        key: Any = encoded[len(self._prefix) :][: self._key_bytes]
+        if self._key_bytes == _SHORT_KEY:
+            key = np.uint64(int.from_bytes(key.ljust(_SHORT_KEY, b"\0"), "big"))
+        else:
+            key = np.array(key, self._edges.dtype)
+        return int(np.searchsorted(self._edges, key, side="right")) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ be compared decides:
               interval index; its other children look at those slices only
     blocks    where the layout follows a column, the formula is first asked of runs of 1,024 slices at once
     scan      all codes (or values) are compared, the most selective child of an AND first; once fewer than one in
-              eight slices is left, the remaining children look at those only
+              32 slices is left, the remaining children look at those only
 
 Without an index (``ColumnStatistics.indexed``) everything is a scan of the bounds themselves.
 """
@@ -44,8 +44,8 @@ RestOf = Callable[[int, bool, Where], Mask]
 
 #: A formula that is nested more deeply is not searched but evaluated as a whole.
 DEEPEST = 200
-#: Looking at single slices pays when at most one in this many is left.
-_SPARSE = 8
+#: Looking at single slices pays when at most one in this many is left: comparing all codes is a matter of bandwidth.
+_SPARSE = 32
 _MOST_MEMBERS = 64
 _MOST_RUNS = 64
 

@@ -124,11 +124,12 @@ def test_apart(apart: Apart, where: Where) -> Mask:
 def nonzero(mask: Mask) -> npt.NDArray[np.int64]:
     """``np.flatnonzero``, but eight slices at a time where few are TRUE."""
     whole = len(mask) & ~7
-    words = np.flatnonzero(mask[:whole].view(np.uint64))
-    if len(words) * 16 > whole:
+    words = mask[:whole].view(np.uint64)
+    filled = np.flatnonzero(words != 0)
+    if len(filled) * 24 > whole:
         return np.flatnonzero(mask)
-    near = np.flatnonzero(mask[:whole].reshape(-1, 8)[words])
-    found = words[near >> 3] * 8 + (near & 7)
+    near = np.flatnonzero(words[filled].view(np.bool_))
+    found = filled[near >> 3] * 8 + (near & 7)
     tail = np.flatnonzero(mask[whole:])
     return np.concatenate((found, tail + whole)) if len(tail) else found
 
