@@ -27,7 +27,7 @@ _OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mult: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift}
 _OPERATOR_NAMES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "!=", "!=": "=", "<=>": "="}
 #: Functions whose arguments may come in any order.
-_COMMUTATIVE = ("_and", "_either", "_or", "np.minimum", "np.maximum")
+_COMMUTATIVE = ("_and", "_either", "_or", "and_of", "np.minimum", "np.maximum")
 _ATTRIBUTES = {"lo": "hi", "hi": "lo", "null": "value", "value": "null"}
 
 Change = Callable[[], Callable[[], None]]

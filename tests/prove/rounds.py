@@ -20,7 +20,7 @@ from tests.prove.values import SCHEMA
 
 __all__ = ["CASES_PER_ROUND", "SEMANTICS", "Result", "run"]
 
-FILTERS = 120
+FILTERS = 150
 CASES_PER_ROUND = FILTERS * SLICES
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu")
 SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ENGINES for zone in ZONES}

@@ -33,7 +33,7 @@ from tests.prove.writers import Writer
 __all__ = ["Table"]
 
 Row = dict[str, Any]
-SLICES, STORED_ROWS, MIXED_ROWS, PALETTE = 128, 36, 20, 7
+SLICES, STORED_ROWS, MIXED_ROWS, PALETTE = 320, 36, 20, 7
 #: Slices of a wide table: more than the searches look at one by one.
 WIDE = 5000
 
