@@ -81,8 +81,8 @@ def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArra
 def is_complete(residual: ex.HudiExpression) -> bool:
     """Whether the residual states everything: otherwise an engine has to apply its own filter to the rows.
 
-    A part of the filter that was not understood stands in it as ``Unknown`` or ``Opaque``, and a CASE or IF only as
-    the values that it may have.
+    A part of the filter that was not understood stands in it as ``Unknown`` or ``Opaque``, and a conditional whose
+    condition is not at hand as the values that it may have.
     """
     def is_partial(node: ex.Node) -> bool:
         return isinstance(node, ex.Unknown | ex.Opaque) or (isinstance(node, ex.Call) and node.function == "branches")
