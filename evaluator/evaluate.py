@@ -384,17 +384,36 @@ def _filler_of(operand: BoundOperand) -> object:
 
 
 def _interval_of(operand: BoundOperand, statistics: Mapping[str, Interval], *, ordinal: bool) -> Interval:
-    """The interval of an operand in one slice; a column as an argument of a function is in value form."""
-    match operand:
-        case BoundConstant(interval=interval):
-            return interval
-        case BoundColumn():
-            interval = statistics.get(operand.field.name, UNKNOWN)
-            if operand.is_nested:
-                interval = interval.nullable()
-            return interval if ordinal else _value_form(interval, operand)
-        case BoundFunction(arguments=arguments):
-            return operand.interval([_interval_of(a, statistics, ordinal=False) for a in arguments])
+    """The interval of an operand in one slice; a column as an argument of a function is in value form.
+
+    Functions may be nested as deeply as filters: their arguments are computed without recursion.
+    """
+    if not isinstance(operand, BoundFunction):
+        return _known_of(operand, statistics, ordinal=ordinal)
+    pending: list[tuple[BoundFunction, list[Interval]]] = [(operand, [])]
+    while True:
+        function, known = pending[-1]
+        if len(known) < len(function.arguments):
+            argument = function.arguments[len(known)]
+            if isinstance(argument, BoundFunction):
+                pending.append((argument, []))
+            else:
+                known.append(_known_of(argument, statistics, ordinal=False))
+            continue
+        pending.pop()
+        result = function.interval(known)
+        if not pending:
+            return result
+        pending[-1][1].append(result)
+
+
+def _known_of(operand: BoundColumn | BoundConstant, statistics: Mapping[str, Interval], *, ordinal: bool) -> Interval:
+    if isinstance(operand, BoundConstant):
+        return operand.interval
+    interval = statistics.get(operand.field.name, UNKNOWN)
+    if operand.is_nested:
+        interval = interval.nullable()
+    return interval if ordinal else _value_form(interval, operand)
 
 
 def _value_form(interval: Interval, column: BoundColumn) -> Interval:

@@ -4,7 +4,7 @@ Two families of nodes, all frozen:
 
 * **HudiExpression** has a truth value (TRUE, FALSE or NULL) on every row: ``And``, ``Or``, ``Not``, ``Compare``,
   ``In``, ``IsNull``, ``Like``, ``Constant``, ``Unknown``.
-* **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``Opaque``.
+* **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``If``, ``Opaque``.
 
 A front end (Hive bytes, SQL text, Spark) builds this tree and only states what the filter says. What it does not
 understand is ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*: unknown is a value (C1), its siblings still
@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 
 from evaluator.types import Kind, Type
 
-__all__ = ["And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpression", "In", "IsNull", "Like", "Literal",
-           "Node", "Not", "Opaque", "Operand", "Or", "Unknown", "children_of", "column_names", "fold", "to_dict",
-           "to_text", "walk"]
+__all__ = ["And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpression", "If", "In", "IsNull", "Like",
+           "Literal", "Node", "Not", "Opaque", "Operand", "Or", "Unknown", "children_of", "column_names", "fold",
+           "to_dict", "to_text", "walk"]
 
 R = TypeVar("R")
 
@@ -90,12 +90,21 @@ class Cast(Operand):
 class Call(Operand):
     """A function or operator over operands, by its lower-case SQL name: ``+``, ``negative``, ``lower``, ``date_add``.
 
-    ``if`` / ``case`` / ``coalesce`` carry only the operands that may be the result, as ``Call("branches", ...)``.
+    A conditional whose condition is not at hand carries only what may be the result, as ``Call("branches", ...)``.
     """
 
     function: str
     arguments: tuple[Operand, ...]
     type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If(Operand):
+    """``then`` on rows where the condition is TRUE, else ``otherwise``. A CASE is an If whose ``otherwise`` is one."""
+
+    condition: HudiExpression
+    then: Operand
+    otherwise: Operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +200,8 @@ def children_of(node: Node) -> tuple[Node, ...]:
             return (operand,)
         case Call(arguments=arguments):
             return arguments
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
         case _:
             return ()
 
@@ -204,14 +215,15 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(children_of(current)))
 
 
-def fold(node: Node, combine: Callable[[Node, list[R]], R]) -> R:
+def fold(node: Node, combine: Callable[[Node, list[R]], R],
+         children: Callable[[Node], tuple[Node, ...]] = children_of) -> R:
     """Compute a value bottom-up: ``combine(node, values of its children)``, without recursion."""
-    stack: list[tuple[Node, list[R], Iterator[Node]]] = [(node, [], iter(children_of(node)))]
+    stack: list[tuple[Node, list[R], Iterator[Node]]] = [(node, [], iter(children(node)))]
     while True:
         current, values, rest = stack[-1]
         child = next(rest, None)
         if child is not None:
-            stack.append((child, [], iter(children_of(child))))
+            stack.append((child, [], iter(children(child))))
             continue
         result = combine(current, values)
         stack.pop()
@@ -259,6 +271,8 @@ def _text(node: Node, parts: list[str]) -> str:
             return _literal_text(value, of)
         case Cast(type=to):
             return f"CAST({parts[0]} AS {to})"
+        case If():
+            return f"if({', '.join(parts)})"
         case Call(function=name):
             if name in _OPERATORS and len(parts) == 2:
                 return f"({parts[0]} {name} {parts[1]})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluator import expression as ex
@@ -11,14 +11,16 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.conversions import cast
-from evaluator.interval import UNKNOWN, Interval
-from evaluator.literal import exact_number
+from evaluator.interval import UNKNOWN, Interval, hull
+from evaluator.literal import exact_number, to_ordinals
+from evaluator.outcome import FALSE, NULL, TRUE
 from evaluator.records import record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
 
-__all__ = ["BoundColumn", "BoundConstant", "BoundFunction", "BoundOperand", "bind_operand", "literal_interval"]
+__all__ = ["BoundColumn", "BoundConstant", "BoundFunction", "BoundIf", "BoundOperand", "bind_operand",
+           "literal_interval"]
 
 
 @record
@@ -60,6 +62,23 @@ class BoundFunction:
             return UNKNOWN  # decided on some bounds, not on these
 
 
+@dataclass(frozen=True, slots=True)
+class BoundIf(BoundFunction):
+    """IF: its arguments are the columns of the condition, then what it yields when that is TRUE, and otherwise.
+
+    ``outcome`` gives the outcome of the condition from the columns' intervals, in the form of their arrays.
+    """
+
+    outcome: Callable[[Sequence[Interval]], int]
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """The branch that is taken, or both when the condition may be TRUE and something else."""
+        *columns, then, otherwise = arguments
+        known = [to_ordinals(interval, column.type) for interval, column in zip(columns, self.arguments, strict=False)]
+        found = self.outcome(known)
+        return hull([then] * bool(found & TRUE) + [otherwise] * bool(found & (FALSE | NULL)))
+
+
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
 
 
@@ -80,12 +99,36 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
                 arguments = _read_back(name, None, arguments)
                 result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
                 return _bind_function(name, arguments, result, semantics)
+            case ex.If(condition=condition):
+                return _bind_if(condition, arguments, schema, semantics)
             case ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
                 raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
 
-    return ex.fold(operand, bind)
+    return ex.fold(operand, bind, _operands_of)
+
+
+def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
+    """The children of an operand that have a value: not the condition of an IF."""
+    return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
+
+
+def _bind_if(condition: ex.HudiExpression, branches: list[BoundOperand], schema: Schema,
+             semantics: Semantics) -> BoundOperand:
+    """The condition is bound like a filter of its own: what is not decided there may be anything."""
+    from evaluator.bind import bind
+    from evaluator.evaluate import evaluate_slice
+
+    result = _result("branches", [branch.type for branch in branches])
+    bound = bind(condition, schema, semantics)
+    names = [column.name for column in bound.columns]
+
+    def outcome(known: Sequence[Interval]) -> int:
+        return evaluate_slice(bound, dict(zip(names, known, strict=True)))
+
+    columns = [BoundColumn(column, column.type) for column in bound.columns]
+    return BoundIf("if", (*columns, *branches), result, semantics, outcome)
 
 
 def columns_of(operand: BoundOperand) -> Mapping[str, Field]:

@@ -10,7 +10,19 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from evaluator.expression import Call, Cast, Column, Literal, Opaque, Operand
+from evaluator.expression import (
+    Call,
+    Cast,
+    Column,
+    Compare,
+    HudiExpression,
+    If,
+    IsNull,
+    Literal,
+    Not,
+    Opaque,
+    Operand,
+)
 from evaluator.types import BOOLEAN, Kind
 from handler.sql_literals import VOID, binary, date, number, string, suffixed, timestamp, type_of
 
@@ -30,10 +42,10 @@ _SYNONYMS = {
     "week": "weekofyear", "nvl": "coalesce", "ifnull": "coalesce",
 }
 
-#: Functions of which only some arguments are possible results: name -> those arguments.
-_BRANCHES: dict[str, Callable[[tuple[Operand, ...]], tuple[Operand, ...]]] = {
-    "nvl2": lambda a: a[1:],
-    "nullif": lambda a: (a[0], Literal(None, VOID)),
+#: Functions that are an IF over their arguments.
+_CONDITIONALS: dict[str, Callable[[Operand, Operand, Operand], Operand]] = {
+    "nvl2": lambda value, then, otherwise: If(Not(IsNull(value)), then, otherwise),
+    "nullif": lambda value, other, null: If(Compare("=", value, other), null, value),
 }
 
 #: ``int(x)`` is ``CAST(x AS INT)``.
@@ -73,9 +85,9 @@ def operand(node: exp.Expr) -> Operand:
         case exp.BitwiseNot():
             return Call("~", (operand(node.this),))
         case exp.If():
-            return _branches([node.args.get("true"), node.args.get("false")])
+            return If(_condition(node.this), _result(node.args.get("true")), _result(node.args.get("false")))
         case exp.Case():
-            return _branches([branch.args.get("true") for branch in node.args["ifs"]] + [node.args.get("default")])
+            return _case(node)
         case exp.Extract() if node.name.lower() in _EXTRACTED:
             return Call(_EXTRACTED[node.name.lower()], (operand(node.expression),))
         case exp.Trim() if not node.expression and not node.args.get("collation"):
@@ -150,8 +162,24 @@ def _nested(node: exp.Dot) -> Operand:
     return Opaque("a field of a computed value is not decided")
 
 
-def _branches(results: Sequence[exp.Expr | None]) -> Operand:
-    return Call("branches", tuple(Literal(None, VOID) if r is None else operand(r) for r in results))
+def _case(node: exp.Case) -> Operand:
+    """CASE: from the last branch to the first, each an IF around the ones behind it."""
+    found = _result(node.args.get("default"))
+    for branch in reversed(node.args["ifs"]):
+        condition = _condition(branch.this) if node.this is None else Compare(
+            "=", operand(node.this), operand(branch.this))
+        found = If(condition, _result(branch.args.get("true")), found)
+    return found
+
+
+def _result(node: exp.Expr | None) -> Operand:
+    return Literal(None, VOID) if node is None else operand(node)
+
+
+def _condition(node: exp.Expr) -> HudiExpression:
+    from handler.sql_conditions import condition  # which reads operands here
+
+    return condition(node)
 
 
 def _function(name: str, written: Sequence[exp.Expr]) -> Operand:
@@ -159,10 +187,10 @@ def _function(name: str, written: Sequence[exp.Expr]) -> Operand:
     if name in _TYPE_FUNCTIONS and len(arguments) == 1:
         to = exp.DataType.from_str(name, dialect="hive")
         return Cast(arguments[0], type_of(to))
-    if name in _BRANCHES and arguments:
-        return Call("branches", _BRANCHES[name](arguments))
+    if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
+        return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
     if name in ("if", "iff") and len(arguments) == 3:
-        return Call("branches", arguments[1:])
+        return If(_condition(written[0]), *arguments[1:])
     name = _SYNONYMS.get(name, name)
     if name in ("date_add", "datediff") and len(arguments) == 3:
         return Opaque(f"{name} with a unit is not decided")

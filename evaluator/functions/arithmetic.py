@@ -276,14 +276,26 @@ def _transcendental(function: Callable[[float], float], smallest: float) -> Call
     return compute
 
 
-def _extreme(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """greatest / least: one of the arguments. Spark skips NULLs, Hive yields NULL."""
-    parts = [a.interval for a in arguments]
-    if not all(p.is_bounded for p in parts if p.value):
-        return Interval()
-    valued = [p for p in parts if p.value]
-    return Interval(min((p.lo for p in valued), default=None), max((p.hi for p in valued), default=None),
-                    any(p.null for p in parts), bool(valued))
+def _extreme(sign: int) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
+    """greatest (sign 1) or least (-1): one of the arguments. Spark skips NULLs, Hive yields NULL.
+
+    Beyond an argument that is never NULL the result is always, or is it.
+    """
+
+    def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+        parts = [a.interval for a in arguments]
+        valued = [p for p in parts if p.value]
+        if not all(p.is_bounded for p in valued):
+            return Interval()
+        lo, hi = min((p.lo for p in valued), default=None), max((p.hi for p in valued), default=None)
+        for part in valued:
+            if not part.null and sign > 0:
+                lo = max(lo, part.lo)
+            elif not part.null:
+                hi = min(hi, part.hi)
+        return Interval(lo, hi, any(p.null for p in parts), bool(valued))
+
+    return compute
 
 
 def _alike(types: Sequence[Type]) -> Type:
@@ -332,6 +344,6 @@ FUNCTIONS = {
     "sqrt": RangeFunction(_double_type, _transcendental(math.sqrt, 0.0)),
     "sign": RangeFunction(_double_type, _sign),
     "signum": RangeFunction(_double_type, _sign),
-    "greatest": RangeFunction(_alike, _extreme),
-    "least": RangeFunction(_alike, _extreme),
+    "greatest": RangeFunction(_alike, _extreme(1)),
+    "least": RangeFunction(_alike, _extreme(-1)),
 }

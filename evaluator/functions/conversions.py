@@ -34,7 +34,7 @@ from evaluator.interval import Interval
 from evaluator.literal import exact_number, nearest_float
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
-from evaluator.zones import DAY
+from evaluator.zones import DAY, instant_of
 
 __all__ = ["cast", "keeps_value", "vanishes"]
 
@@ -84,6 +84,8 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
             return as_shown(monotone(argument, lambda day: day * DAY), semantics)
         case Kind.TIMESTAMP if source.kind is Kind.TIMESTAMP_LTZ:
             return wall_clock(argument, semantics)
+        case Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE:
+            return _midnights(argument, semantics)
         case _:
             raise _undecided(source, target)
 
@@ -100,6 +102,20 @@ def _unless_vanished(result: Interval, argument: Argument, semantics: Semantics)
     interval = argument.interval
     fits = argument.type.scale <= 18 and interval.is_bounded and max(abs(interval.lo), abs(interval.hi)) < 10**20
     return result if fits else strict([argument], null=True)
+
+
+def _midnights(argument: Argument, semantics: Semantics) -> Interval:
+    """The instants at which days begin in the session zone; in UTC too, where the engine may mean that."""
+    days = argument.interval
+    if not days.is_bounded:
+        return strict([argument])
+    first, last = (instant_of(day * DAY, semantics.zone) for day in (days.lo, days.hi))
+    if first is None or last is None:
+        return strict([argument])
+    lo, hi = first.lo, last.hi
+    if semantics.utc_timestamps:
+        lo, hi = min(lo, days.lo * DAY), max(hi, days.hi * DAY)
+    return strict([argument], lo, hi)
 
 
 def _undecided(source: Type, target: Type) -> UnsupportedError:
