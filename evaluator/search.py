@@ -14,7 +14,9 @@ Without an index (``ColumnStatistics.indexed``) everything is a scan of the boun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +50,7 @@ DEEPEST = 200
 _SPARSE = 32
 _MOST_MEMBERS = 64
 _MOST_RUNS = 64
+_MOST_SPARE = 4
 
 
 def depth_of(formula: Formula) -> int:
@@ -59,10 +62,52 @@ def search(formula: Formula, n: int, rest: RestOf) -> npt.NDArray[np.int64]:
     """The slices in which a formula is TRUE, ``(k,) int64``, ascending."""
     if not isinstance(formula, Symbol):
         return np.arange(n if formula else 0, dtype=np.int64)
-    found = _Search(n, rest).select(formula)
-    if found.dtype == np.bool_:
-        return nonzero(found)
-    return np.sort(found).astype(np.int64)
+    with _masks(n) as masks:
+        found = _Search(n, rest, masks).select(formula)
+        return nonzero(found) if found.dtype == np.bool_ else np.sort(found).astype(np.int64)
+
+
+class _Masks:
+    """Arrays of n flags to write answers to. New memory costs more than a comparison, so they are used again."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._free: list[Mask] = []
+        self._lent: list[Mask] = []
+
+    def take(self) -> Mask:
+        """An array to write to."""
+        mask = self._free.pop() if self._free else np.empty(self.n, np.bool_)
+        self._lent.append(mask)
+        return mask
+
+    def give_back(self, mask: Mask) -> None:
+        """This answer is not needed any more; nothing happens if it was not taken here."""
+        for place, lent in enumerate(self._lent):
+            if lent is mask:
+                self._free.append(self._lent.pop(place))
+                break
+
+    def give_back_all(self) -> None:
+        """The search is over; a few arrays stay for the next one."""
+        self._free = (self._free + self._lent)[:_MOST_SPARE]
+        self._lent = []
+
+
+_spare = threading.local()
+
+
+@contextmanager
+def _masks(n: int) -> Iterator[_Masks]:
+    """The arrays that this thread's last search of n slices left."""
+    masks = _spare.__dict__.pop("masks", None)
+    if masks is None or masks.n != n:
+        masks = _Masks(n)
+    try:
+        yield masks
+    finally:
+        masks.give_back_all()
+        _spare.masks = masks
 
 
 def _union(parts: Sequence[Rows]) -> Rows:
@@ -86,8 +131,9 @@ class _Box:
 class _Search:
     """One search; the codes of constants are found once."""
 
-    def __init__(self, n: int, rest: RestOf) -> None:
+    def __init__(self, n: int, rest: RestOf, masks: _Masks) -> None:
         self._n = n
+        self._masks = masks
         self._rest = rest
         self._codes: dict[Atom, int | None] = {}
 
@@ -122,9 +168,14 @@ class _Search:
         for place, child in enumerate(ordered):
             found = self._as_mask(self.select(child)) if isinstance(child, Disjunction) else (
                 self.test(child, everywhere))
-            mask = found if mask is None else np.logical_and(mask, found, out=mask)
+            if mask is None:
+                mask = found
+            else:
+                np.logical_and(mask, found, out=mask)
+                self._masks.give_back(found)
             left = ordered[place + 1 :]
-            if left and np.count_nonzero(mask) * _SPARSE <= self._n:
+            known_dense = place == 0 and isinstance(child, Atom) and self._count(child) * _SPARSE > self._n
+            if left and not known_dense and np.count_nonzero(mask) * _SPARSE <= self._n:
                 rows = nonzero(mask)
                 return rows[self._test_all(left, rows)]
         assert mask is not None
@@ -145,6 +196,7 @@ class _Search:
                 mask = found
             else:
                 np.logical_or(mask, found, out=mask)
+                self._masks.give_back(found)
         if mask is None and sum(map(len, loose)) * _SPARSE <= self._n:
             return _union(loose)
         return self._merge(np.zeros(self._n, np.bool_) if mask is None else mask, loose)
@@ -247,7 +299,7 @@ class _Search:
             sure, doubtful = box.index.intervals.meeting(*self._box_codes(box))
         for atom in box.atoms():
             if len(doubtful):
-                doubtful = doubtful[test_atom(atom, self._code(atom), doubtful)]
+                doubtful = doubtful[test_atom(atom, self._code(atom), doubtful, None)]
         return np.concatenate((sure, doubtful)) if len(doubtful) else sure
 
     # -- blocks
@@ -312,7 +364,8 @@ class _Search:
         """Whether a node is TRUE in these slices, ``(k,) bool``."""
         match node:
             case Atom():
-                return test_atom(node, self._code(node), where)
+                whole = isinstance(where, slice) and where.stop - where.start == self._n
+                return test_atom(node, self._code(node), where, self._masks.take() if whole else None)
             case Within():
                 return test_within(node, where)
             case Apart():

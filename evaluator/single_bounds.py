@@ -35,13 +35,14 @@ def code_of(atom: Atom) -> int | None:
     return None if index is None else index.coder.code(atom.value)
 
 
-def test_atom(atom: Atom, code: int | None, where: Where) -> Mask:
-    """One bound against its constant; ``code`` is that of ``code_of``."""
+def test_atom(atom: Atom, code: int | None, where: Where, out: Mask | None) -> Mask:
+    """One bound against its constant; ``code`` is that of ``code_of``, ``out`` an array to write to, if it can be."""
     if code is None or atom.column.index is None:
         return _test_values(atom, where)
     bound = _side(atom, atom.column.index)
     codes = bound.codes[where]
-    mask: Mask = codes < np.uint16(code) if atom.is_lower else codes > np.uint16(code)
+    compare = np.less if atom.is_lower else np.greater
+    mask: Mask = compare(codes, np.uint16(code), out=out)
     ties = bound.of_code(code) if len(codes) == len(bound.codes) and isinstance(where, slice) else np.flatnonzero(
         codes == np.uint16(code))
     if len(ties):
