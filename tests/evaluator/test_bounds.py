@@ -118,6 +118,7 @@ def test_p13_milliseconds_are_widened(value, upper, expected):
 
 
 @pytest.mark.parametrize(("value", "upper", "expected"), [
+    (1_603_594_800_000_000_001, False, 1_603_594_800_000_000), (1_603_594_800_000_000_001, True, 1_603_594_800_000_001),
     (1_500, False, 1), (1_500, True, 2), (2_000, True, 2), (-1_500, False, -2), (-1_500, True, -1)])
 def test_p13_nanoseconds_are_rounded_outward(value, upper, expected):
     assert bounds.widen_nanos(counts(value), upper=upper).tolist() == [expected]
@@ -156,6 +157,7 @@ def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
 
 @pytest.mark.parametrize(("text", "as_lower", "as_upper"), [
     ("apple", False, False), ("äßé日", False, False), ("\U0001d11e", True, False), ("\uff21", False, True),
+    ("\ue000", False, True), ("\uffff", False, True), ("\ud7ff", False, False), ("\U00010000", True, False),
     ("a\ufffd", True, True), ("", False, False)])
 def test_p20_text_that_java_orders_otherwise(text, as_lower, as_upper):
     assert bounds.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
