@@ -6,7 +6,8 @@
 
 A row count is exact only for a slice that is one base file: log files may delete its rows, or add more. It comes from
 Hudi's ``column_stats``, whose value count is the number of rows of the file (hudi.md B2), as far as its columns agree.
-Where a column is all NULL the count is not used: a file's records may have been added up.
+Where a column is all NULL the count is not used: a file's records may have been added up. A table whose files keep
+changes (``_hoodie_operation``) holds rows that stand for deletions: nothing is counted there.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ COUNTING = "column_stats"
 #: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
 _LIKELY = ("_hoodie_commit_time", "_hoodie_record_key")
 MOST_COLUMNS = 5
+#: A column of tables that keep changes, deletions among them, as rows.
+_CHANGES = "_hoodie_operation"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +125,8 @@ def default_nulls(engine: str, *, descending: bool) -> Nulls:
 def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None,
                      schema: Schema | None) -> Counts:
     """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
+    if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
+        return np.full(len(wanted), UNKNOWN_COUNT, np.int64)
     single = np.fromiter((_is_one_base_file(slices.items[i]) for i in wanted.tolist()), np.bool_, len(wanted))
     known = [s for source in sources if source.name == COUNTING for s in source.statistics.values()]
     counts = _agreed(known, wanted)

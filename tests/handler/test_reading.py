@@ -154,6 +154,12 @@ def test_another_column_is_asked_when_those_of_the_filter_have_no_counts():
     assert asked == []
 
 
+def test_a_table_that_keeps_deletions_as_rows_counts_nothing():
+    schema = Schema([Field("x", INT), Field("_hoodie_operation", INT)])
+    assert counts_of(([0] * 5, [7] * 5), schema=Schema([Field("x", INT)])) == [7, -1, -1, 7, 7]
+    assert counts_of(([0] * 5, [7] * 5), schema=schema) == [-1] * 5
+
+
 # -- LIMIT
 
 def test_the_fewest_slices_that_surely_hold_n_rows(main_cow, table):
