@@ -14,6 +14,8 @@ from typing_extensions import assert_never
 
 from evaluator import rules
 from evaluator.expression import HudiExpression, to_text
+from evaluator.functions.letter_case import successor
+from evaluator.interval import Interval
 from evaluator.like import LikePattern
 from evaluator.operands import BoundConstant, BoundOperand
 from evaluator.outcome import FALSE, NULL, TRUE
@@ -21,9 +23,10 @@ from evaluator.ranges import Members, Range
 from evaluator.records import record
 from evaluator.rules import Planes
 from evaluator.schema import Field
+from evaluator.types import STRING
 
 __all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "RangeOf",
-           "Test", "test_outcome", "test_planes"]
+           "Test", "starts_with", "test_outcome", "test_planes", "text_constant"]
 
 RangeOf = Callable[[BoundOperand], Range]
 
@@ -57,6 +60,17 @@ class Prefix:
     successor: BoundConstant | None
     exact: bool
     pattern: LikePattern | None = None
+
+
+def starts_with(operand: BoundOperand, prefix: str, *, exact: bool, pattern: LikePattern | None = None) -> Prefix:
+    """A ``Prefix`` with the end of its range."""
+    above = successor(prefix)
+    return Prefix(operand, text_constant(prefix), None if above is None else text_constant(above), exact, pattern)
+
+
+def text_constant(value: str) -> BoundConstant:
+    """A text as an operand."""
+    return BoundConstant(value, Interval(value, value, False, True), STRING)
 
 
 @dataclass(frozen=True, slots=True)

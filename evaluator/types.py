@@ -53,6 +53,9 @@ class Kind(enum.Enum):
     VOID = "void"
     OTHER = "other"
 
+    #: Members are singletons; the hash of ``enum`` is Python code that binding would run for every condition.
+    __hash__ = object.__hash__
+
     @property
     def is_integer(self) -> bool:
         return self in _INTEGER_BITS

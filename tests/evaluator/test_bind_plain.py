@@ -54,6 +54,21 @@ def test_a_null_test_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch
         assert found[0] == in_general(leaf, semantics, monkeypatch)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "UTC")
+    patterns = itertools.product(range(len(TYPES)), ["abc%", "%", "a_%", "a%b%", "abc", "", "50\\%", "a\\%%", "50#%"],
+                                 ["\\", "#", ""])
+    quick = 0
+    for index, pattern, escape in patterns:
+        leaf = ex.Like(ex.Column((f"c{index}",)), pattern, escape)
+        found = bind_plain(leaf, SCHEMA, semantics)
+        if found is not None:
+            quick += 1
+            assert found[0] == in_general(leaf, semantics, monkeypatch), (pattern, escape)
+    assert quick > 2
+
+
 @pytest.mark.parametrize("leaf", [
     ex.Compare("=", ex.Column(("st", "x")), ex.Literal(1, INT)),
     ex.Compare("=", ex.Column(("nowhere",)), ex.Literal(1, INT)),
