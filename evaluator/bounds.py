@@ -14,6 +14,21 @@ and unknown keeps the file.
     "a" .. "b", nulls > 0, over 100 rows   a row group's text was too long and counts as null (hudi#18755)
     0 / 0, nulls = rows                    all null; the bounds are the type's zero
 
+By kind of fault:
+
+    truncated     ``widen_millis``, ``widen_nanos``, ``rescale_unscaled``; text that is too long:
+                  ``distrust_null_bounds_of_text``
+    widened       ``widen_float_as_double``: a FLOAT file of a DOUBLE column; integers are exact
+    missing       no record or no bound is unknown, never "no rows": Trust.NO_RECORD, Trust.NO_BOUNDS (the store)
+    one-sided     each side is known by itself; a float with one side has none (``distrust_nan_bounds``, the rules)
+    all-null      ``all_null``, ``ignore_bounds_of_all_null``, ``distrust_null_bounds_of_text``, ``believe_short_text``
+    empty slice   ``holds_nothing``
+    NaN-poisoned  ``distrust_nan_zero_bounds``, ``distrust_float_spanning_zero``, ``distrust_nan_bounds``
+    wrong writer  ``distrust_text_beside_nulls``, ``distrust_reordered_text``, ``distrust_ancient_bounds``,
+                  ``distrust_inverted_bounds``, ``distrust_impossible_counts``; a type or unit that does not fit, a log
+                  file that was appended to, files that are not Parquet: Trust.WRONG_TYPE, UNIT, APPENDED_LOG,
+                  NOT_PARQUET (the store)
+
 Counts hold ``UNKNOWN_COUNT`` (-1) where they are not known.
 """
 

@@ -128,7 +128,13 @@ def _bind_if(condition: ex.HudiExpression, branches: list[BoundOperand], schema:
         return evaluate_slice(bound, dict(zip(names, known, strict=True)))
 
     columns = [BoundColumn(column, column.type) for column in bound.columns]
-    return BoundIf("if", (*columns, *branches), result, semantics, outcome)
+    found = BoundIf("if", (*columns, *branches), result, semantics, outcome)
+    if columns_of(found):
+        return found
+    interval = found.interval([branch.interval for branch in branches if isinstance(branch, BoundConstant)])
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError("a conditional of constants is not decided")
+    return BoundConstant(interval.lo, interval, result)
 
 
 def columns_of(operand: BoundOperand) -> Mapping[str, Field]:

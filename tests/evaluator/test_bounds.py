@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 
 from evaluator import bounds
 from evaluator.bounds import Trust
+from evaluator.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from index_store.kinds.footers import Proof
+from tests.evaluator.stored import File, stored
 
 NAN, INF = math.nan, math.inf
 
@@ -201,3 +206,59 @@ def test_every_trust_code_has_a_reason_and_fits_a_byte():
     assert len({bounds.reason(trust) for trust in Trust}) == len(Trust)
     assert max(Trust) < 256
     assert "hudi#18754" in bounds.reason(Trust.NAN_ZERO)
+
+
+def known(statistics):
+    """What is left of one slice: lo, hi, may be null, may be a value."""
+    [lo], [hi] = statistics.lo.tolist(), statistics.hi.tolist()
+    return (lo if statistics.lo_known[0] else None, hi if statistics.hi_known[0] else None,
+            bool(statistics.may_be_null[0]), bool(statistics.may_be_value[0]))
+
+
+D52, D53 = decimal_type(5, 2), decimal_type(5, 3)
+UNKNOWN, NOTHING_BUT_NULL = (None, None, True, True), (None, None, True, False)
+
+
+@pytest.mark.parametrize(("statistics", "expected"), [
+    pytest.param(stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15), unit="millis"), (1000, 2999, False, True),
+                 id="truncated: milliseconds"),
+    pytest.param(stored(TIMESTAMP_LTZ, File(1_500, 1_500, ordinal=17), unit="nanos"), (1, 2, False, True),
+                 id="truncated: nanoseconds"),
+    pytest.param(stored(D52, File(Decimal("1.115"), Decimal("1.115"), of=D53)), (111, 112, False, True),
+                 id="truncated: a decimal of a smaller scale"),
+    pytest.param(stored(STRING, File(nulls=10)), UNKNOWN, id="truncated: text too long for bounds"),
+    pytest.param(stored(BIGINT, File(1, 2, of=INT)), (1, 2, False, True), id="widened: int to bigint is exact"),
+    pytest.param(stored(DOUBLE, File(1.0, 1.0, of=FLOAT)), (1 - 2**-24, 1 + 2**-23, False, True),
+                 id="widened: float to double by a step"),
+    pytest.param(stored(INT, None), UNKNOWN, id="missing: no record"),
+    pytest.param(stored(INT, File(1, 2), None), UNKNOWN, id="missing: no record of a log file"),
+    pytest.param(stored(INT, File(nulls=0)), (None, None, False, True), id="missing: no bounds"),
+    pytest.param(stored(INT, File(1, 2, nulls=None, rows=None)), (1, 2, True, True), id="missing: no counts"),
+    pytest.param(stored(INT, File(1, None)), (1, None, False, True), id="one-sided: an integer"),
+    pytest.param(stored(STRING, File("a", "b"), File("c", "\uff21")), ("a", None, False, True),
+                 id="one-sided: the other bound is in another order"),
+    pytest.param(stored(INT, File(0, 0, nulls=10)), NOTHING_BUT_NULL, id="all-null: zeros are no bounds"),
+    pytest.param(stored(STRING, File(nulls=10), proof=Proof(all_null=True)), NOTHING_BUT_NULL,
+                 id="all-null: text, proven by the footer"),
+    pytest.param(stored(INT, File(0, 0, nulls=10), File(5, 6)), (5, 6, True, True), id="all-null: base below a log"),
+    pytest.param(stored(INT, File(1, 2), File(rows=0)), (1, 2, False, True), id="empty: a log of deletions"),
+    pytest.param(stored(DOUBLE, File(0.0, 0.0)), (None, None, False, True), id="NaN-poisoned: zeros"),
+    pytest.param(stored(DOUBLE, File(-1.0, 2.0, rows=5000)), (None, None, False, True), id="NaN-poisoned: a row group"),
+    pytest.param(stored(DOUBLE, File(NAN, 2.0)), (None, None, False, True), id="NaN-poisoned: a bound"),
+    pytest.param(stored(INT, File("1", "2", of=STRING)), (None, None, False, True), id="wrong writer: another type"),
+    pytest.param(stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15)), (None, None, False, True), id="wrong writer: the unit"),
+    pytest.param(stored(INT, File(2, 1)), (None, None, False, True), id="wrong writer: upside down"),
+    pytest.param(stored(INT, File(1, 2, nulls=11)), UNKNOWN, id="wrong writer: more nulls than rows"),
+    pytest.param(stored(INT, File(1, 2, deleted=True)), UNKNOWN, id="wrong writer: a tombstone"),
+    pytest.param(stored(INT, File(1, 2), File(3, 4), merges=False), UNKNOWN, id="wrong writer: values of its own"),
+])
+def test_what_is_left_of_each_kind_of_fault(statistics, expected):
+    assert known(statistics) == expected
+
+
+def test_every_rule_names_its_report_or_its_pitfall_and_is_told_by_kind_of_fault():
+    rules = [name for name in bounds.__all__ if callable(getattr(bounds, name)) and name.islower()]
+    for name in rules:
+        if name not in ("reason", "all_null", "holds_nothing"):
+            assert re.search(r"P\d+|#\d+|hudi\.md", getattr(bounds, name).__doc__), name
+        assert name == "reason" or f"``{name}``" in bounds.__doc__, name
