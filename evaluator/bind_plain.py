@@ -18,35 +18,48 @@ from evaluator.types import Kind, Type
 
 __all__ = ["bind_plain"]
 
-_INTEGERS = frozenset([Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT])
+#: The values of integer kinds, and any whole number of days.
+_LIMITS = {kind: Type(kind).integer_range() for kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)}
+_LIMITS[Kind.DATE] = Type(Kind.BIGINT).integer_range()
 
 
-def bind_plain(leaf: ex.HudiExpression, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:
+def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:
     """``column op constant`` of one type, ``column IS NULL`` or ``column LIKE 'prefix%'``, with the column; or None."""
-    if type(leaf) is ex.Compare:
-        column = leaf.left
-    elif type(leaf) is ex.IsNull or type(leaf) is ex.Like:
-        column = leaf.operand
+    form = type(leaf)
+    if form is ex.Compare:
+        column = leaf.left  # type: ignore[attr-defined]
+    elif form is ex.IsNull or form is ex.Like:
+        column = leaf.operand  # type: ignore[attr-defined]
     else:
         return None
     if type(column) is not ex.Column or len(column.path) != 1:
         return None
     field = schema.resolve(column.path[0], case_sensitive=semantics.case_sensitive)
-    if field is None or "." in field.name or not (column.type is None or column.type == field.type):
+    if field is None or "." in field.name:
         return None
-    if type(leaf) is ex.Like:
+    of, declared = field.type, column.type
+    if not (declared is None or declared is of or declared == of):
+        return None
+    if isinstance(leaf, ex.IsNull):
+        return BoundLeaf(leaf, NullTest(BoundColumn(field, of)), (field.name,)), field
+    if isinstance(leaf, ex.Like):
         return _bind_prefix(leaf, field)
-    if not isinstance(leaf, ex.Compare):
-        return BoundLeaf(leaf, NullTest(BoundColumn(field, field.type)), (field.name,)), field
-    constant = leaf.right
-    if type(constant) is not ex.Literal or not (constant.type is field.type or constant.type == field.type):
+    assert isinstance(leaf, ex.Compare)
+    op, constant = leaf.op, leaf.right
+    if type(constant) is not ex.Literal or not (constant.type is of or constant.type == of):
         return None
-    value, kind = constant.value, field.type.kind
-    if not _has_one_meaning(value, field.type):
-        return None
-    bound = BoundConstant(None, Interval(value, value, False, True), field.type)
-    lookup = Lookup(field, (value,)) if kind is not Kind.DOUBLE and leaf.op in ("=", "<=>") else None
-    test = Comparison(leaf.op, BoundColumn(field, field.type), bound)
+    value, kind = constant.value, of.kind
+    limits = _LIMITS.get(kind)
+    if limits is not None:
+        if type(value) is not int or not limits[0] <= value <= limits[1]:
+            return None
+    elif kind is Kind.STRING:
+        if type(value) is not str:
+            return None
+    elif kind is not Kind.DOUBLE or type(value) is not float or not math.isfinite(value) or value == 0.0:
+        return None  # NaN, infinity and the two zeros are compared differently by engines
+    test = Comparison(op, BoundColumn(field, of), BoundConstant(None, Interval(value, value, False, True), of))
+    lookup = Lookup(field, (value,)) if op in ("=", "<=>") and kind is not Kind.DOUBLE else None
     return BoundLeaf(leaf, test, (field.name,), None, lookup), field
 
 
@@ -57,16 +70,3 @@ def _bind_prefix(leaf: ex.Like, field: Field) -> tuple[BoundLeaf, Field] | None:
             leaf.escape in leaf.pattern):
         return None
     return BoundLeaf(leaf, starts_with(BoundColumn(field, field.type), prefix, exact=True), (field.name,)), field
-
-
-def _has_one_meaning(value: object, of: Type) -> bool:
-    """True when no engine takes the constant for anything but this very value: no NULL, NaN, infinity or zero."""
-    kind = of.kind
-    if kind in _INTEGERS:
-        smallest, largest = of.integer_range()
-        return type(value) is int and smallest <= value <= largest
-    if kind is Kind.STRING:
-        return type(value) is str
-    if kind is Kind.DATE:
-        return type(value) is int
-    return kind is Kind.DOUBLE and type(value) is float and math.isfinite(value) and value != 0.0

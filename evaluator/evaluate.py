@@ -96,6 +96,8 @@ class Evaluation:
         self.n = n
         self._sources = sources
         self._held: dict[tuple[int, str], Mask] = {}
+        answering = [source for source in sources if source.may_hold is not None]
+        self._asks_keys = bool(answering) and any(leaf.lookup is not None for leaf in bound.leaves)
 
     @cached_property
     def _everywhere(self) -> _Answers:
@@ -160,11 +162,6 @@ class Evaluation:
         return _run(self.bound.program, [self.leaf_at(index, rows) for index in range(len(self.bound.leaves))],
                     len(rows))
 
-    @cached_property
-    def _asks_keys(self) -> bool:
-        answering = [source for source in self._sources if source.may_hold is not None]
-        return bool(answering) and any(leaf.lookup is not None for leaf in self.bound.leaves)
-
     def _searched(self) -> Rows:
         """The slices that statistics leave."""
         if self.n <= small.MOST_SLICES:
@@ -184,34 +181,33 @@ class Evaluation:
         """The outcomes of a few slices; None when there are many."""
         if self.n > small.MOST_SLICES:
             return None
-        ones = self._ones
-        leaves = [sum(self._lanes(index, value) << value for value in range(3))
+        ones = small.ones_of(self.n)
+        leaves = [sum(self._lanes(index, value, ones) << value for value in range(3))
                   for index in range(len(self.bound.leaves))]
         lanes = small.run(self.bound.program, leaves, ones)
         return np.frombuffer(lanes.to_bytes(self.n, "little"), np.uint8)
 
     def _few_kept(self) -> Rows:
         program = self.bound.program
-        negated = polarities(program)
+        negated, ones = polarities(program), small.ones_of(self.n)
         leaves = [0] * len(self.bound.leaves)
         for step, under_not in zip(program, negated, strict=True):
             if step.operation == "leaf":
-                leaves[step.operand] = self._lanes(step.operand, 1 if under_not else 0)
-        lanes = small.run_keep(program, negated, leaves, self._ones)
+                leaves[step.operand] = self._lanes(step.operand, 1 if under_not else 0, ones)
+        lanes = small.run_keep(program, negated, leaves, ones)
         return np.flatnonzero(np.frombuffer(lanes.to_bytes(self.n, "little"), np.bool_))
 
-    @cached_property
-    def _ones(self) -> int:
-        return int.from_bytes(b"\1" * self.n, "little")
-
-    def _lanes(self, index: int, value: int) -> int:
+    def _lanes(self, index: int, value: int, ones: int) -> int:
         """Where leaf ``index`` can be TRUE (``value`` 0), FALSE (1) or NULL (2)."""
         leaf = self.bound.leaves[index]
         if len(leaf.columns) <= 1:
-            said = [small.can_be(value, leaf.test, source.statistics, self._ones) for source in self._sources
-                    if not leaf.columns or leaf.columns[0] in source.statistics]
-            if len(said) == 1 and said[0] is not None:
-                return said[0]
+            knowing = self._sources
+            if len(knowing) > 1 and leaf.columns:
+                knowing = [source for source in knowing if leaf.columns[0] in source.statistics]
+            if len(knowing) == 1:
+                lanes = small.can_be(value, leaf.test, knowing[0].statistics, ones)
+                if lanes is not None:
+                    return lanes
         return lanes_of(self._everywhere.by_statistics(leaf) >> np.uint8(value) & np.uint8(1))
 
     def _has_parts(self, leaf: BoundLeaf) -> bool:

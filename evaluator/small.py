@@ -25,7 +25,7 @@ from evaluator.outcome import TRUE, and_of, not_of
 from evaluator.ranges import Members, Range, plain_is_one_of, plain_meets
 from evaluator.rules import Planes
 
-__all__ = ["MOST_SLICES", "can_be", "run", "run_keep"]
+__all__ = ["MOST_SLICES", "can_be", "ones_of", "run", "run_keep"]
 
 #: Up to here lists are faster than arrays.
 MOST_SLICES = 200
@@ -145,6 +145,12 @@ def _prefix(exact: bool, ends: bool) -> _Rendered:
 @cache
 def _null_test() -> _Rendered:
     return _rendered(rules.is_null(_COUNTED))
+
+
+@cache
+def ones_of(n: int) -> int:
+    """A 1 in each of n lanes."""
+    return int.from_bytes(b"\1" * n, "little")
 
 
 def can_be(value: int, test: Test, statistics: Mapping[str, ColumnStatistics], ones: int) -> int | None:
