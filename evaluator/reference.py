@@ -24,7 +24,7 @@ from evaluator.functions import FUNCTIONS
 from evaluator.reference_functions import call, convert
 from evaluator.schema import Schema
 from evaluator.semantics import Semantics
-from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
 
 __all__ = ["value_of"]
 
@@ -73,6 +73,8 @@ def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Sche
             case ex.Cast(type=to):
                 value, of = children[0]
                 return (None if value is None else convert(value, of, to)), to
+            case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
+                return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
             case ex.Call(function=name):
                 return _call(name, children)
             case ex.If():
@@ -101,6 +103,17 @@ def _wall_clock(micros: int, semantics: Semantics) -> int:
     moment = datetime.datetime(1970, 1, 1, tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
     local = moment.astimezone(ZoneInfo(semantics.time_zone)).replace(tzinfo=None)
     return (local - _EPOCH) // datetime.timedelta(microseconds=1)
+
+
+def _seconds_of_instant(arguments: tuple[ex.Operand, ...], row: Mapping[str, Any], schema: Schema,
+                        semantics: Semantics) -> int | None:
+    """Seconds since the epoch of a column of instants; of wall clocks outside UTC they depend on the engine's zone."""
+    field = schema.resolve(arguments[0].name, case_sensitive=semantics.case_sensitive) if (
+        len(arguments) == 1 and isinstance(arguments[0], ex.Column)) else None
+    if field is None or field.type.kind is not Kind.TIMESTAMP_LTZ or semantics.utc_timestamps:
+        raise UnsupportedError("unix_timestamp of a wall clock outside UTC has no row form")
+    value = row.get(field.name)
+    return None if value is None else value // 1_000_000
 
 
 def _call(name: str, arguments: list[_Typed]) -> _Typed:

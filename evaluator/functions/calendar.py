@@ -8,6 +8,7 @@ not decided.
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import math
 from collections.abc import Callable, Sequence
@@ -193,10 +194,9 @@ def through_text(name: str, to: Type | None, argument: Type) -> bool:
 def _last_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
     def last(day: int) -> int | None:
         date = date_of(day)
-        if date is None or date.year == 9999:
+        if date is None:
             return None
-        following = date.replace(day=28) + datetime.timedelta(days=4)
-        return following.replace(day=1).toordinal() - 1 - _EPOCH_ORDINAL
+        return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal() - _EPOCH_ORDINAL
 
     return monotone(Argument(DATE, to_day(arguments[0], semantics)), last)
 
