@@ -28,7 +28,7 @@ FORMS = ("column op constant", "constant op column", "column op column", "column
          "function op constant", "function op column", "constant op constant", "opaque value", "IN", "IN with NULL",
          "IN with 100 members", "IS NULL", "IS NULL of a function", "LIKE", "LIKE with escape", "TRUE FALSE NULL",
          "unknown condition", "AND", "OR", "NOT", "NOT IN", "more than 100 levels", "struct field",
-         "declared as another type")
+         "declared as another type", "IF")
 OUTCOMES = tuple(outcome.describe(o) for o in range(1, 8))
 
 
@@ -127,6 +127,8 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
             yield "cast to", str(to)
         case ex.Call(function=name):
             yield "function", name
+        case ex.If():
+            yield "form", "IF"
         case _:
             pass
 

@@ -192,6 +192,9 @@ class Grammar:
             operand, _ = self._operand("any", VOID, depth - 1)
             target = rng.choice(CAST_TARGETS)
             return ex.Cast(operand, target), target
+        if rng.random() < 0.06:
+            then, of = self._operand("any", VOID, 0)
+            return ex.If(self.leaf(), then, self._operand("same", of, 0)[0]), of
         name = rng.choice(self._functions)
         if name == "branches" and depth > 1:
             name = "coalesce"

@@ -71,6 +71,8 @@ def _decided(expression: ex.HudiExpression, turn: int, rng: random.Random) -> ex
                 return replace(node, operand=children[0])  # type: ignore[arg-type]
             case ex.Cast():
                 return replace(node, operand=children[0])  # type: ignore[arg-type]
+            case ex.If():
+                return ex.If(*children)  # type: ignore[arg-type]
             case ex.Call():
                 return replace(node, arguments=tuple(children))  # type: ignore[arg-type]
             case _:

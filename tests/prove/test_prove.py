@@ -7,7 +7,7 @@ import pytest
 from evaluator import rules
 from evaluator.functions import FUNCTIONS
 from evaluator.ranges import Range
-from tests.prove import laws
+from evaluator.search import search
 from tests.prove.mutants import mutants_of
 from tests.prove.report import Total, text
 from tests.prove.rounds import CASES_PER_ROUND, run
@@ -40,8 +40,7 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
 
 
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = laws.Evaluation.kept_rows.func  # type: ignore[attr-defined]
-    monkeypatch.setattr(laws.Evaluation, "kept_rows", property(lambda evaluation: found(evaluation)[1:]))
+    monkeypatch.setattr("evaluator.evaluate.search", lambda *of: search(*of)[1:])
     assert any("search: " in failure for failure in run(1).failures)
 
 
