@@ -105,6 +105,7 @@ class If(Operand):
     condition: HudiExpression
     then: Operand
     otherwise: Operand
+    type: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)

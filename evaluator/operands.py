@@ -99,8 +99,8 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
                 arguments = _read_back(name, None, arguments)
                 result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
                 return _bind_function(name, arguments, result, semantics)
-            case ex.If(condition=condition):
-                return _bind_if(condition, arguments, schema, semantics)
+            case ex.If():
+                return _bind_if(node, arguments, schema, semantics)
             case ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
@@ -114,14 +114,13 @@ def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
     return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
 
 
-def _bind_if(condition: ex.HudiExpression, branches: list[BoundOperand], schema: Schema,
-             semantics: Semantics) -> BoundOperand:
+def _bind_if(node: ex.If, branches: list[BoundOperand], schema: Schema, semantics: Semantics) -> BoundOperand:
     """The condition is bound like a filter of its own: what is not decided there may be anything."""
     from evaluator.bind import bind
     from evaluator.evaluate import evaluate_slice
 
-    result = _result("branches", [branch.type for branch in branches])
-    bound = bind(condition, schema, semantics)
+    result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
+    bound = bind(node.condition, schema, semantics)
     names = [column.name for column in bound.columns]
 
     def outcome(known: Sequence[Interval]) -> int:

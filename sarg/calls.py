@@ -1,8 +1,7 @@
-"""Functions that yield a value: casts, conditionals, and calls by SQL name.
+"""Functions that yield a value: casts, and calls by SQL name.
 
     ======================  ========================================================================
     cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
-    IF, CASE, nullif        Call("branches", what may be the result), with NULL where there is no ELSE
     coalesce, nvl           Call("coalesce", ...)
     another of Hive's       Call by its SQL name (sarg.function_names)
     run-time function       not decided
@@ -14,7 +13,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from evaluator.errors import UnsupportedError
-from evaluator.expression import Call, Cast, Column, Literal, Node, Operand
+from evaluator.expression import Call, Cast, Column, If, Literal, Node, Operand
 from evaluator.types import Kind, Type
 from sarg.exprnode import FunctionNode
 from sarg.function_names import CASTS, RUN_TIME_FUNCTIONS, sql_name
@@ -31,16 +30,6 @@ def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> 
     match name:
         case _ if name in CASTS:
             return _cast(only(name, arguments), to)
-        case "GenericUDFIf":
-            _, then, otherwise = exactly(3, name, arguments)
-            return Call("branches", (then, otherwise), to)
-        case "GenericUDFWhen":
-            return _case(arguments, 0, to)
-        case "GenericUDFCase":
-            return _case(arguments, 1, to)
-        case "GenericUDFNullif":
-            value, _ = exactly(2, name, arguments)
-            return Call("branches", (value, Literal(None, to)), to)
         case "GenericUDFCoalesce" | "GenericUDFNvl":
             return Call("coalesce", tuple(arguments), to)
         case _ if name in RUN_TIME_FUNCTIONS or (name == "GenericUDFUnixTimeStamp" and not arguments):
@@ -49,18 +38,8 @@ def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> 
             return Call(sql_name(java) or name, tuple(arguments), to)
 
 
-def _case(arguments: list[Operand], start: int, to: Type) -> Operand:
-    """CASE: after ``start`` operands come pairs of WHEN and THEN, and the ELSE if one is left."""
-    pairs = arguments[start:]
-    if len(pairs) < 2:
-        raise UnsupportedError("a CASE without branches")
-    results = pairs[1::2]
-    last: Operand = pairs[-1] if len(pairs) % 2 else Literal(None, to)
-    return Call("branches", (*results, last), to)
-
-
 def _cast(operand: Operand, to: Type) -> Operand:
-    source = operand.type if isinstance(operand, Column | Literal | Cast | Call) else None
+    source = operand.type if isinstance(operand, Column | Literal | Cast | Call | If) else None
     if source is not None and _crosses(source, to):
         raise UnsupportedError(f"CAST({source} AS {to}) depends on the session's zone and settings")
     return Cast(operand, to)

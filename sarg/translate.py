@@ -12,7 +12,7 @@
     LIKE, LIKE ANY, LIKE ALL         Like, Or, And; literal patterns over STRING and VARCHAR
     column, struct field             Column with its path; virtual columns are Opaque
     casts                            Cast to the node's type; number <-> timestamp is Opaque (zone and settings)
-    IF, CASE, nullif                 Call("branches", what may be the result), with NULL where it may be NULL
+    IF, CASE, nullif                 If, within each other; a condition that is not understood is Unknown
     other functions                  Call by SQL name; run-time and users' functions are Opaque
     dynamic value                    Opaque
     ===============================  ==========================================================================
@@ -31,6 +31,7 @@ from evaluator.expression import (
     Compare,
     Constant,
     HudiExpression,
+    If,
     IsNull,
     Like,
     Literal,
@@ -136,6 +137,18 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
             return is_false(_condition(only(name, children)))
         case "GenericUDFOPNotFalse":
             return Not(is_false(_condition(only(name, children))))
+        case "GenericUDFIf":
+            condition, then, otherwise = exactly(3, name, children)
+            return If(_condition(condition), _operand(then), _operand(otherwise), type_of(node.type))
+        case "GenericUDFWhen":
+            return _case([_condition(child) for child in children[:-1:2]], children, type_of(node.type))
+        case "GenericUDFCase" if len(children) > 2:
+            return _case([_comparison("=", children[0], children[i], (node.children[0], node.children[i]))
+                          for i in range(1, len(children) - 1, 2)], children[1:], type_of(node.type))
+        case "GenericUDFNullif":
+            value, other = exactly(2, name, children)
+            null = Literal(None, type_of(node.type))
+            return If(_comparison("=", value, other, node.children), null, _operand(value), null.type)
         case "UDFLike":
             text, pattern = exactly(2, name, children)
             return _like(text, pattern)
@@ -150,6 +163,16 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
             raise UnsupportedError(f"function {sql_name(java)} is not decided")
         case _:
             return call(name, java, node, [_operand(child) for child in children])
+
+
+def _case(conditions: list[HudiExpression], pairs: list[Node], to: Type) -> Operand:
+    """CASE: pairs of WHEN and THEN, and the ELSE if one is left; each branch is an IF around the ones behind it."""
+    if not conditions:
+        raise UnsupportedError("a CASE without branches")
+    found = _operand(pairs[-1]) if len(pairs) % 2 else Literal(None, to)
+    for condition, result in zip(reversed(conditions), reversed(pairs[1::2]), strict=True):
+        found = If(condition, _operand(result), found, to)
+    return found
 
 
 def _comparison(op: str, left: Node, right: Node, nodes: tuple[ExprNode, ...]) -> HudiExpression:
@@ -245,7 +268,7 @@ def _condition(node: Node) -> HudiExpression:
             return Constant(value)
         case Opaque(reason=reason):
             return Unknown(reason)
-        case Column(type=of) | Cast(type=of) | Call(type=of) if of == BOOLEAN:
+        case Column(type=of) | Cast(type=of) | Call(type=of) | If(type=of) if of == BOOLEAN:
             return Compare("=", node, _TRUE)
         case _:
             return Unknown("a value that is not boolean stands for a condition")

@@ -7,11 +7,11 @@ import pytest
 
 import sarg
 from evaluator.expression import (
-    Call,
     Cast,
     Column,
     Compare,
     Constant,
+    If,
     In,
     Like,
     Literal,
@@ -78,10 +78,10 @@ def decoded(version, sql, folded=True):
     ("2.3.10", "cast(a as double) > 1.5", "CAST(a AS double) > 1.5"),
     ("4.0.1", "cast(ch as string) = 'x'", "CAST(ch AS string) = 'x'"),
     ("2.3.10", "nvl(a, 0) = 5", "coalesce(a, 0) = 5"),
-    ("2.3.10", "nullif(a, 3) is null", "branches(a, NULL) IS NULL"),
-    ("2.3.10", "if(a = 1, true, false)", "branches(True, False) = True"),
-    ("3.1.3", "case when a is null then 0 else a end > 5", "branches(0, a) > 5"),
-    ("3.1.3", "case a when 1 then true when 2 then false end", "branches(True, False, NULL) = True"),
+    ("2.3.10", "nullif(a, 3) is null", "if(a = 3, NULL, a) IS NULL"),
+    ("2.3.10", "if(a = 1, true, false)", "if(a = 1, True, False) = True"),
+    ("3.1.3", "case when a is null then 0 else a end > 5", "if(a IS NULL, 0, a) > 5"),
+    ("3.1.3", "case a when 1 then true when 2 then false end", "if(a = 1, True, if(a = 2, False, NULL)) = True"),
     ("2.3.10", "year(dt) = 2020", "year(dt) = 2020"),
     ("2.3.10", "a - 1 > b", "(a - 1) > b"),
     ("2.3.10", "upper(s) = 'X'", "upper(s) = 'X'"),
@@ -284,8 +284,9 @@ class TestTruth:
         greater = function("OPGreaterThan", column("a"), integer(1))
         expression = sarg.decode(write(function("If", greater, greater, greater)))
         assert isinstance(expression, Compare)
-        assert isinstance(expression.left, Call)
-        assert all(isinstance(argument, Opaque) for argument in expression.left.arguments)
+        assert isinstance(expression.left, If)
+        assert isinstance(expression.left.condition, Compare)
+        assert all(isinstance(branch, Opaque) for branch in (expression.left.then, expression.left.otherwise))
 
     def test_half_a_surrogate_pair_is_not_compared(self):
         expression = sarg.decode(write(function("OPEqual", column("s", STRING_INFO), constant("\ud83d", STRING_INFO))))

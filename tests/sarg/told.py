@@ -35,5 +35,7 @@ def _told(node, parts):
             return node.name
         case ex.Cast(type=to):
             return f"CAST({parts[0]} AS {to})"
+        case ex.If():
+            return f"if({', '.join(parts)})"
         case ex.Call(function=name):
             return f"({parts[0]} {name} {parts[1]})" if name in "+-*/%" else f"{name}({', '.join(parts)})"
