@@ -7,11 +7,14 @@ questions whose answer is known: no cast to look through, no literal to convert,
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from evaluator import expression as ex
+from evaluator.columns import array_dtype
 from evaluator.interval import Interval
-from evaluator.leaves import BoundLeaf, Comparison, Lookup, NullTest, starts_with
+from evaluator.leaves import BoundLeaf, Comparison, Lookup, Membership, NullTest, starts_with
 from evaluator.operands import BoundColumn, BoundConstant
+from evaluator.ranges import Members
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
@@ -24,11 +27,11 @@ _LIMITS[Kind.DATE] = Type(Kind.BIGINT).integer_range()
 
 
 def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:
-    """``column op constant`` of one type, ``column IS NULL`` or ``column LIKE 'prefix%'``, with the column; or None."""
+    """``column op constant`` of one type, ``IS NULL``, ``IN`` or ``LIKE 'prefix%'``, with the column; or None."""
     form = type(leaf)
     if form is ex.Compare:
         column = leaf.left  # type: ignore[attr-defined]
-    elif form is ex.IsNull or form is ex.Like:
+    elif form is ex.IsNull or form is ex.Like or form is ex.In:
         column = leaf.operand  # type: ignore[attr-defined]
     else:
         return None
@@ -44,6 +47,8 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
         return BoundLeaf(leaf, NullTest(BoundColumn(field, of)), (field.name,)), field
     if isinstance(leaf, ex.Like):
         return _bind_prefix(leaf, field)
+    if isinstance(leaf, ex.In):
+        return _bind_members(leaf, field)
     assert isinstance(leaf, ex.Compare)
     op, constant = leaf.op, leaf.right
     if type(constant) is not ex.Literal or not (constant.type is of or constant.type == of):
@@ -61,6 +66,29 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
     test = Comparison(op, BoundColumn(field, of), BoundConstant(None, Interval(value, value, False, True), of))
     lookup = Lookup(field, (value,)) if op in ("=", "<=>") and kind is not Kind.DOUBLE else None
     return BoundLeaf(leaf, test, (field.name,), None, lookup), field
+
+
+def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
+    """``column IN (...)`` over whole numbers, dates or text, all of the column's type or NULL."""
+    of, has_null = field.type, False
+    values: list[Any] = []
+    limits, form = _LIMITS.get(of.kind), (str if of.kind is Kind.STRING else int)
+    if limits is None and form is int:
+        return None
+    for member in leaf.members:
+        if type(member) is not ex.Literal:
+            return None
+        value = member.value
+        if value is None:
+            has_null = True
+        elif type(value) is form and (member.type is of or member.type == of):
+            values.append(value)
+        else:
+            return None
+    if limits is not None and values and not limits[0] <= min(values) <= max(values) <= limits[1]:
+        return None
+    test = Membership(BoundColumn(field, of), Members.of(values, array_dtype(of), has_null))
+    return BoundLeaf(leaf, test, (field.name,), None, Lookup(field, tuple(values))), field
 
 
 def _bind_prefix(leaf: ex.Like, field: Field) -> tuple[BoundLeaf, Field] | None:

@@ -95,7 +95,7 @@ class Evaluation:
         self.bound = bound
         self.n = n
         self._sources = sources
-        self._held: dict[tuple[int, str], Mask] = {}
+        self._held: dict[tuple[int, str], Mask] = {}  # by leaf (its id) and source
         answering = [source for source in sources if source.may_hold is not None]
         self._asks_keys = bool(answering) and any(leaf.lookup is not None for leaf in bound.leaves)
 
@@ -234,8 +234,7 @@ class Evaluation:
         return some.of(leaf, some.by_source(leaf))
 
     def _allowed(self, source: str, leaf: BoundLeaf) -> Outcomes | None:
-        index = next(i for i, other in enumerate(self.bound.leaves) if other is leaf)
-        held = self._held.get((index, source))
+        held = self._held.get((id(leaf), source))
         return None if held is None else np.where(held, np.uint8(outcome.UNKNOWN),
                                                   np.uint8(outcome.FALSE | outcome.NULL))
 
@@ -251,7 +250,7 @@ class Evaluation:
             candidates[open_rows] = True
             found = source.may_hold(leaf.lookup.column, leaf.lookup.values, candidates)
             if found is not None:
-                self._held[index, source.name] = found | ~candidates
+                self._held[id(leaf), source.name] = found | ~candidates
 
 
 def _where(rows: Rows, flags: npt.NDArray[Any]) -> Rows:

@@ -9,6 +9,7 @@ import pytest
 from evaluator import bind as general
 from evaluator import expression as ex
 from evaluator.bind_plain import bind_plain
+from evaluator.leaves import Membership
 from evaluator.schema import Field, Schema
 from evaluator.semantics import ENGINES, Semantics
 from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
@@ -67,6 +68,25 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
             quick += 1
             assert found[0] == in_general(leaf, semantics, monkeypatch), (pattern, escape)
     assert quick > 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("members", [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5], [1, "1"]],
+                         ids=str)
+def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    semantics = Semantics.named(engine, "UTC")
+    for index, of in enumerate(TYPES):
+        leaf = ex.In(ex.Column((f"c{index}",)), tuple(ex.Literal(m, of) for m in members))
+        found = bind_plain(leaf, SCHEMA, semantics)
+        if found is not None:
+            quick, wanted = found[0], in_general(leaf, semantics, monkeypatch)
+            assert (quick.columns, quick.reason, quick.lookup) == (wanted.columns, wanted.reason, wanted.lookup)
+            assert isinstance(quick.test, Membership)
+            assert isinstance(wanted.test, Membership)
+            assert quick.test.operand == wanted.test.operand
+            assert list(quick.test.members.values) == list(wanted.test.members.values)
+            assert quick.test.members.has_null is wanted.test.members.has_null
+            assert quick.test.members.array.dtype == wanted.test.members.array.dtype
 
 
 @pytest.mark.parametrize("leaf", [
