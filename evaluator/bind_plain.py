@@ -85,7 +85,7 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
             values.append(value)
         else:
             return None
-    if limits is not None and values and not limits[0] <= min(values) <= max(values) <= limits[1]:
+    if not values or (limits is not None and not limits[0] <= min(values) <= max(values) <= limits[1]):
         return None
     test = Membership(BoundColumn(field, of), Members.of(values, array_dtype(of), has_null))
     return BoundLeaf(leaf, test, (field.name,), None, Lookup(field, tuple(values))), field

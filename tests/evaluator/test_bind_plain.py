@@ -71,8 +71,8 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("members", [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5], [1, "1"]],
-                         ids=str)
+@pytest.mark.parametrize("members", [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5],
+                                     [1, "1"]], ids=str)
 def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     semantics = Semantics.named(engine, "UTC")
     for index, of in enumerate(TYPES):
