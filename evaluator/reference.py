@@ -36,6 +36,10 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 
+#: Functions that give one of their arguments as it is.
+_CHOICES = ("coalesce", "nvl", "ifnull", "greatest", "least")
+
+
 def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema,
              semantics: Semantics) -> bool | None:
     """The value of a filter on a row: column name to value, a missing column is NULL.
@@ -71,12 +75,12 @@ def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Sche
             case ex.Literal(value=value, type=of):
                 return (math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value), of
             case ex.Cast(type=to):
-                value, of = children[0]
+                value, of = children[0] if to.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
                 return (None if value is None else convert(value, of, to)), to
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
             case ex.Call(function=name):
-                return _call(name, children)
+                return _call(name, children if name in _CHOICES else [_shown(one, semantics) for one in children])
             case ex.If():
                 return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
@@ -94,9 +98,15 @@ def _column(column: ex.Column, row: Mapping[str, Any], schema: Schema, semantics
         raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
     value = row.get(field.name)
     of = column.type if column.type is not None and column.type.kind is Kind.CHAR else field.type
-    if of.kind is Kind.TIMESTAMP_LTZ and value is not None:
-        return _wall_clock(value, semantics), TIMESTAMP
     return value, of
+
+
+def _shown(operand: _Typed, semantics: Semantics) -> _Typed:
+    """An instant as the session shows it: functions work on wall clocks."""
+    value, of = operand
+    if of.kind is not Kind.TIMESTAMP_LTZ:
+        return operand
+    return None if value is None else _wall_clock(value, semantics), TIMESTAMP
 
 
 def _wall_clock(micros: int, semantics: Semantics) -> int:
