@@ -99,8 +99,10 @@ def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rn
     statistics = {name: replace(s, parts=None) for name, s in table.statistics.items()
                   if any(field.name == name for field in bound.columns)}
     whole = evaluate(bound, n, [Source("column_stats", statistics)]).outcomes
-    chosen = np.array(sorted(rng.sample(range(n), ALONE)))
-    few = evaluate(bound, ALONE, [Source("column_stats", {name: s.take(chosen) for name, s in statistics.items()})])
+    full = np.flatnonzero(~_without_rows(table)).tolist()
+    chosen = np.array(sorted(rng.sample(full, min(ALONE, len(full)))), np.int64)
+    taken = {name: s.take(chosen) for name, s in statistics.items()}
+    few = evaluate(bound, len(chosen), [Source("column_stats", taken)])
     one = [evaluate_slice(bound, {name: interval_at(s, k) for name, s in statistics.items()}) for k in chosen.tolist()]
     broken = [(k, int(whole[k]), got) for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), one, strict=True)
               for got in (a, b) if got != whole[k]]
