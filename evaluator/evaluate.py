@@ -344,7 +344,8 @@ class _Answers:
         total: Outcomes | None = None
         for answer in by_source.values():
             total = answer if total is None else total & answer
-        if total is None or (len(leaf.columns) > 1 and len(self._views) > 1):
+        known = any(name in view.source.statistics for view in self._views for name in leaf.columns)
+        if total is None or not known or (len(leaf.columns) > 1 and len(self._views) > 1):
             joint = _JointView(self._views, self._n)
             answer = _broadcast(test_outcome(leaf.test, joint.range_of), self._n)
             total = answer if total is None else total & answer
