@@ -158,7 +158,9 @@ class Grammar:
     def _membership(self, name: str) -> ex.In:
         rng = self._rng
         count = 120 if rng.random() < 0.01 else rng.randint(1, 5)
-        members: list[ex.Operand] = [self._constant(name) for _ in range(count)]
+        alike = count > 5 or rng.random() < 0.5
+        members: list[ex.Operand] = [self._literal(TYPES[name]) if alike else self._constant(name)
+                                     for _ in range(count)]
         if rng.random() < 0.25:
             members[rng.randrange(count)] = NULL
         return ex.In(self._column(name), tuple(members))
