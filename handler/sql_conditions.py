@@ -8,7 +8,8 @@
     startswith(s, 'p')                   s LIKE 'p%', wildcards of p escaped
     s LIKE ANY ('a%', 'b%')              s LIKE 'a%' OR s LIKE 'b%'
     a bare boolean value                 value = TRUE
-    RLIKE, ILIKE, subqueries             ?(reason)
+    s RLIKE '^ab.'                       s LIKE 'ab%' AND ?(reason)
+    ILIKE, subqueries                    ?(reason)
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from sqlglot import exp
 
 from evaluator.expression import And, Compare, Constant, HudiExpression, In, IsNull, Like, Literal, Not, Or, Unknown
+from evaluator.regular_expression import matches
 from handler.sql_literals import LiteralError
 from handler.sql_operands import TRUE, operand
 
@@ -73,7 +75,7 @@ def _condition(node: exp.Expr) -> HudiExpression:
         case exp.ILike() | exp.Escape():
             return _undecided(node, "ILIKE is not decided")
         case exp.RegexpLike():
-            return _undecided(node, "a regular expression is not decided")
+            return _regular_expression((node.this, node.expression))
         case exp.Boolean():
             return Constant(bool(node.this))
         case exp.Null():
@@ -230,8 +232,14 @@ def _null_test(arguments: Sequence[exp.Expr]) -> HudiExpression:
     return _is_null(arguments[0].unnest()) if len(arguments) == 1 else Unknown("isnull takes one argument")
 
 
-def _regular_expression(_: Sequence[exp.Expr]) -> HudiExpression:
-    return Unknown("a regular expression is not decided")
+def _regular_expression(arguments: Sequence[exp.Expr]) -> HudiExpression:
+    if len(arguments) == 2:
+        match operand(arguments[1]):
+            case Literal(value=str(pattern)):
+                return matches(operand(arguments[0]), pattern)
+            case Literal(value=None):
+                return Constant(None)
+    return Unknown("a regular expression that is not a constant is not decided")
 
 
 _FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], HudiExpression]] = {

@@ -10,6 +10,7 @@
     IS [NOT] NULL                    IsNull, Not
     IS [NOT] TRUE / FALSE            sarg.truth
     LIKE, LIKE ANY, LIKE ALL         Like, Or, And; literal patterns over STRING and VARCHAR
+    RLIKE                            the text that the pattern starts with, as Like; the rest is Unknown
     column, struct field             Column with its path; virtual columns are Opaque
     casts                            Cast to the node's type; number <-> timestamp is Opaque (zone and settings)
     IF, CASE, nullif                 If, within each other; a condition that is not understood is Unknown
@@ -42,6 +43,7 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
+from evaluator.regular_expression import matches
 from evaluator.types import BOOLEAN, Kind, Type
 from sarg.calls import call, exactly, only
 from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode, fold_tree
@@ -159,6 +161,9 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
                 raise UnsupportedError(f"{name} over something that is not a column")
             likes = [_like(children[0], pattern) for pattern in children[1:]]
             return _joined("GenericUDFOPAnd" if name.endswith("All") else "GenericUDFOPOr", likes)
+        case "GenericUDFRegExp" if len(children) == 2 and isinstance(children[1], Literal) and isinstance(
+                children[1].value, str):
+            return matches(_operand(children[0]), children[1].value)
         case "GenericUDFRegExp" | "GenericUDFInBloomFilter":
             raise UnsupportedError(f"function {sql_name(java)} is not decided")
         case _:

@@ -111,6 +111,11 @@ FORMS = {
     "constants": [
         ("true", "ABCDEF"), ("false", ""), ("NULL", ""), ("1 = 1", "ABCDEF"), ("1 = 2", ""), ("i = NULL", ""),
         ("i = 5 AND 1 = 2", ""), ("i = 5 OR 1 = 1", "ABCDEF")],
+    "regular expressions": [
+        ("s RLIKE '^b'", "BCEF"), ("s RLIKE '^ba.*n'", "BCF"), ("regexp_like(s, '^ba+')", "BCF"),
+        ("s RLIKE '^bz?'", "BCEF"), ("s RLIKE '^a|b'", "ABCDEF"), ("s RLIKE '(?i)^x'", "ABCDEF"),
+        ("NOT s RLIKE '^b'", "ACF"),
+        ("NOT s RLIKE '^b.'", "ABCDEF"), ("s RLIKE '^b%'", "CEF"), ("s RLIKE NULL", "")],
     "Unknown": [
         ("s RLIKE 'x'", "ABCDEF"), ("s RLIKE 'x' AND i = 5", "AF"), ("s RLIKE 'x' OR i = 5", "ABCDEF"),
         ("NOT s RLIKE 'x'", "ABCDEF"), ("NOT (s RLIKE 'x' OR i < 20)", "CF"), ("nosuch(i) = 3", "ABCDEF")],

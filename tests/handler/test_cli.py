@@ -179,7 +179,7 @@ def test_a_broken_index_is_an_answer_unless_strict(main_cow_copy):
 # -- explain
 
 def test_explain_for_people(main_cow):
-    result = run("explain", main_cow, "--where", "(i = 100 OR u = 3) AND s RLIKE '^a' AND p = 'p1'")
+    result = run("explain", main_cow, "--where", "(i = 100 OR u = 3) AND s RLIKE 'a' AND p = 'p1'")
     assert result.exit_code == 0
     for text in ("AND", "OR", "i = 100", "11/14", "Why not more was skipped", "it alone keeps", "hudi#9397", "regular",
                  "covers 42 % of its", "kept by u = 3 too"):
