@@ -32,6 +32,8 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
     if name in ("greatest", "least"):
         present = [v for v in values if v is not None]
         return (max if name == "greatest" else min)(present, default=None)
+    if name == "isnan":
+        return isinstance(values[0], float) and math.isnan(values[0])
     if any(v is None for v in values):
         return None
     if any(isinstance(v, float) and not math.isfinite(v) for v in values):

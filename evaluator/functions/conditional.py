@@ -1,4 +1,4 @@
-"""Conditionals over intervals: the result is one of the branches, whichever the row takes."""
+"""Conditionals over intervals: the result is one of the branches, whichever the row takes; and the test for NaN."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evaluator.errors import UnsupportedError
 from evaluator.functions.base import INTEGERS, Argument, RangeFunction, decimal_parts, widest_integer
 from evaluator.interval import Interval, hull
 from evaluator.semantics import Semantics
-from evaluator.types import Kind, Type, decimal_type
+from evaluator.types import BOOLEAN, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 
@@ -48,6 +48,19 @@ def _coalesce(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval
     return Interval(result.lo, result.hi, all(i.null for i in reached), result.value)
 
 
+def _number(types: Sequence[Type]) -> Type:
+    if len(types) != 1 or not types[0].kind.is_number:
+        raise UnsupportedError("isnan of anything but a number is not decided")
+    return BOOLEAN
+
+
+def _is_nan(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
+    """isnan is never NULL (Spark has it; of NULL it is false). Where both bounds are known there is no NaN."""
+    x = arguments[0]
+    may_be = x.type.kind.is_fractional and x.interval.value and not x.interval.is_bounded
+    return Interval(0, int(may_be), null=False)
+
+
 _COALESCE = RangeFunction(_one_type, _coalesce)
 
 FUNCTIONS = {
@@ -55,4 +68,5 @@ FUNCTIONS = {
     "coalesce": _COALESCE,
     "nvl": _COALESCE,
     "ifnull": _COALESCE,
+    "isnan": RangeFunction(_number, _is_nan),
 }

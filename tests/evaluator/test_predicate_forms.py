@@ -123,7 +123,7 @@ FORMS = {
         ("i + 1 = 10", "AF"), ("i - 10 >= 10", "CF"), ("i * -1 > -10", "AF"), ("-i > -10", "AF"),
         ("abs(d) = 2.0D", "ABF"), ("i % 100 = 25", "CF"), ("i + j > 40", "F"), ("i / 2 > 9.9D", "CF"),
         ("floor(d) = 0", "EF"), ("round(d) > 15", "CF"), ("sqrt(d) > 4", "BCF"),
-        ("pmod(i, 100) = 5", "AF"), ("greatest(i, j) < 5", "CDF")],
+        ("isnan(d)", "F"), ("NOT isnan(d)", "ABCDEF"), ("pmod(i, 100) = 5", "AF"), ("greatest(i, j) < 5", "CDF")],
     "casts": [
         ("cast(i AS bigint) = 5", "AF"), ("cast(i AS string) = '5'", "AF"), ("cast(d AS int) = 0", "EF"),
         ("cast(dt AS timestamp) < timestamp'2020-01-01 00:00:00'", "CF"), ("cast(t AS date) = date'2020-01-01'", "ACF"),

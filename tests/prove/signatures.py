@@ -33,5 +33,6 @@ SIGNATURES: dict[str, tuple[str, ...]] = {
     "concat": ("text", "text", "text*"),
     "repeat": ("text", "small"),
     **dict.fromkeys(("coalesce", "nvl", "ifnull"), ("any", "same")),
+    "isnan": ("number",),
     "branches": ("any", "same", "same*"),
 }
