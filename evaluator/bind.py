@@ -175,6 +175,8 @@ class _Binder:
             return _between_constants(op, left, right), None
         if not right.interval.value:
             return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
+        if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
+            raise UnsupportedError("text <=> a constant of another type is not decided: it may be NULL in Hive")
         operand, interval = self._in_domain_of(left, right)
         if _meets_in_38_digits(operand.type, right.type, self._semantics):
             common, limit = _common_decimal(operand.type, right.type)
@@ -205,6 +207,10 @@ class _Binder:
                 break
         if isinstance(operand, BoundConstant):
             raise UnsupportedError("a comparison of constants is not decided")
+        if operand.type.kind in (Kind.STRING, Kind.VARCHAR):
+            read_as = _type_for_text(constant.type, operand.type, self._semantics)
+            if read_as != operand.type:
+                operand = BoundFunction("cast", (operand,), read_as, self._semantics)
         interval = in_domain(constant.value, constant.type, operand.type, self._semantics, via)
         if isinstance(operand, BoundFunction) and operand.type.kind is Kind.TIMESTAMP:
             interval = as_shown(interval, self._semantics)
@@ -313,6 +319,8 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
     Only where a value has one text is that the same: integers among integers, dates among dates. A list whose numbers
     have no common decimal is rounded (Hive: 2 is in (1.5) for a decimal(38,0)) or loses numbers (Spark).
     """
+    if column.kind.is_text and not all(m.type.kind.is_text for m in members):
+        raise UnsupportedError("text IN a list of other types is not decided: engines differ")
     if column.kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("IN over binary is not decided under this engine")
     decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
@@ -323,7 +331,8 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
     if column.kind.is_integer:
         alike = all(m.type.kind.is_integer or (m.type.kind.is_text and is_integer_text(m.value)) for m in members)
     else:
-        alike = column.kind is Kind.DATE and all(m.type.kind is Kind.DATE or m.type.kind.is_text for m in members)
+        alike = column.kind is Kind.DATE and all(
+            m.type.kind is Kind.DATE or (m.type.kind.is_text and len(str(m.value)) == 10) for m in members)
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
 
@@ -416,6 +425,15 @@ def _only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
     """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
     return exact and target.kind.is_fractional
+
+
+def _type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
+    """The type in which a text is compared with a constant; other texts than those of ``from_text`` do not matter."""
+    if constant.kind.is_number:
+        return constant if constant.kind.is_integer and semantics.text_takes_column_type else DOUBLE
+    if constant.kind is Kind.DATE:
+        return constant
+    return TIMESTAMP if constant.kind is Kind.TIMESTAMP else text
 
 
 def _adds_midnight(source: Type, target: Type, constant: Type) -> bool:

@@ -48,6 +48,7 @@ _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
+_LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 #: Before 1582-10-15 engines and versions disagree about the calendar.
 _GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - _EPOCH_ORDINAL
@@ -64,8 +65,10 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR if literal.kind.is_text:
             return _as_text(value, literal, column)
         case Kind.DATE:
+            value = _padded(value, semantics)[:10] if literal.kind.is_text else value
             return _as_date(value, literal, semantics)
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
+            value = _padded(value, semantics) if literal.kind.is_text else value
             return _as_timestamp(value, literal, column, semantics)
         case Kind.BOOLEAN if literal.kind is Kind.BOOLEAN:
             return point(int(value))
@@ -217,6 +220,12 @@ def _day_of_text(text: str) -> int:
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is not a date") from error
     return _checked_day(day)
+
+
+def _padded(text: str, semantics: Semantics) -> str:
+    """``2020-1-2T10:00:00`` as it is usually written, for an engine that reads it so."""
+    match = _LOOSE_TEXT.fullmatch(text) if semantics.dates_from_any_text else None
+    return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
 
 
 def _checked_day(day: int) -> int:

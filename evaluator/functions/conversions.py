@@ -18,7 +18,7 @@
     timestamp           number                 seconds since the epoch
     ==================  =====================  ==============================================================
 
-Text to anything else is not decided: its order is not that of the values.
+Text to anything else is decided where the slice has one text only: see ``evaluator.functions.from_text``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Any
 from evaluator.errors import UnsupportedError
 from evaluator.functions.base import INTEGERS, Argument, monotone, strict
 from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
+from evaluator.functions.from_text import from_text, reads_text
 from evaluator.interval import Interval
 from evaluator.literal import exact_number, nearest_float
 from evaluator.semantics import Semantics
@@ -67,6 +68,8 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
         return argument.interval
     if source.kind is Kind.VOID:
         return Interval(null=True, value=False)
+    if source.kind in (Kind.STRING, Kind.VARCHAR) and reads_text(target):
+        return from_text(argument, target)
     match target.kind:
         case kind if kind.is_integer:
             return _to_integer(argument, target, semantics)

@@ -169,8 +169,10 @@ PITFALLS = [
     Pitfall("P10", "a date before a time of its day", {"dt": stats(DATE, D20200102, D20200102)},
             "dt < timestamp'2020-01-02 12:00:00'", "T"),
     # A text column against a number (StarRocks#73511, StarRocks#20884, delta#7136).
-    Pitfall("P11", "'9' > 10 as text, not as numbers", NUMBER_TEXT, "s > 10", "TFN"),
-    Pitfall("P11", "the same in Hive", NUMBER_TEXT, "s > 10", "TFN", HIVE),
+    Pitfall("P11", "'9' > 10 as text, not as numbers", NUMBER_TEXT, "s > 10", "F"),
+    Pitfall("P11", "the same in Hive", NUMBER_TEXT, "s > 10", "F", HIVE),
+    Pitfall("P11", "from '9' to '99' there are texts of every size", {"s": stats(STRING, "9", "99")}, "s > 1000",
+            "TFN"),
     Pitfall("P11", "a number column against text that is an integer", {"x": stats(INT, 5, 5)}, "x = '6'", "F"),
     Pitfall("P11", "a number column against text that is none", {"x": stats(INT, 5, 5)}, "x = '5.5'", "TFN"),
     Pitfall("P11", "a list of text and numbers", {"x": stats(BIGINT, 1, 1)}, "x IN ('1.0')", "TFN"),

@@ -1,0 +1,63 @@
+"""CAST of text to numbers, dates and timestamps: decided where all texts of the slice are one.
+
+The order of texts is not that of the values they stand for, so a range of texts says nothing. But a column that has one
+text in each slice, as a partition column has, converts like a constant: ``p = 5`` on ``p`` in ['5', '5']. Only texts
+that every engine and setting reads alike are decided:
+
+    target              texts
+    ==================  ==================================================
+    integer             ``-12``, if the type holds it
+    float, double       ``-12``, ``-12.50``
+    decimal(p, s)       the same, if they need no rounding
+    date                ``2020-01-02``
+    timestamp           ``2020-01-02 10:30:00``, ``2020-01-02 10:30:00.5``
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from evaluator.errors import UnsupportedError
+from evaluator.functions.base import Argument, strict
+from evaluator.interval import Interval
+from evaluator.literal import exact_number, is_integer_text, is_number_text, nearest_float, wall_clock_of_text
+from evaluator.types import Kind, Type
+from evaluator.zones import DAY
+
+__all__ = ["from_text", "reads_text"]
+
+
+def reads_text(target: Type) -> bool:
+    """Whether texts are converted to this type at all."""
+    return target.kind.is_number or target.kind in (Kind.DATE, Kind.TIMESTAMP)
+
+
+def from_text(argument: Argument, target: Type) -> Interval:
+    """The interval of ``CAST(text AS target)``."""
+    text = argument.interval.lo
+    value = _value_of(text, target) if argument.interval.is_point and isinstance(text, str) else None
+    return strict([argument], value, value, null=value is None)
+
+
+def _value_of(text: str, target: Type) -> int | float | Fraction | None:
+    if target.kind.is_integer:
+        smallest, largest = target.integer_range()
+        return int(text) if is_integer_text(text) and smallest <= int(text) <= largest else None
+    if target.kind.is_number:
+        if not is_number_text(text):
+            return None
+        number = Decimal(text)
+        if target.kind is Kind.DECIMAL:
+            fits = number == round(number, target.scale) and abs(number) < 10 ** (target.precision - target.scale)
+            return exact_number(number) if fits else None
+        double = float(number)
+        # A float may be read from the text at once, or through a double: both must give the same.
+        return double if target.kind is Kind.DOUBLE or nearest_float(double) == double else None
+    try:
+        wall_clock = wall_clock_of_text(text)
+    except UnsupportedError:
+        return None
+    if target.kind is Kind.DATE:
+        return wall_clock // DAY if len(text) == 10 else None
+    return wall_clock if len(text) > 10 and isinstance(wall_clock, int) else None
