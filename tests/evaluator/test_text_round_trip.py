@@ -61,3 +61,13 @@ def test_the_round_trip_keeps_rows_around_a_change_of_clocks(day: int, hour: int
     for op in ("=", "<=", ">="):
         leaf = ex.Compare(op, operand, lit(wall, TIMESTAMP))
         assert "T" in outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, instant, instant)}, BERLIN)
+
+
+@pytest.mark.parametrize("operand", [ex.Call("to_timestamp", (col("x"),)), ex.Call("to_timestamp", (text("x"),))],
+                         ids=str)
+@pytest.mark.parametrize("op", ["=", ">"])
+def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: str) -> None:
+    """02:10 for the second time is later than 02:10, which means the first, but its text says the same."""
+    again = AUTUMN * DAY + HOUR + HOUR // 6
+    leaf = ex.Compare(op, operand, lit(AUTUMN * DAY + 2 * HOUR + HOUR // 6, TIMESTAMP))
+    assert "T" in outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, again, again)}, BERLIN)
