@@ -1,67 +1,40 @@
 """Evaluation: from a bound filter and statistics to the outcome of every slice (contracts C1, C6).
 
-Two renderings of one rule table. ``evaluate`` takes all slices at once, as arrays, from any number of sources (one per
-index kind) and intersects what they answer, leaf by leaf. ``evaluate_slice`` takes one slice as intervals. Functions
-over columns are
-computed once per distinct pair of bounds.
+The entrance to the evaluator. Which slices are kept comes first, by the cheapest way for their number:
+
+    up to 200 slices   plain Python values                    evaluator.small
+    more               a search of the filter's formula       evaluator.planes, evaluator.search
+
+Everything else (outcomes, fully matched slices, what each leaf said) is worked out on arrays when it is asked for
+(``evaluator.answers``), for the slices that it is asked for. ``evaluate_slice`` answers for one slice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator import outcome, small
-from evaluator.bind import BoundExpression, BoundLeaf, Instruction
-from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler, lanes_of
-from evaluator.descent import descend
-from evaluator.interval import UNKNOWN, Interval
-from evaluator.leaves import Comparison, Fixed, Test, test_outcome
-from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.answers import Answers
+from evaluator.bind import BoundExpression, Instruction
+from evaluator.columns import lanes_of
+from evaluator.leaves import BoundLeaf
+from evaluator.one_slice import evaluate_slice, interval_at
 from evaluator.outcome import Outcomes
 from evaluator.planes import formula_of, needs_itself, polarities
-from evaluator.ranges import MaskedBound, Range, masked_range_of, range_of
-from evaluator.schema import Field
 from evaluator.search import DEEPEST, depth_of, search
 from evaluator.single_bounds import Where
-from evaluator.types import Kind
+from evaluator.sources import MayHold, Source
 
 __all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluate_slice", "interval_at"]
-
-#: Distinct inputs for which one function is computed, at about 15 microseconds each.
-FUNCTION_INPUTS = 200_000
-#: Up to here each slice is asked by itself.
-_FEWEST_TO_DESCEND = 64
 
 Mask = npt.NDArray[np.bool_]
 #: ``(k,) int64`` numbers of slices, ascending.
 Rows = npt.NDArray[np.int64]
-MayHold = Callable[[Field, Sequence[object], "npt.NDArray[np.bool_]"], "npt.NDArray[np.bool_] | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
-
-    ``may_hold(column, values, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values;
-    None: no answer. Only the candidates, ``(n,) bool``, need be looked at.
-    """
-
-    name: str
-    statistics: Mapping[str, ColumnStatistics]
-    may_hold: MayHold | None = None
-
-    def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> Source:
-        """The statistics of some columns in some slices."""
-        return Source(self.name, {name: self.statistics[name].take(rows) for name in columns
-                                  if name in self.statistics})
 
 
 class LeafAnswer:
@@ -71,7 +44,7 @@ class LeafAnswer:
     by_source   as each source gave them, if it had something to say
     """
 
-    def __init__(self, answers: _Answers, leaf: BoundLeaf) -> None:
+    def __init__(self, answers: Answers, leaf: BoundLeaf) -> None:
         self._answers = answers
         self._leaf = leaf
 
@@ -100,8 +73,8 @@ class Evaluation:
         self._asks_keys = bool(answering) and any(leaf.lookup is not None for leaf in bound.leaves)
 
     @cached_property
-    def _everywhere(self) -> _Answers:
-        return _Answers(self._sources, self.n, self._allowed)
+    def _everywhere(self) -> Answers:
+        return Answers(self._sources, self.n, self._allowed)
 
     @cached_property
     def leaves(self) -> tuple[LeafAnswer, ...]:
@@ -229,7 +202,7 @@ class Evaluation:
         if "outcomes" in answer.__dict__ and not self._asks_keys:
             known: Outcomes = answer.outcomes[rows]
             return known
-        some = _Answers([source.take(rows, leaf.columns) for source in self._sources], len(rows),
+        some = Answers([source.take(rows, leaf.columns) for source in self._sources], len(rows),
                         lambda name, of: None if (held := self._allowed(name, of)) is None else held[rows])
         return some.of(leaf, some.by_source(leaf))
 
@@ -263,48 +236,6 @@ def evaluate(bound: BoundExpression, n: int, sources: Sequence[Source]) -> Evalu
     return Evaluation(bound, n, sources)
 
 
-def evaluate_slice(bound: BoundExpression, statistics: Mapping[str, Interval]) -> int:
-    """The outcome of one slice from intervals of its columns, in the form of the columns' arrays (``interval_at``)."""
-
-    def scalar_range(operand: BoundOperand) -> Range:
-        return range_of(_interval_of(operand, statistics, ordinal=True))
-
-    stack: list[int] = []
-    for step in bound.program:
-        match step.operation:
-            case "leaf":
-                stack.append(int(test_outcome(bound.leaves[step.operand].test, scalar_range)))
-            case "not":
-                stack.append(outcome.NOT_TABLE[stack.pop()])
-            case operation:
-                table = outcome.AND_TABLE if operation == "and" else outcome.OR_TABLE
-                result = outcome.TRUE if operation == "and" else outcome.FALSE
-                for _ in range(step.operand):
-                    result = table[result << 3 | stack.pop()]
-                stack.append(result)
-    return stack[0]
-
-
-def interval_at(statistics: ColumnStatistics, index: int) -> Interval:
-    """One slice's statistics of a column as an interval, in the form of the arrays."""
-    [row] = _rows(statistics.take(np.array([index])))
-    return _interval(statistics, *row)
-
-
-def _rows(statistics: ColumnStatistics) -> Iterator[tuple[Any, Any, bool, bool, bool, bool]]:
-    """Slice by slice as Python values: lo, hi, lo known, hi known, may be null, may be a value."""
-    return zip(statistics.lo.tolist(), statistics.hi.tolist(), statistics.lo_known.tolist(),
-               statistics.hi_known.tolist(), statistics.may_be_null.tolist(), statistics.may_be_value.tolist(),
-               strict=True)
-
-
-def _interval(statistics: ColumnStatistics, lo: Any, hi: Any, lo_known: bool, hi_known: bool, null: bool,
-              value: bool) -> Interval:
-    if statistics.type.kind.is_fractional and not (lo_known and hi_known and lo == lo and hi == hi):
-        lo_known = hi_known = False  # NaN may be among the values: it has no place in an order
-    return Interval(lo if lo_known else None, hi if hi_known else None, null, value)
-
-
 def _run(program: Sequence[Instruction], leaves: Sequence[Outcomes], n: int) -> Outcomes:
     stack: list[Outcomes] = []
     for step in program:
@@ -317,251 +248,3 @@ def _run(program: Sequence[Instruction], leaves: Sequence[Outcomes], n: int) -> 
                 parts = [stack.pop() for _ in range(step.operand)]
                 stack.append(outcome.conjoin(parts, n) if operation == "and" else outcome.disjoin(parts, n))
     return stack[0]
-
-
-class _Answers:
-    """The answers of all sources for n slices: one view per source, ranges of columns made once."""
-
-    def __init__(self, sources: Sequence[Source], n: int, allowed: Callable[[str, BoundLeaf], Outcomes | None]) -> None:
-        self._n = n
-        self._views = [_SourceView(source, n) for source in sources]
-        self._allowed = allowed
-
-    def by_source(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
-        """What each source says of a leaf, by its statistics and by the keys that it was asked for."""
-        found: dict[str, Outcomes] = {}
-        for view in self._views if leaf.columns else ():
-            said = [answer for answer in (view.answer(leaf), self._allowed(view.source.name, leaf))
-                    if answer is not None]
-            if said:
-                found[view.source.name] = said[0] if len(said) == 1 else said[0] & said[1]
-        return found
-
-    def of(self, leaf: BoundLeaf, by_source: Mapping[str, Outcomes]) -> Outcomes:
-        """The intersection, with what several sources say together of a leaf over several columns."""
-        if not leaf.columns:
-            return _broadcast(test_outcome(leaf.test, _unknown_range), self._n)
-        total: Outcomes | None = None
-        for answer in by_source.values():
-            total = answer if total is None else total & answer
-        known = any(name in view.source.statistics for view in self._views for name in leaf.columns)
-        if total is None or not known or (len(leaf.columns) > 1 and len(self._views) > 1):
-            joint = _JointView(self._views, self._n)
-            answer = _broadcast(test_outcome(leaf.test, joint.range_of), self._n)
-            total = answer if total is None else total & answer
-        return total
-
-    def by_statistics(self, leaf: BoundLeaf) -> Outcomes:
-        """The outcomes of a leaf without keys."""
-        found = {view.source.name: answer for view in self._views if (answer := view.answer(leaf)) is not None}
-        return self.of(leaf, found)
-
-
-def _broadcast(answer: Any, n: int) -> Outcomes:
-    if isinstance(answer, np.ndarray) and answer.shape == (n,):
-        return answer
-    return np.full(n, answer, np.uint8)
-
-
-def _holds_function(test: Test) -> bool:
-    operands = (test.left, test.right) if isinstance(test, Comparison) else (
-        () if isinstance(test, Fixed) else (test.operand,))
-    return any(isinstance(operand, BoundFunction) for operand in operands)
-
-
-def _unknown_range(operand: BoundOperand) -> Range:
-    """A constant, or a column of which nothing is known, the same in every slice."""
-    interval = operand.interval if isinstance(operand, BoundConstant) else UNKNOWN
-    return masked_range_of(interval, _filler_of(operand))
-
-
-def _filler_of(operand: BoundOperand) -> object:
-    return filler(operand.type)
-
-
-def _interval_of(operand: BoundOperand, statistics: Mapping[str, Interval], *, ordinal: bool) -> Interval:
-    """The interval of an operand in one slice; a column as an argument of a function is in value form.
-
-    Functions may be nested as deeply as filters: their arguments are computed without recursion.
-    """
-    if not isinstance(operand, BoundFunction):
-        return _known_of(operand, statistics, ordinal=ordinal)
-    pending: list[tuple[BoundFunction, list[Interval]]] = [(operand, [])]
-    while True:
-        function, known = pending[-1]
-        if len(known) < len(function.arguments):
-            argument = function.arguments[len(known)]
-            if isinstance(argument, BoundFunction):
-                pending.append((argument, []))
-            else:
-                known.append(_known_of(argument, statistics, ordinal=False))
-            continue
-        pending.pop()
-        result = function.interval(known)
-        if not pending:
-            return result
-        pending[-1][1].append(result)
-
-
-def _known_of(operand: BoundColumn | BoundConstant, statistics: Mapping[str, Interval], *, ordinal: bool) -> Interval:
-    if isinstance(operand, BoundConstant):
-        return operand.interval
-    interval = statistics.get(operand.field.name, UNKNOWN)
-    if operand.is_nested:
-        interval = interval.nullable()
-    return interval if ordinal else _value_form(interval, operand)
-
-
-def _value_form(interval: Interval, column: BoundColumn) -> Interval:
-    if column.type.kind is not Kind.DECIMAL:
-        return interval
-    scale = 10**column.field.type.scale
-    return interval.with_bounds(*(None if bound is None else Fraction(int(bound), scale)
-                                  for bound in (interval.lo, interval.hi)))
-
-
-class _SourceView:
-    """One source during one evaluation: ranges of columns are made once."""
-
-    def __init__(self, source: Source, n: int) -> None:
-        self.source = source
-        self._n = n
-        self._ranges: dict[str, Range] = {}
-
-    def answer(self, leaf: BoundLeaf) -> Outcomes | None:
-        """The outcomes of a leaf from this source's statistics alone, or None when it knows none of the columns."""
-        if not any(name in self.source.statistics for name in leaf.columns):
-            return None
-        if len(leaf.columns) == 1 and self._n > _FEWEST_TO_DESCEND and _holds_function(leaf.test):
-            result = self._by_descent(leaf)
-        else:
-            result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
-        known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
-        if known is not None and known.parts is not None:
-            result = result & self._by_part(leaf, known.parts)
-        return result
-
-    def _by_descent(self, leaf: BoundLeaf) -> Outcomes:
-        name = leaf.columns[0]
-
-        def ask(interval: Interval) -> int:
-            def scalar_range(operand: BoundOperand) -> Range:
-                return range_of(_interval_of(operand, {name: interval}, ordinal=True))
-            return int(test_outcome(leaf.test, scalar_range))
-
-        return descend(self.source.statistics[name], ask)
-
-    def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
-        """A leaf over one column, file by file; a slice may be what any of its files may be."""
-        view = _SourceView(Source(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics))
-        united = np.full(self._n, outcome.UNKNOWN, np.uint8)
-        united[parts.slice_of] = outcome.EMPTY
-        np.bitwise_or.at(united, parts.slice_of, _broadcast(test_outcome(leaf.test, view.range_of),
-        len(parts.statistics)))
-        return united
-
-    def knows(self, column: BoundColumn) -> bool:
-        return column.field.name in self.source.statistics
-
-    def range_of(self, operand: BoundOperand) -> Range:
-        return _array_range(operand, self.column_range, self.statistics_of, self._n)
-
-    def statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
-        return self.source.statistics.get(column.field.name)
-
-    def column_range(self, column: BoundColumn) -> Range:
-        name = column.field.name
-        if name not in self._ranges:
-            statistics = self.statistics_of(column)
-            self._ranges[name] = _unknown_range(column) if statistics is None else _range_of_statistics(statistics)
-        found = self._ranges[name]
-        return replace(found, null=True) if column.is_nested else found
-
-
-class _JointView:
-    """All sources together, for a leaf over several columns: each column from the first source that knows it."""
-
-    def __init__(self, views: Sequence[_SourceView], n: int) -> None:
-        self._views = views
-        self._n = n
-
-    def _view_of(self, column: BoundColumn) -> _SourceView | None:
-        return next((view for view in self._views if view.knows(column)), None)
-
-    def range_of(self, operand: BoundOperand) -> Range:
-        return _array_range(operand, self._column_range, self._statistics_of, self._n)
-
-    def _column_range(self, column: BoundColumn) -> Range:
-        view = self._view_of(column)
-        return _unknown_range(column) if view is None else view.column_range(column)
-
-    def _statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
-        view = self._view_of(column)
-        return None if view is None else view.statistics_of(column)
-
-
-def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Range],
-                 statistics_of: Callable[[BoundColumn], ColumnStatistics | None], n: int) -> Range:
-    match operand:
-        case BoundColumn():
-            return column_range(operand)
-        case BoundConstant():
-            return _unknown_range(operand)
-        case BoundFunction():
-            return _function_range(operand, statistics_of, n)
-
-
-def _range_of_statistics(statistics: ColumnStatistics) -> Range:
-    lo_unknown, hi_unknown = statistics.unknown_bounds
-    return Range(MaskedBound(statistics.lo, lo_unknown), MaskedBound(statistics.hi, hi_unknown), statistics.any_null,
-                 statistics.any_value)
-
-
-def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],
-                    n: int) -> Range:
-    """A function over columns, once for each distinct input; the results are spread over the slices.
-
-    Inputs beyond ``FUNCTION_INPUTS`` are unknown: a slow answer would cost more than it saves.
-    """
-    known = {column.field.name: statistics_of(column) for column in _columns(function)}
-    columns = [(name, statistics) for name, statistics in known.items() if statistics is not None]
-    places: dict[Any, int] = {}
-    which = np.zeros(n, np.intp)
-    if columns:
-        rows = zip(*(_rows(statistics) for _, statistics in columns), strict=True)
-        which[:] = [places.setdefault(row, len(places)) for row in rows]
-        which[which >= FUNCTION_INPUTS] = min(len(places), FUNCTION_INPUTS)
-    else:
-        places[()] = 0
-    results: list[Interval] = []
-    for key in islice(places, FUNCTION_INPUTS):
-        at = {name: _interval(statistics, *row) for (name, statistics), row in zip(columns, key, strict=True)}
-        results.append(_interval_of(function, at, ordinal=False))
-    results.append(UNKNOWN)  # for the inputs that are too many
-    fill = _filler_of(function)
-    dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
-
-    def spread(values: Sequence[Any], of: Any) -> npt.NDArray[Any]:
-        distinct = np.empty(len(values), of)
-        distinct[:] = values
-        return distinct[which]
-
-    lo = MaskedBound(spread([fill if r.lo is None else r.lo for r in results], dtype),
-                     spread([r.lo is None for r in results], np.bool_))
-    hi = MaskedBound(spread([fill if r.hi is None else r.hi for r in results], dtype),
-                     spread([r.hi is None for r in results], np.bool_))
-    return Range(lo, hi, spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
-
-
-def _columns(function: BoundFunction) -> list[BoundColumn]:
-    found: list[BoundColumn] = []
-    stack: list[BoundOperand] = [function]
-    while stack:
-        match stack.pop():
-            case BoundColumn() as column:
-                found.append(column)
-            case BoundFunction(arguments=arguments):
-                stack.extend(arguments)
-            case _:
-                pass
-    return found
