@@ -151,8 +151,7 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
                            again(expression, session=leafwise))
     first = table.sources[:1]
     alone = again(expression, first) if len(table.sources) > 1 else found
-    # Where keys alone know a column, they cannot say that a leaf is never NULL.
-    failures += _missing("intersection", expression, semantics, alone | np.uint8(outcome.NULL), found)
+    failures += _missing("intersection", expression, semantics, alone, found)
     united = {name: grown(s) for name, s in table.statistics.items()}
     plain = again(expression, [Source("column_stats", seen(table.statistics))])
     larger = again(expression, [Source("column_stats", united)])

@@ -42,15 +42,15 @@ class Result:
     failures: list[str] = field(default_factory=list)
 
 
-def run(seed: int) -> Result:
-    """Draw a table and its filters from the seed, check them all, and shrink what fails."""
+def run(seed: int, filters: int = FILTERS) -> Result:
+    """Draw a table and so many filters from the seed, check them all, and shrink what fails."""
     rng = random.Random(seed)
     table = Table.drawn(rng)
     grammar = Grammar(rng, table.palettes)
     result = Result(seed)
     for fault, count in table.told.items():
         result.coverage.cases["writer", fault] += count
-    for number in range(FILTERS):
+    for number in range(filters):
         expression = grammar.filter()
         name = rng.choice(list(SEMANTICS))
         answer = check(expression, SEMANTICS[name], table, rng)

@@ -10,22 +10,25 @@ from evaluator.ranges import Range
 from evaluator.search import search
 from tests.prove.mutants import mutants_of
 from tests.prove.report import Total, text
-from tests.prove.rounds import CASES_PER_ROUND, run
+from tests.prove.rounds import run
 from tests.prove.signatures import SIGNATURES
+from tests.prove.table import SLICES
+
+FILTERS = 40
 
 
 def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:
     total = Total()
     for seed in (1, 2):
-        total.add(run(seed))
+        total.add(run(seed, FILTERS))
     assert total.failures == []
-    assert total.cases == 2 * CASES_PER_ROUND
+    assert total.cases == 2 * FILTERS * SLICES
     assert 0.2 < total.skipped / total.skippable <= 1
     assert "failures: 0" in text(total, 1, 1.0)
 
 
 def test_a_seed_gives_the_same_round_again() -> None:
-    first, again = run(3), run(3)
+    first, again = run(3, FILTERS), run(3, FILTERS)
     assert (first.skipped, first.skippable, first.coverage.cases) == (
         again.skipped, again.skippable, again.coverage.cases)
 
@@ -35,13 +38,13 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
         return a.lo < b.hi
 
     monkeypatch.setitem(rules._CAN_BE_TRUE, "<=", too_narrow)
-    failures = [failure for seed in (1, 2) for failure in run(seed).failures]
+    failures = [failure for seed in (1, 2) for failure in run(seed, FILTERS).failures]
     assert any("sound: " in failure and "row " in failure for failure in failures)
 
 
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.evaluate.search", lambda *of: search(*of)[1:])
-    assert any("search: " in failure for failure in run(1).failures)
+    assert any("search: " in failure for failure in run(1, FILTERS).failures)
 
 
 def test_every_function_has_arguments_to_draw() -> None:
