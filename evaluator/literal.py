@@ -12,12 +12,18 @@ one point; it is wider where the engine itself rounds the column before it compa
     decimal                 float, double       one unit in the last place around it: the column is rounded to binary
     double                  any number          nearest double
     float                   integer, decimal    from the nearest double to the nearest float: engines differ
+                                                (Hive 4 rounds a double constant to float, and either reads a float's
+                                                digits anew for a double column: both are in the interval)
     text                    text                the text; CHAR: from the trimmed to the padded text (P15)
     number                  canonical digits    the number; any other text: not converted (P11)
     date                    timestamp           its fraction of a day: 12:00 lies between two dates; a day around it
     where
                                                 clocks are set forward
-    date, timestamp         canonical text      as the engine reads it; any other text: not converted
+    date, timestamp         canonical text      as the engine reads it; any other text: not converted. From Hive 3 on
+                                                and in Spark also ``2020-1-2`` and ``2020-01-02T10:00:00``
+    any timestamp           nanoseconds         kept by Hive, dropped by Spark
+    integer, decimal        a number that only  the number, or NULL: Spark's common type has 38 digits; a text too
+                            some engines hold   large for an integer column is NULL there
     UTC timestamp           wall clock          every instant that may show this wall clock in the session zone (P14)
     ======================  ==================  ==================================================================
 

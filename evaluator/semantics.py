@@ -19,6 +19,12 @@ __all__ = ["ENGINES", "Semantics", "process_time_zone"]
 class Semantics:
     """The rules of one engine in one session. A flag that is set where the version is not known means "may".
 
+    Each is tested against the answers of real Hive 3.1.3, Hive 4.0.1 and Spark 3.5.5 (``tests/evaluator/data``). With
+    ANSI an overflow, a bad cast or a division by zero is an error of the query. Such a row has no value, but the user
+    expects the error: a condition that may raise it in a slice is unknown there, and keeps the slice. Only another
+    condition that is ANDed to it may rule the slice out, as it does in Spark's own pushdown. So the rules of ANSI are
+    those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags.
+
     Comparisons:
 
     signed_zero_differs         Hive 2 compares some doubles with Double.compare (-0.0 < 0.0).
