@@ -65,7 +65,7 @@ class _Descent:
                 self._asked += 1
                 outcome = self._ask(Interval(lo, hi, self._null, self._value))
                 found[self._rows[start:end]] = outcome
-                if not (same or _is_settled(outcome, self._null)):
+                if not (same or self._is_settled(outcome, lo, hi)):
                     open_starts.append(start)
                     open_ends.append(end)
             starts, ends = _split(open_starts, open_ends)
@@ -85,6 +85,18 @@ class _Descent:
         same = [a == b and c == d for a, b, c, d in zip(lo, lo_most, hi_least, hi, strict=True)]
         return lo, hi, same
 
+    def _is_settled(self, outcome: int, lo: Any, hi: Any) -> bool:
+        """One answer for all values of the hull: then also for the values of every slice in it.
+
+        NULL may be the answer for NULL, or for values: without NULL among them the function is asked again.
+        """
+        if outcome & (TRUE | FALSE) == TRUE | FALSE:
+            return False
+        if self._null and outcome & (TRUE | FALSE):
+            self._asked += 1
+            outcome = self._ask(Interval(lo, hi, False, self._value))
+        return outcome in (TRUE, FALSE, NULL)
+
     def _worthwhile(self) -> bool:
         """Whether any slice of a sample, asked by itself, says more than "anything"."""
         for place in np.linspace(0, len(self._rows) - 1, _SAMPLE).astype(np.intp).tolist():
@@ -93,12 +105,6 @@ class _Descent:
             if self._ask(Interval(lo, hi, self._null, self._value)) & (TRUE | FALSE) != TRUE | FALSE:
                 return True
         return False
-
-
-def _is_settled(outcome: int, null: bool) -> bool:
-    """One truth value for all values of the hull: then also for the values of every slice in it."""
-    values = outcome & (TRUE | FALSE)
-    return values in (TRUE, FALSE) and (null or not outcome & NULL)
 
 
 def _split(starts: list[int], ends: list[int]) -> tuple[Rows, Rows]:

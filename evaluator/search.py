@@ -14,9 +14,7 @@ Without an index (``ColumnStatistics.indexed``) everything is a scan of the boun
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +23,7 @@ import numpy.typing as npt
 
 from evaluator.codes import ABOVE, BELOW
 from evaluator.column_index import ColumnIndex
+from evaluator.masks import Masks, masks_of
 from evaluator.planes import Apart, Atom, Conjunction, Disjunction, Flag, Formula, Rest, Symbol, Within
 from evaluator.single_bounds import (
     Where,
@@ -50,7 +49,6 @@ DEEPEST = 200
 _SPARSE = 32
 _MOST_MEMBERS = 64
 _MOST_RUNS = 64
-_MOST_SPARE = 4
 
 
 def depth_of(formula: Formula) -> int:
@@ -62,52 +60,9 @@ def search(formula: Formula, n: int, rest: RestOf) -> npt.NDArray[np.int64]:
     """The slices in which a formula is TRUE, ``(k,) int64``, ascending."""
     if not isinstance(formula, Symbol):
         return np.arange(n if formula else 0, dtype=np.int64)
-    with _masks(n) as masks:
+    with masks_of(n) as masks:
         found = _Search(n, rest, masks).select(formula)
         return nonzero(found) if found.dtype == np.bool_ else np.sort(found).astype(np.int64)
-
-
-class _Masks:
-    """Arrays of n flags to write answers to. New memory costs more than a comparison, so they are used again."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self._free: list[Mask] = []
-        self._lent: list[Mask] = []
-
-    def take(self) -> Mask:
-        """An array to write to."""
-        mask = self._free.pop() if self._free else np.empty(self.n, np.bool_)
-        self._lent.append(mask)
-        return mask
-
-    def give_back(self, mask: Mask) -> None:
-        """This answer is not needed any more; nothing happens if it was not taken here."""
-        for place, lent in enumerate(self._lent):
-            if lent is mask:
-                self._free.append(self._lent.pop(place))
-                break
-
-    def give_back_all(self) -> None:
-        """The search is over; a few arrays stay for the next one."""
-        self._free = (self._free + self._lent)[:_MOST_SPARE]
-        self._lent = []
-
-
-_spare = threading.local()
-
-
-@contextmanager
-def _masks(n: int) -> Iterator[_Masks]:
-    """The arrays that this thread's last search of n slices left."""
-    masks = _spare.__dict__.pop("masks", None)
-    if masks is None or masks.n != n:
-        masks = _Masks(n)
-    try:
-        yield masks
-    finally:
-        masks.give_back_all()
-        _spare.masks = masks
 
 
 def _union(parts: Sequence[Rows]) -> Rows:
@@ -131,7 +86,7 @@ class _Box:
 class _Search:
     """One search; the codes of constants are found once."""
 
-    def __init__(self, n: int, rest: RestOf, masks: _Masks) -> None:
+    def __init__(self, n: int, rest: RestOf, masks: Masks) -> None:
         self._n = n
         self._masks = masks
         self._rest = rest

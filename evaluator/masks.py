@@ -1,0 +1,58 @@
+"""Arrays of flags that searches write their answers to, used again: new memory costs more than comparing all codes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Masks", "masks_of"]
+
+Mask = npt.NDArray[np.bool_]
+_MOST_SPARE = 4
+
+
+class Masks:
+    """Arrays of n flags to write answers to. New memory costs more than a comparison, so they are used again."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._free: list[Mask] = []
+        self._lent: list[Mask] = []
+
+    def take(self) -> Mask:
+        """An array to write to."""
+        mask = self._free.pop() if self._free else np.empty(self.n, np.bool_)
+        self._lent.append(mask)
+        return mask
+
+    def give_back(self, mask: Mask) -> None:
+        """This answer is not needed any more; nothing happens if it was not taken here."""
+        for place, lent in enumerate(self._lent):
+            if lent is mask:
+                self._free.append(self._lent.pop(place))
+                break
+
+    def give_back_all(self) -> None:
+        """The search is over; a few arrays stay for the next one."""
+        self._free = (self._free + self._lent)[:_MOST_SPARE]
+        self._lent = []
+
+
+_spare = threading.local()
+
+
+@contextmanager
+def masks_of(n: int) -> Iterator[Masks]:
+    """The arrays that this thread's last search of n slices left."""
+    masks = _spare.__dict__.pop("masks", None)
+    if masks is None or masks.n != n:
+        masks = Masks(n)
+    try:
+        yield masks
+    finally:
+        masks.give_back_all()
+        _spare.masks = masks
