@@ -43,10 +43,9 @@ def test_the_day_of_a_moments_text_is_its_day(operand: ex.Call) -> None:
 
 
 @pytest.mark.parametrize(("operand", "of"), [
-    (ex.Cast(text("x"), DATE), TIMESTAMP_LTZ), (ex.Cast(text("x"), TIMESTAMP), DATE),
     (ex.Call("to_timestamp", (col("x"),)), STRING), (ex.Call("to_timestamp", (text("x"), lit("yyyy", STRING))), DATE),
 ], ids=str)
-def test_what_old_hive_reads_as_null_or_text_may_spell_otherwise_is_unknown(operand: ex.Operand, of: Type) -> None:
+def test_what_text_may_spell_otherwise_is_unknown(operand: ex.Operand, of: Type) -> None:
     leaf = ex.Compare("=", operand, lit(D20200301 * DAY, TIMESTAMP))
     assert reasons_of(leaf, [("x", of)], HIVE)
     assert reasons_of(leaf, [("x", of)], SPARK)
@@ -71,3 +70,16 @@ def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: s
     again = AUTUMN * DAY + HOUR + HOUR // 6
     leaf = ex.Compare(op, operand, lit(AUTUMN * DAY + 2 * HOUR + HOUR // 6, TIMESTAMP))
     assert "T" in outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, again, again)}, BERLIN)
+
+
+@pytest.mark.parametrize(("operand", "of", "literal"), [
+    (ex.Cast(text("x"), DATE), TIMESTAMP_LTZ, lit(D20200301, DATE)),
+    (ex.Cast(text("x"), TIMESTAMP), DATE, lit(D20200301 * DAY, TIMESTAMP)),
+], ids=["a time as a date", "a date as a time"])
+@pytest.mark.parametrize("engine", [SPARK, HIVE], ids=["spark", "hive"])
+def test_what_old_hive_reads_as_null_may_be_the_day_or_null(operand: ex.Operand, of: Type, literal: ex.Literal,
+                                                            engine: Semantics) -> None:
+    value = D20200301 if of is DATE else D20200301 * DAY
+    found = outcome_of(ex.Compare("=", operand, literal), {"x": stats(of, value, value)}, engine)
+    assert "T" in found
+    assert "N" in found or engine is SPARK
