@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -201,7 +202,8 @@ def constants_for(name: str) -> st.SearchStrategy[ex.Literal]:
         case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
             texts = st.sampled_from(["2020-01-01", "2019-12-31", "2020-02-29"]).map(lambda t: ex.Literal(t, STRING))
             wall = values_of(TIMESTAMP).map(lambda v: ex.Literal(v, TIMESTAMP))
-            return own | texts | wall | values_of(DATE).map(lambda v: ex.Literal(v, DATE))
+            finer = values_of(TIMESTAMP).map(lambda v: ex.Literal(v + Fraction(1, 1000), TIMESTAMP))
+            return own | texts | wall | finer | values_of(DATE).map(lambda v: ex.Literal(v, DATE))
         case Kind.CHAR:
             return own | st.text("ab z", max_size=5).map(lambda t: ex.Literal(t, STRING))
         case _:
