@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
 
-__all__ = ["ColumnStatsDecoder", "StatsRecord"]
+__all__ = ["ColumnStatsDecoder", "StatsRecord", "name_types", "wrapper_of"]
 
 Skip = Callable[[bytes, int], int]
 _DOUBLE = struct.Struct("<d")
@@ -69,7 +69,7 @@ class ColumnStatsDecoder:
         self._tight = self._typed = False
         self._tail = 0
         self._head_skips: list[Skip] = []
-        self._wrappers: list[tuple[str, str]] = []
+        self._wrappers: dict[int, tuple[str, str]] = {}        # by the byte of the branch
         self._plan()
 
     def _plan(self) -> None:
@@ -79,21 +79,22 @@ class ColumnStatsDecoder:
         if place is None:
             raise FormatError("the HFile's schema has no column statistics")
         named: dict[str, Any] = {}
-        _name_types(self._schema, named)
+        name_types(self._schema, named)
         try:
             self._head_skips = [_skipper(field["type"], named) for field in fields[:place]]
             _, record = fields[place]["type"]
             record = named.get(record, record) if isinstance(record, str) else record
             body = {field["name"]: field["type"] for field in record["fields"]}
             order = tuple(body)
-            self._wrappers = [_wrapper(branch, named) for branch in body["minValue"]]
+            wrappers = [wrapper_of(branch, named) for branch in body["minValue"]]
+            self._wrappers = {2 * i: wrapper for i, wrapper in enumerate(wrappers)}
             rest = order[len(_BODY):]
             self._tight, self._typed = rest[:1] == ("isTightBound",), rest[-1:] == ("valueType",)
             self._tail = len(fields) - place - 1
             nullable = (*_BODY[:8], *(("valueType",) if self._typed else ()))
             self._fast = (
                 order[:len(_BODY)] == _BODY and len(rest) == self._tight + self._typed
-                and [_wrapper(branch, named) for branch in body["maxValue"]] == self._wrappers
+                and [wrapper_of(branch, named) for branch in body["maxValue"]] == wrappers
                 and all(isinstance(body[name], list) and body[name][0] == "null" for name in nullable)
                 and all(isinstance(f["type"], list) and f["type"][0] == "null" for f in fields[place + 1:])
                 and fields[place]["type"][0] == "null")
@@ -106,7 +107,7 @@ class ColumnStatsDecoder:
             return self._by_reference(data, start, end)
         try:
             return self._decode(data, start, end)
-        except _OtherShapeError:
+        except (_OtherShapeError, KeyError):
             return self._by_reference(data, start, end)
         except (IndexError, struct.error) as error:
             raise FormatError("a column statistics record is cut off") from error
@@ -124,9 +125,9 @@ class ColumnStatsDecoder:
         name, p = _text(data, p)
         column, p = _text(data, p)
         wrappers = self._wrappers
-        lo_wrapper, kind = wrappers[data[p] >> 1]
+        lo_wrapper, kind = wrappers[data[p]]
         lo, p = _long(data, p + 1) if kind == "long" else _value(data, p + 1, kind)
-        hi_wrapper, kind = wrappers[data[p] >> 1]
+        hi_wrapper, kind = wrappers[data[p]]
         hi, p = _long(data, p + 1) if kind == "long" else _value(data, p + 1, kind)
         rows, p = _count(data, p)
         nulls, p = _count(data, p)
@@ -142,11 +143,10 @@ class ColumnStatsDecoder:
             present = data[p]
             p += 1
             if present:
+                if present != 2:
+                    raise _OtherShapeError
                 ordinal, p = _long(data, p)
-                if data[p]:
-                    info, p = _bytes(data, p + 1)
-                else:
-                    p += 1
+                info, p = _text(data, p)
         if p + self._tail != end or data.count(0, p, end) != self._tail:
             raise _OtherShapeError
         return StatsRecord(name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info,
@@ -188,21 +188,22 @@ def _plain(wrapped: Any) -> tuple[str, Any]:
     return wrapper, value.encode() if isinstance(value, str) else value
 
 
-def _name_types(schema: Any, named: dict[str, Any]) -> None:
+def name_types(schema: Any, named: dict[str, Any]) -> None:
+    """Put the named types of a schema into ``named``, by their names without a namespace."""
     if isinstance(schema, list):
         for branch in schema:
-            _name_types(branch, named)
+            name_types(branch, named)
     elif isinstance(schema, Mapping):
         if "name" in schema and schema.get("type") in ("record", "fixed", "enum"):
             named[schema["name"]] = schema
         for key in ("type", "items", "values"):
             if isinstance(schema.get(key), (list, Mapping)):
-                _name_types(schema[key], named)
+                name_types(schema[key], named)
         for field in schema.get("fields", ()):
-            _name_types(field, named)
+            name_types(field, named)
 
 
-def _wrapper(branch: Any, named: Mapping[str, Any]) -> tuple[str, str]:
+def wrapper_of(branch: Any, named: Mapping[str, Any]) -> tuple[str, str]:
     """A branch of the union of wrappers: its name, and how its one field is decoded."""
     if branch == "null":
         return "", "null"
@@ -243,15 +244,15 @@ def _cannot_skip(_: bytes, __: int) -> int:
 
 def _text(data: bytes, p: int) -> tuple[bytes, int]:
     """An optional string."""
-    if not data[p]:
-        return b"", p + 1
+    if data[p] != 2:
+        return b"", _null(data, p)
     return _bytes(data, p + 1)
 
 
 def _count(data: bytes, p: int) -> tuple[int | None, int]:
     """An optional long."""
-    if not data[p]:
-        return None, p + 1
+    if data[p] != 2:
+        return None, _null(data, p)
     byte = data[p + 1]
     if byte < 128:
         return (byte >> 1) ^ -(byte & 1), p + 2
@@ -260,11 +261,18 @@ def _count(data: bytes, p: int) -> tuple[int | None, int]:
 
 def _skip_count(data: bytes, p: int) -> int:
     """Step over an optional long."""
-    if not data[p]:
-        return p + 1
+    if data[p] != 2:
+        return _null(data, p)
     p += 1
     while data[p] >= 128:
         p += 1
+    return p + 1
+
+
+def _null(data: bytes, p: int) -> int:
+    """Step over the branch byte of an optional value that is not there."""
+    if data[p]:
+        raise _OtherShapeError
     return p + 1
 
 

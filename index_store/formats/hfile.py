@@ -26,7 +26,7 @@ from index_store.errors import FormatError
 from index_store.formats.inflate import inflate
 from index_store.storage import ByteSource
 
-__all__ = ["HFile", "IndexEntry", "entries"]
+__all__ = ["HFile", "IndexEntry", "StoredBlock", "entries"]
 
 TRAILER_SIZE = 4096
 HEADER = struct.Struct(">8siiqBii")
@@ -42,6 +42,23 @@ class IndexEntry:
     offset: int
     size: int
     key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block's payload as it is stored: its place in the file, and how many bytes it has when it is inflated."""
+
+    offset: int
+    codec: int
+    data: bytes
+    size: int
+
+    def inflated(self) -> bytes:
+        """The ``size`` bytes of the block. Raises FormatError."""
+        try:
+            return inflate(self.codec, self.data, self.size)
+        except FormatError as error:
+            raise FormatError(error.why, self.offset) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +109,18 @@ class HFile:
 
     def blocks(self, prefixes: Sequence[bytes] | None = None) -> Iterator[bytes]:
         """The uncompressed data blocks that may hold a key with one of the prefixes (None: all), in file order."""
+        for block in self.stored_blocks(prefixes):
+            yield block.inflated()
+
+    def stored_blocks(self, prefixes: Sequence[bytes] | None = None) -> Iterator[StoredBlock]:
+        """The same blocks as they are stored, their headers checked."""
         wanted = range(len(self.index)) if prefixes is None else self._holding(prefixes)
         for run in self._runs(wanted):
             first, last = self.index[run[0]], self.index[run[-1]]
             blocks = _Blocks(self.source.read_at(first.offset, last.offset + last.size - first.offset), first.offset,
                              self.codec)
             for i in run:
-                yield blocks.payload(self.index[i].offset, b"DATABLK*", b"DATABLKE")
+                yield blocks.stored(self.index[i].offset, b"DATABLK*", b"DATABLKE")
 
     def _holding(self, prefixes: Sequence[bytes]) -> list[int]:
         keys = [entry.key for entry in self.index]
@@ -154,6 +176,9 @@ class _Blocks:
     codec: int
 
     def payload(self, offset: int, *magics: bytes) -> bytes:
+        return self.stored(offset, *magics).inflated()
+
+    def stored(self, offset: int, *magics: bytes) -> StoredBlock:
         at = offset - self.start
         if at < 0 or at + HEADER.size > len(self.data):
             raise FormatError("a block lies outside of the file", offset)
@@ -164,7 +189,7 @@ class _Blocks:
             raise FormatError("a block's size does not fit the file", offset)
         if checksum == 1 and per_checksum > 0:
             self._check(at, with_header, size, per_checksum, offset)
-        return inflate(self.codec, self.data[at + HEADER.size:at + with_header], plain)
+        return StoredBlock(offset, self.codec, self.data[at + HEADER.size:at + with_header], plain)
 
     def _check(self, at: int, with_header: int, size: int, step: int, offset: int) -> None:
         sums = self.data[at + with_header:at + HEADER.size + size]
