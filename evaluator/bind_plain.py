@@ -13,6 +13,7 @@ from evaluator import expression as ex
 from evaluator.columns import array_dtype
 from evaluator.interval import Interval
 from evaluator.leaves import BoundLeaf, Comparison, Lookup, Membership, NullTest, starts_with
+from evaluator.literal import FIRST_GREGORIAN_DAY
 from evaluator.operands import BoundColumn, BoundConstant
 from evaluator.ranges import Members
 from evaluator.schema import Field, Schema
@@ -21,9 +22,9 @@ from evaluator.types import Kind, Type
 
 __all__ = ["bind_plain"]
 
-#: The values of integer kinds, and any whole number of days.
+#: The values of integer kinds, and the days that have one name in all calendars.
 _LIMITS = {kind: Type(kind).integer_range() for kind in (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)}
-_LIMITS[Kind.DATE] = Type(Kind.BIGINT).integer_range()
+_LIMITS[Kind.DATE] = (FIRST_GREGORIAN_DAY, Type(Kind.BIGINT).integer_range()[1])
 
 
 def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[BoundLeaf, Field] | None:

@@ -47,8 +47,8 @@ from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
 from evaluator.zones import DAY, instant_of, shown
 
-__all__ = ["exact_number", "in_domain", "is_integer_text", "is_number_text", "nearest_float", "to_ordinals",
-           "wall_clock_of_text"]
+__all__ = ["FIRST_GREGORIAN_DAY", "exact_number", "in_domain", "is_integer_text", "is_number_text", "nearest_float",
+           "to_ordinals", "wall_clock_of_text"]
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -57,7 +57,7 @@ _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:
 _LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 #: Before 1582-10-15 engines and versions disagree about the calendar.
-_GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - _EPOCH_ORDINAL
+FIRST_GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - _EPOCH_ORDINAL
 _SMALLEST_DOUBLE = 5e-324
 
 
@@ -235,7 +235,7 @@ def _padded(text: str, semantics: Semantics) -> str:
 
 
 def _checked_day(day: int) -> int:
-    if day < _GREGORIAN_DAY:
+    if day < FIRST_GREGORIAN_DAY:
         raise UnsupportedError("dates before 1582-10-15 are not decided: calendars differ")
     return day
 

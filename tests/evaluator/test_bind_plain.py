@@ -17,7 +17,8 @@ from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, T
 TYPES = [Type(Kind.TINYINT), Type(Kind.SMALLINT), INT, BIGINT, FLOAT, DOUBLE, decimal_type(10, 2), STRING,
          Type(Kind.CHAR, 5), Type(Kind.VARCHAR, 5), DATE, TIMESTAMP, BOOLEAN, Type(Kind.BINARY)]
 SCHEMA = Schema([Field(f"c{i}", of) for i, of in enumerate(TYPES)] + [Field("st.x", INT)])
-VALUES = [0, 5, -1, 127, 300, 2**31, 2**63, 1.5, 0.0, -0.0, float("nan"), float("inf"), "", "abc", "1", True, None,
+VALUES = [0, 5, -1, 127, 300, -141_428, -141_427, -800_000, 2_932_897, 2**31, 2**63, -(2**63), 1.5,
+          0.0, -0.0, float("nan"), float("inf"), "", "abc", "1", True, None,
           b"ab"]
 OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
 
@@ -72,7 +73,7 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("members", [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5],
-                                     [1, "1"]], ids=str)
+                                     [-141_428, 5], [1, "1"]], ids=str)
 def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     semantics = Semantics.named(engine, "UTC")
     for index, of in enumerate(TYPES):
