@@ -29,18 +29,28 @@ from evaluator.errors import UnsupportedError
 from evaluator.functions.base import common_digits, decimal_parts
 from evaluator.functions.calendar import as_shown
 from evaluator.functions.conversions import keeps_value, vanishes
-from evaluator.functions.text import successor
 from evaluator.implications import implied_by
 from evaluator.interval import Interval
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
-from evaluator.like import Form, LikePattern, parse_like
+from evaluator.leaves import (
+    BoundLeaf,
+    Comparison,
+    Fixed,
+    Lookup,
+    Membership,
+    NullTest,
+    OutOfRange,
+    Test,
+    starts_with,
+    text_constant,
+)
+from evaluator.like import Form, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
 from evaluator.ranges import Members, range_of
 from evaluator.records import record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
-from evaluator.types import DOUBLE, STRING, TIMESTAMP, Kind, Type, decimal_type
+from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
 
 __all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
 
@@ -57,6 +67,10 @@ class Instruction:
 
     operation: str
     operand: int
+
+
+#: Made once: most filters are short.
+_FIRST_LEAVES = tuple(Instruction("leaf", number) for number in range(32))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +104,14 @@ class _Binder:
     def bind(self, expression: ex.HudiExpression) -> BoundExpression:
         stack: list[ex.HudiExpression | Instruction] = [expression]
         while stack:
-            match stack.pop():
+            node = stack.pop()
+            plain = bind_plain(node, self._schema, self._semantics)
+            if plain is not None:
+                bound_leaf, field = plain
+                self._push(bound_leaf)
+                self._columns[field.name] = field
+                continue
+            match node:
                 case Instruction() as instruction:
                     self._program.append(instruction)
                 case ex.And(children=children):
@@ -102,11 +123,6 @@ class _Binder:
                 case ex.Not(child=child):
                     stack.extend((Instruction("not", 1), child))
                 case leaf:
-                    plain = bind_plain(leaf, self._schema, self._semantics)
-                    if plain is not None:
-                        self._push(plain[0])
-                        self._columns[plain[1].name] = plain[1]
-                        continue
                     implied = implied_by(leaf)
                     self._bind_leaf(leaf)
                     for condition in implied:
@@ -129,7 +145,8 @@ class _Binder:
             self._program.append(Instruction("or", len(tests)))
 
     def _push(self, leaf: BoundLeaf) -> None:
-        self._program.append(Instruction("leaf", len(self._leaves)))
+        number = len(self._leaves)
+        self._program.append(_FIRST_LEAVES[number] if number < len(_FIRST_LEAVES) else Instruction("leaf", number))
         self._leaves.append(leaf)
 
     def _read_by(self, test: Test) -> tuple[str, ...]:
@@ -296,21 +313,12 @@ class _Binder:
             prefix = parsed.prefix.rstrip(" ")
             if any(c < " " for c in prefix):
                 raise UnsupportedError("CHAR with characters below the space is not decided")
-            return _prefix(operand, prefix, exact=False), None
+            return starts_with(operand, prefix, exact=False), None
         if parsed.form is Form.EQUALS:
-            return self._comparison("=", operand, _text(parsed.prefix))
+            return self._comparison("=", operand, text_constant(parsed.prefix))
         if parsed.form is Form.STARTS:
-            return _prefix(operand, parsed.prefix, exact=True), None
-        return _prefix(operand, parsed.prefix, exact=False, pattern=parsed), None
-
-
-def _prefix(operand: BoundOperand, prefix: str, *, exact: bool, pattern: LikePattern | None = None) -> Prefix:
-    above = successor(prefix)
-    return Prefix(operand, _text(prefix), None if above is None else _text(above), exact, pattern)
-
-
-def _text(value: str) -> BoundConstant:
-    return BoundConstant(value, Interval(value, value, null=False), STRING)
+            return starts_with(operand, parsed.prefix, exact=True), None
+        return starts_with(operand, parsed.prefix, exact=False, pattern=parsed), None
 
 
 def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
