@@ -91,6 +91,8 @@ class _Search:
         self._masks = masks
         self._rest = rest
         self._codes: dict[Atom, int | None] = {}
+        self._reaches: dict[Symbol, int] = {}
+        self._traits: dict[Symbol, tuple[bool, bool]] = {}
 
     # -- all slices: an answer is a mask over all of them, or the rows that are TRUE in any order
 
@@ -215,6 +217,11 @@ class _Search:
 
     def _reach(self, node: Symbol) -> int:
         """How many slices are compared when a node is answered from stretches; all, if it cannot be."""
+        if node not in self._reaches:
+            self._reaches[node] = self._reach_of(node)
+        return self._reaches[node]
+
+    def _reach_of(self, node: Symbol) -> int:
         match node:
             case Atom():
                 return self._count(node)
@@ -260,13 +267,23 @@ class _Search:
     # -- blocks
 
     def _is_clustered(self, node: Symbol) -> bool:
-        match node:
-            case Atom(column=column):
-                return column.index is not None and column.index.clustered
-            case Conjunction(children=children) | Disjunction(children=children):
-                return any(self._is_clustered(child) for child in children)
-            case _:
-                return False
+        """True when the layout of the slices follows a column of this node."""
+        return self._traits_of(node)[0]
+
+    def _holds_rest(self, node: Symbol) -> bool:
+        return self._traits_of(node)[1]
+
+    def _traits_of(self, node: Symbol) -> tuple[bool, bool]:
+        if node not in self._traits:
+            match node:
+                case Conjunction(children=children) | Disjunction(children=children):
+                    below = [self._traits_of(child) for child in children]
+                    self._traits[node] = any(clustered for clustered, _ in below), any(rest for _, rest in below)
+                case Atom(column=column):
+                    self._traits[node] = column.index is not None and column.index.clustered, False
+                case _:
+                    self._traits[node] = False, isinstance(node, Rest)
+        return self._traits[node]
 
     def _blocks(self, node: Symbol) -> Rows | Mask:
         size, everywhere = self._block_size(node), slice(0, self._n)
@@ -379,13 +396,6 @@ class _Search:
                 return 3, self._n
             case _:
                 return 1, self._n
-
-    def _holds_rest(self, node: Symbol) -> bool:
-        match node:
-            case Conjunction(children=children) | Disjunction(children=children):
-                return any(self._holds_rest(child) for child in children)
-            case _:
-                return isinstance(node, Rest)
 
 
 def _size(where: Where) -> int:
