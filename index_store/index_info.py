@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from index_store.errors import TableError
+from index_store.kinds.expression_functions import is_used
 from index_store.properties import HOODIE, names
 from index_store.storage import Storage
 
 __all__ = ["READ_BY_SARGO", "IndexInfo", "read_index_info"]
 
-#: The partitions that this version of Sargo uses. partition_stats are stale after a clustering and lose rows.
+#: The partitions that this version of Sargo uses. partition_stats leave out files without column_stats, and lose rows.
 READ_BY_SARGO = frozenset({"files", "column_stats", "record_index", "bloom_filters"})
+_READ_BY_PREFIX = ("secondary_index_",)
 DEFINITIONS = f"{HOODIE}/.index_defs/index.json"
 
 
@@ -45,7 +47,9 @@ def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[Ind
         definition = definitions.get(name, {})
         columns = definition.get("sourceFields") or ()
         state = "inflight" if name in building else "available"
-        found.append(IndexInfo(name, state, tuple(map(str, columns)), state == "available" and name in READ_BY_SARGO,
+        known = name in READ_BY_SARGO or name.startswith(_READ_BY_PREFIX) or (
+            name.startswith("expr_index_") and is_used(definition))
+        found.append(IndexInfo(name, state, tuple(map(str, columns)), state == "available" and known,
                                str(definition.get("indexType") or ""), str(definition.get("indexFunction") or ""),
                                str(definition.get("version") or "")))
     return found

@@ -11,8 +11,11 @@ def registered_kinds() -> tuple[MakeKind, ...]:
     """How each kind is made, the cheapest first."""
     from index_store.kinds.bloom_filters import make as bloom_filters
     from index_store.kinds.column_stats import make as column_stats
+    from index_store.kinds.expression_index import make as expression_index
     from index_store.kinds.key_filters import make as key_filters
     from index_store.kinds.partition_values import make as partition_values
     from index_store.kinds.record_index import make as record_index
+    from index_store.kinds.secondary_index import make as secondary_index
 
-    return (partition_values, column_stats, record_index, bloom_filters, key_filters)
+    return (partition_values, column_stats, record_index, secondary_index, bloom_filters,
+            expression_index, key_filters)

@@ -6,15 +6,13 @@
 A key that is not there is in no file. That makes the index worth nothing unless it is whole: it must be available, its
 files complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
 (``insert``, ``bulk_insert``, an index that is not global) it knows the last one only, so it is used where the table
-has as
-many rows as the index has keys.
+has as many rows as the index has keys; ``secondary_index`` is built on the same proof.
 Partitioned record indexes (``isPartitioned``) are not used. Source: hudi.md 2, B2, ``HoodieMetadataPayload``.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -28,13 +26,13 @@ from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.schema import Field
 from evaluator.types import STRING
 from index_store.errors import FormatError, TableError, naming_column
-from index_store.file_slices import FileSlice
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group
 from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage
 from index_store.kinds.column_stats import make as column_stats
+from index_store.kinds.key_groups import KeyGroups
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
 from index_store.metadata_table import Deletes, MetadataTable
 
@@ -47,7 +45,6 @@ __all__ = ["RecordIndex", "make"]
 PARTITION = "record_index"
 #: An index of more keys is not counted, and so not used: counting takes about a microsecond a key.
 KEYS_COUNTED = 1_000_000
-_GROUP = re.compile(r".*?-(\d{4,})(?:-\d+)?")
 
 Location = tuple[str, str]
 
@@ -82,7 +79,7 @@ class RecordIndex:
     def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
         self._table = table
         self._slices = slices
-        self._metadata = metadata
+        self._groups = KeyGroups(metadata, PARTITION)
         self._found: dict[str, Location | None] = {}
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
@@ -94,16 +91,18 @@ class RecordIndex:
                  ) -> npt.NDArray[np.bool_] | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""
         del candidates
-        if not is_record_key(self._table, column) or not self._keys_are_unique:
+        if not is_record_key(self._table, column) or not self.keys_are_unique:
             return None
         return self.locate(column, values)
 
     def locate(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
         """``(n,) bool``: where the index has one of the keys. Raises StatsError when it cannot be read."""
         keys = record_keys(self._table, column, values)
-        if keys is None:
-            return None
-        with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
+        return None if keys is None else self.locate_keys(keys)
+
+    def locate_keys(self, keys: Sequence[str]) -> npt.NDArray[np.bool_] | None:
+        """``(n,) bool``: where the index has one of these record keys, whatever column they are made of."""
+        with naming_column(self._groups.path, KEY_COLUMN):
             self._look_up([key for key in keys if key not in self._found])
         mask = np.zeros(len(self._slices), np.bool_)
         for key in keys:
@@ -119,78 +118,61 @@ class RecordIndex:
         """All slices or none, for the columns that are a record key."""
         n = len(self._slices)
         keys = [column.name for column in columns if is_record_key(self._table, column)]
-        usable = n if keys and self._keys_are_unique else 0
+        usable = n if keys and self.keys_are_unique else 0
         known = {name: ColumnCoverage(usable, {Trust.OK if usable else Trust.KEY_TWICE: n}) for name in keys}
         return Coverage(self.name, self._slices.instant, n, known)
 
     @cached_property
-    def _keys_are_unique(self) -> bool:
-        """Whether there are as many keys as rows: then no key stands in two rows, of which the index knows one.
-
-        Rows are counted by the statistics of the key column, so slices with log files prove nothing. An index of more
-        than ``KEYS_COUNTED`` keys is not counted.
-        """
+    def rows(self) -> int | None:
+        """How many rows the slices have, by the statistics of the key column; None when there are log files."""
         known = column_stats(self._table, self._slices)
         if known is None:
-            return False
+            return None
         key = Field(KEY_COLUMN, STRING)
         statistics = known.statistics([key]).get(KEY_COLUMN)
         if statistics is None or (statistics.row_count == UNKNOWN_COUNT).any():
-            return False
-        rows = int(statistics.row_count.sum())
-        return rows <= KEYS_COUNTED and rows == self._count_keys(rows)
+            return None
+        return int(statistics.row_count.sum())
 
-    def _count_keys(self, limit: int) -> int:
-        """How many keys the index holds; any number above ``limit`` when there are more."""
-        total = 0
-        with naming_column(self._metadata.storage.absolute(PARTITION), KEY_COLUMN):
-            for group in self._groups.values():
-                keys: set[bytes] = set()
-                for layer in self._metadata.layers(group) if group is not None else ():
-                    if isinstance(layer, Deletes):
-                        keys.difference_update(key.encode("utf-8", "surrogatepass") for key in layer.keys)
-                    else:
-                        for block in layer.hfile.blocks():
-                            for key, start, end in entries(block):
-                                (keys.add if end > start else keys.discard)(key)
-                    if total + len(keys) > KEYS_COUNTED:
-                        return limit + 1
-                total += len(keys)
-        return total
+    @cached_property
+    def keys_are_unique(self) -> bool:
+        """Whether there are as many keys as rows: then no key stands in two rows, of which the index knows one.
+
+        Slices with log files prove nothing. An index of more than ``KEYS_COUNTED`` keys is not counted.
+        """
+        rows = self.rows
+        return rows is not None and rows <= KEYS_COUNTED and rows == self._count_keys()
+
+    def _count_keys(self) -> int:
+        """How many keys the index holds; any number above ``KEYS_COUNTED`` when there are more."""
+        with naming_column(self._groups.path, KEY_COLUMN):
+            return sum(len(keys) for _, keys in self._groups.keys(KEYS_COUNTED))
+
+    def has_all(self, keys: set[bytes]) -> bool:
+        """Whether the index holds each of these keys; False when it has more than ``KEYS_COUNTED``."""
+        left = set(keys)
+        with naming_column(self._groups.path, KEY_COLUMN):
+            for _, held in self._groups.keys(KEYS_COUNTED):
+                left -= held
+        return not left
 
     @cached_property
     def _places(self) -> Mapping[Location, int]:
         return {(one.partition, one.file_id): i for i, one in enumerate(self._slices)}
-
-    @cached_property
-    def _groups(self) -> Mapping[int, FileSlice | None]:
-        """The index's file groups by number; a group of which nothing is committed is empty."""
-        self._metadata.check_complete(PARTITION)
-        committed = {group.file_id: group for group in self._metadata.groups(PARTITION)}
-        groups: dict[int, FileSlice | None] = {}
-        for file_id in self._metadata.group_ids(PARTITION):
-            match = _GROUP.fullmatch(file_id)
-            if match:
-                groups[int(match[1])] = committed.get(file_id)
-        if sorted(groups) != list(range(len(groups))):
-            raise TableError(self._metadata.storage.absolute(PARTITION), "file groups of the record index are missing")
-        return groups
 
     def _look_up(self, keys: Sequence[str]) -> None:
         wanted: dict[int, set[bytes]] = {}
         for key in keys:
             wanted.setdefault(file_group(key, len(self._groups)), set()).add(key.encode("utf-8", "surrogatepass"))
         for number, some in wanted.items():
-            found = self._read(self._groups[number], some)
+            found = self._read(number, some)
             for raw in some:
                 self._found[raw.decode("utf-8", "surrogatepass")] = found.get(raw)
 
-    def _read(self, group: FileSlice | None, keys: set[bytes]) -> dict[bytes, Location]:
+    def _read(self, number: int, keys: set[bytes]) -> dict[bytes, Location]:
         """Where keys of one group are, after everything that lies on top of its base file."""
         found: dict[bytes, Location] = {}
-        if group is None:
-            return found
-        for layer in self._metadata.layers(group):
+        for layer in self._groups.layers(number):
             if isinstance(layer, Deletes):
                 for key in layer.keys:
                     found.pop(key.encode("utf-8", "surrogatepass"), None)

@@ -87,8 +87,8 @@ def test_properties_and_columns(hudi_table, name):
     assert table.version == VERSION[release]
     assert table.name == short
     assert table.table_type == ("MERGE_ON_READ" if short.endswith("_mor") else "COPY_ON_WRITE")
-    assert table.record_key_fields == ("id",)
-    partitioned = short not in ("sec_mor", "expr_cow", "nonpart_mor", "bloom_simple_cow")
+    assert table.record_key_fields == (("l",) if short == "bucket_int_cow" else ("id",))
+    partitioned = short not in ("sec_cow", "sec_mor", "expr_cow", "nonpart_mor", "bloom_simple_cow")
     assert table.partition_fields == (("p",) if partitioned else ())
     types = {field.name: field.type for field in table.schema}
     assert types["dec"] == decimal_type(10, 2)
@@ -165,7 +165,9 @@ def test_a_table_opens_by_uri_and_by_file_system(hudi_table):
 def test_indexes_name_what_is_there_and_what_is_read(hudi_copy):
     path = hudi_copy("1.1.1_sec_mor")
     found = {info.name: info for info in open_table(path).indexes()}
-    assert {name for name, info in found.items() if info.read} == {"files", "column_stats", "record_index"}
+    assert {name for name, info in found.items() if info.read} == {
+        "files", "column_stats", "record_index", "secondary_index_si_s", "secondary_index_si_dt",
+        "secondary_index_si_i"}
     assert found["secondary_index_si_s"].columns == ("s",)
     assert found["secondary_index_si_s"].type == "secondary_index"
     assert "dec" in found["column_stats"].columns

@@ -1,0 +1,255 @@
+r"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by ``record_index`` to slices (RFC-77).
+
+    entry   escape(text of the value) + $ + escape(record key)      \ stands before \, $ and U+0000 in both parts
+
+                                    version 1 (tables of version 8)     version 2 (version 9)
+    group that holds an entry       by the hash of the whole key        by the hash of escape(text) + $
+    NULL                            no entry                            U+0000, not escaped
+    text of a date                  2019-06-15                          days since 1970
+    text of a timestamp             not known here                      microseconds since 1970, of a column of those
+    text of text and integers       itself, decimal digits              the same
+
+A value without an entry is in no row only if every row has its entry. So the index is believed where
+
+* the record index proves that each key stands in one row (``RecordIndex.keys_are_unique``: no log files),
+* every entry names a key that the record index has, and no key has two entries,
+* there are as many entries as rows, in version 1 as rows that are not NULL,
+* every entry of version 2 lies in the group that its hash picks.
+
+Then, as the metadata table is written with every commit, each row's entry is there. An index of more than
+``ENTRIES_READ`` entries is not proven, and so not used. Source: ``SecondaryIndexKeyUtils``, hudi.md 1.3 and B2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import Trust
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.schema import Field
+from evaluator.types import Kind
+from index_store.errors import FormatError, TableError, naming_column
+from index_store.formats.hfile import entries
+from index_store.formats.keys import file_group
+from index_store.index_info import IndexInfo
+from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.column_stats import make as column_stats
+from index_store.kinds.key_groups import KeyGroups
+from index_store.kinds.record_index import RecordIndex
+from index_store.kinds.record_index import make as record_index
+from index_store.metadata_table import Deletes
+from index_store.schema_history import read_name_history
+
+if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
+    from index_store.table import Table
+
+__all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
+
+PREFIX = "secondary_index_"
+ENTRIES_READ = 250_000
+_VERSIONS = {"": 1, "V1": 1, "V2": 2}
+_EPOCH = date(1970, 1, 1)
+
+
+def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
+    """The kind, if the table has a complete secondary index of one column and a record index for these slices."""
+    if not any(name.startswith(PREFIX) for name in table.available_indexes):
+        return None
+    keys = record_index(table, slices)
+    if keys is None:
+        return None
+    try:
+        found = {info.columns[0]: info for info in table.indexes() if _is_usable(info)}
+    except TableError:                                        # index.json is damaged; no kind is lost but this one
+        return None
+    return SecondaryIndex(table, slices, keys, found) if found else None
+
+
+def _is_usable(info: IndexInfo) -> bool:
+    return (info.name.startswith(PREFIX) and info.state == "available" and info.type == "secondary_index"
+            and info.function in ("", "identity") and len(info.columns) == 1 and info.version in _VERSIONS)
+
+
+class SecondaryIndex:
+    """All secondary indexes of a table, by column. What is proven of one is kept."""
+
+    name = "secondary_index"
+
+    def __init__(self, table: Table, slices: FileSlices, keys: RecordIndex, indexes: Mapping[str, IndexInfo]) -> None:
+        self._table = table
+        self._slices = slices
+        self._keys = keys
+        self._indexes = indexes
+        self._opened: dict[str, _Index] = {}
+        self._proven: dict[str, bool] = {}
+
+    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
+        """None: the index knows values, not bounds."""
+        del columns
+        return {}
+
+    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+                 ) -> npt.NDArray[np.bool_] | None:
+        """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
+        del candidates
+        keys = self.record_keys(column, values) if self._knows_every_row(column) else None
+        return None if keys is None else self._keys.locate_keys(sorted(keys))
+
+    def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | None:
+        """The record keys that the index has for non-null values; None for a value that has no certain text."""
+        if column.name not in self._indexes:
+            return None
+        index = self._index(column)
+        texts: list[str] = []
+        for value in values:
+            found = texts_of(value, column, index.version, self._table.columns.units.get(column.name, ""))
+            if not found:
+                return None
+            texts += found
+        with naming_column(index.groups.path, column.name):
+            return index.look_up(texts)
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """All slices or none, for the columns that have an index."""
+        n = len(self._slices)
+        known: dict[str, ColumnCoverage] = {}
+        for column in columns:
+            if column.name in self._indexes:
+                if self._knows_every_row(column):
+                    known[column.name] = ColumnCoverage(n, {Trust.OK: n})
+                else:
+                    why = Trust.NO_RECORD if self._keys.keys_are_unique else Trust.KEY_TWICE
+                    known[column.name] = ColumnCoverage(0, {why: n})
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    def _index(self, column: Field) -> _Index:
+        if column.name not in self._opened:
+            info, metadata = self._indexes[column.name], self._table.metadata
+            assert metadata is not None, "without a metadata table there is no record index"
+            self._opened[column.name] = _Index(KeyGroups(metadata, info.name), _VERSIONS[info.version])
+        return self._opened[column.name]
+
+    def _knows_every_row(self, column: Field) -> bool:
+        if column.name not in self._indexes:
+            return False
+        if column.name not in self._proven:
+            self._proven[column.name] = self._keys.keys_are_unique and self._is_complete(column)
+        return self._proven[column.name]
+
+    def _is_complete(self, column: Field) -> bool:
+        """Whether each row has exactly one entry. Raises StatsError when the index cannot be read."""
+        names = read_name_history(self._table.storage)
+        if column.name in names.reused | names.renamed:
+            return False                                      # entries of another column may stand under the name
+        index = self._index(column)
+        rows = self._rows_with_entry(column, index.version)
+        if rows is None or rows > ENTRIES_READ:
+            return False
+        with naming_column(index.groups.path, column.name):
+            keys = index.every_record_key(ENTRIES_READ)
+            return keys is not None and len(keys) == rows and self._keys.has_all(keys)
+
+    def _rows_with_entry(self, column: Field, version: int) -> int | None:
+        """How many entries an index of every row has; None when it cannot be told."""
+        if version == 2:
+            return self._keys.rows
+        statistics = column_stats(self._table, self._slices)
+        known = None if statistics is None else statistics.statistics([column]).get(column.name)
+        if known is None or (known.null_count == UNKNOWN_COUNT).any() or self._keys.rows is None:
+            return None
+        return self._keys.rows - int(known.null_count.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """One index. Methods raise TableError and FormatError."""
+
+    groups: KeyGroups
+    version: int
+
+    def look_up(self, texts: Sequence[str]) -> set[str]:
+        """The record keys of all entries of these texts."""
+        wanted: dict[int, set[bytes]] = {}
+        for text in texts:
+            prefix = f"{escape(text)}$"
+            for number in self.groups.numbered if self.version == 1 else (file_group(prefix, len(self.groups)),):
+                wanted.setdefault(number, set()).add(prefix.encode("utf-8", "surrogatepass"))
+        found: set[str] = set()
+        for number, prefixes in wanted.items():
+            live: set[bytes] = set()
+            for layer in self.groups.layers(number):
+                if isinstance(layer, Deletes):
+                    live.difference_update(key.encode("utf-8", "surrogatepass") for key in layer.keys)
+                    continue
+                for block in layer.hfile.blocks(sorted(prefixes)):
+                    for key, start, end in entries(block):
+                        if key.startswith(tuple(prefixes)):
+                            (live.add if end > start else live.discard)(key)
+            found.update(split_entry(key)[1] for key in live)
+        return found
+
+    def every_record_key(self, limit: int) -> set[bytes] | None:
+        """The record keys of all entries, or None when a key has two, there are more, or one lies in a wrong group."""
+        found: set[bytes] = set()
+        total = 0
+        for number, live in self.groups.keys(limit):
+            total += len(live)
+            for key in live:
+                prefix, record_key = split_entry(key)
+                if self.version == 2 and file_group(prefix, len(self.groups)) != number:
+                    return None
+                found.add(record_key.encode("utf-8", "surrogatepass"))
+        return found if len(found) == total <= limit else None
+
+
+def escape(text: str) -> str:
+    """A value or record key as it stands in an entry."""
+    return text.replace("\\", "\\\\").replace("$", "\\$").replace("\0", "\\\0")
+
+
+def split_entry(key: bytes) -> tuple[str, str]:
+    """The escaped value with its ``$``, and the plain record key. Raises FormatError for anything else."""
+    try:
+        text = key.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise FormatError("an entry of a secondary index is not text") from error
+    position = 0
+    while position < len(text) and text[position] != "$":
+        position += 1 + (text[position] == "\\")
+    if position >= len(text):
+        raise FormatError("an entry of a secondary index has no $ between value and record key")
+    rest = text[position + 1:]
+    if "\\" in rest:
+        parts = iter(rest)
+        rest = "".join(next(parts, "") if part == "\\" else part for part in parts)
+    return text[:position + 1], rest
+
+
+def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:
+    """Every text that an index of this version may hold for a non-null value; () when that is not certain.
+
+    ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form.
+    """
+    kind = column.type.kind
+    if isinstance(value, str):
+        return (value,) if kind in (Kind.STRING, Kind.VARCHAR) else ()
+    if not isinstance(value, int) or isinstance(value, bool):
+        return ()
+    if kind.is_integer or (kind is Kind.TIMESTAMP_LTZ and version == 2 and unit == "micros"):
+        return (str(value),)
+    if kind is not Kind.DATE:
+        return ()
+    if version == 2:
+        return (str(value),)
+    try:
+        day = _EPOCH + timedelta(days=value)
+    except OverflowError:
+        return ()
+    return (day.isoformat(), str(value))

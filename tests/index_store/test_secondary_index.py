@@ -1,0 +1,272 @@
+"""Secondary indexes of real tables: each entry is found by its value, and no slice with a matching row is ruled out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from evaluator.schema import Field
+from evaluator.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, Kind, Type
+from handler import open_table as opened
+from handler import prune
+from index_store import StatsError, TableError, open_table
+from index_store.formats.keys import file_group
+from index_store.kinds import secondary_index
+from index_store.kinds.key_groups import KeyGroups
+from index_store.kinds.record_index import RecordIndex
+from index_store.kinds.secondary_index import escape, split_entry, texts_of
+from tests.index_store.rows import plain, rows_of
+
+COW = "1.1.1_sec_cow"
+MOR = ("1.0.2_sec_mor", "1.1.1_sec_mor")
+ABSENT = {"s": ["no such text", "$", "\\", "\0", "upd$ated"], "i": [-1, 2**31 - 1], "dt": [0, -719162, 10**6],
+          "t": [0, -1]}
+
+
+def kind_of(path):
+    table = open_table(path)
+    slices = table.slices()
+    return table, slices, next((kind for kind in table.kinds(slices) if kind.name == "secondary_index"), None)
+
+
+def indexed(table):
+    """The indexed columns as fields."""
+    names = {info.columns[0] for info in table.indexes() if info.type == "secondary_index"}
+    return [field for field in table.schema.fields if field.name in names]
+
+
+def values_of(rows, name):
+    return {plain(row[name], 0) for row in rows}
+
+
+def merged(table, slices, path):
+    """The latest version of each row by record key, of which deletions are not known here."""
+    rows = {}
+    for one in slices:
+        for file in one.files:
+            for row in rows_of(path / file):
+                key = row["_hoodie_record_key"]
+                if key not in rows or row["_hoodie_commit_time"] >= rows[key]["_hoodie_commit_time"]:
+                    rows[key] = row
+    return rows
+
+
+@pytest.fixture
+def read(hudi_table):
+    path = hudi_table(COW)
+    table, slices, kind = kind_of(path)
+    return table, [list(rows_of(path / one.base_file)) for one in slices], kind
+
+
+def test_every_slice_with_a_matching_row_is_kept_and_others_are_ruled_out(read):
+    table, stored, kind = read
+    ruled_out = 0
+    for column in indexed(table):
+        held = [values_of(rows, column.name) for rows in stored]
+        for value in set().union(*held) - {None}:
+            mask = kind.may_hold(column, [value])
+            assert mask.tolist() == [value in values for values in held], (column.name, value)
+            ruled_out += int((~mask).sum())
+    assert ruled_out > 500
+
+
+def test_values_that_no_row_has_are_in_no_slice(read):
+    table, stored, kind = read
+    for column in indexed(table):
+        held = set().union(*(values_of(rows, column.name) for rows in stored))
+        assert not held & set(ABSENT[column.name])
+        assert not kind.may_hold(column, ABSENT[column.name]).any()
+
+
+def test_several_values_are_in_the_slices_of_each(read):
+    table, stored, kind = read
+    for column in indexed(table):
+        held = [values_of(rows, column.name) for rows in stored]
+        some = sorted(set().union(*held) - {None})[::7] + ABSENT[column.name]
+        assert kind.may_hold(column, some).tolist() == [bool(values & set(some)) for values in held]
+
+
+@pytest.mark.parametrize("name", MOR)
+def test_entries_lead_from_each_value_to_the_keys_of_its_rows(hudi_table, name):
+    """Base and log files of both versions, with deletions and updates, against the merged rows."""
+    path = hudi_table(name)
+    table, slices, kind = kind_of(path)
+    rows = merged(table, slices, path)
+    found = 0
+    for column in indexed(table):
+        by_value = {}
+        for key, row in rows.items():
+            by_value.setdefault(plain(row[column.name], 0), set()).add(key)
+        by_value.pop(None, None)
+        for value, keys in by_value.items():
+            got = kind.record_keys(column, [value])
+            assert got <= keys
+            assert keys - got <= {"k0010", "k0044"}           # a delete block in a log file took them away
+            found += len(got)
+        assert kind.record_keys(column, ABSENT[column.name]) == set()
+    assert found > 240
+
+
+@pytest.mark.parametrize("name", MOR)
+def test_log_files_prove_nothing(hudi_table, name):
+    table, _, kind = kind_of(hudi_table(name))
+    for column in indexed(table):
+        assert kind.may_hold(column, ABSENT[column.name]) is None
+        assert kind.coverage([column]).columns[column.name].usable == 0
+
+
+def test_entries_of_version_2_lie_where_the_hash_of_value_and_dollar_says(hudi_table):
+    table = open_table(hudi_table(COW))
+    checked = 0
+    for info in table.indexes():
+        if info.type == "secondary_index":
+            groups = KeyGroups(table.metadata, info.name)
+            for number, keys in groups.keys(10**6):
+                for key in keys:
+                    assert file_group(split_entry(key)[0], len(groups)) == number
+                    checked += 1
+    assert checked == 4 * 88
+
+
+def test_entries_of_version_1_lie_where_the_hash_of_the_whole_key_says(hudi_table):
+    table = open_table(hudi_table("1.0.2_sec_mor"))
+    checked = 0
+    for info in table.indexes():
+        if info.type == "secondary_index":
+            groups = KeyGroups(table.metadata, info.name)
+            for number, keys in groups.keys(10**6):
+                assert all(file_group(key.decode(), len(groups)) == number for key in keys)
+                checked += len(keys)
+    assert checked == 88 + 82 + 82
+
+
+@pytest.mark.parametrize("value", ["", "a", "$", "\\", "\0", "a$b", "\\$", "$$\\\\", "\0\0", "x\\", "日\U00010348$"])
+@pytest.mark.parametrize("key", ["k1", "id:1$,ts:2", "\\", "$\0"])
+def test_values_and_keys_come_back_out_of_an_entry(value, key):
+    entry = f"{escape(value)}${escape(key)}"
+    assert split_entry(entry.encode()) == (f"{escape(value)}$", key)
+
+
+@pytest.mark.parametrize(("value", "column_type", "version", "unit", "texts"), [
+    ("a$b", STRING, 2, "", ("a$b",)), (-5, INT, 1, "", ("-5",)), (2**40, BIGINT, 2, "", (str(2**40),)),
+    (18062, DATE, 2, "", ("18062",)), (18062, DATE, 1, "", ("2019-06-15", "18062")), (-10**7, DATE, 1, "", ()),
+    (7, TIMESTAMP_LTZ, 2, "micros", ("7",)), (7, TIMESTAMP_LTZ, 2, "millis", ()), (7, TIMESTAMP_LTZ, 1, "micros", ()),
+    (1.5, DOUBLE, 2, "", ()), ("x", Type(Kind.CHAR, 4), 2, "", ()), (True, INT, 2, "", ()),
+    (1, Type(Kind.DECIMAL, precision=9, scale=0), 2, "", ())])
+def test_only_certain_texts_are_looked_up(value, column_type, version, unit, texts):
+    assert texts_of(value, Field("c", column_type), version, unit) == texts
+
+
+def test_keys_that_are_not_proven_unique_prove_nothing(hudi_table, monkeypatch):
+    monkeypatch.setattr(RecordIndex, "_count_keys", lambda *_: 87)  # 88 rows
+    table, _, kind = kind_of(hudi_table(COW))
+    assert all(kind.may_hold(column, ABSENT[column.name]) is None for column in indexed(table))
+
+
+@pytest.mark.parametrize("fault", ["an entry is missing", "another key", "a wrong group", "two entries of a key"])
+def test_an_index_that_does_not_hold_each_row_once_proves_nothing(hudi_table, monkeypatch, fault):
+    read = KeyGroups.keys
+
+    def keys(self, limit):
+        for number, found in read(self, limit):
+            if self.partition == "secondary_index_si_i" and number == self_first(self):
+                entry = sorted(found)[0]
+                change = {"an entry is missing": set(), "another key": {entry + b"x"}, "a wrong group": {b"x" + entry},
+                          "two entries of a key": {entry, entry.split(b"$")[0] + b"0$" + entry.split(b"$")[1]}}
+                found = found - {entry} | change[fault]
+            yield number, found
+
+    def self_first(groups):
+        return next(number for number, found in read(groups, 10**6) if found)
+
+    monkeypatch.setattr(KeyGroups, "keys", keys)
+    table, _, kind = kind_of(hudi_table(COW))
+    by_name = {column.name: column for column in indexed(table)}
+    assert kind.may_hold(by_name["i"], [7777]) is None
+    assert kind.may_hold(by_name["s"], ["banana-zz"]).any()
+
+
+def edited(hudi_copy, change):
+    """A copy with another index.json."""
+    path = hudi_copy(COW)
+    file = path / ".hoodie" / ".index_defs" / "index.json"
+    definitions = json.loads(file.read_text())
+    change(definitions["indexDefinitions"])
+    file.write_text(json.dumps(definitions))
+    return path
+
+
+@pytest.mark.parametrize("change", [{"version": "V3"}, {"indexFunction": "lower"}, {"sourceFields": ["s", "i"]},
+                                    {"indexType": "column_stats"}, {"sourceFields": []}])
+def test_an_index_of_another_form_is_not_used(hudi_copy, change):
+    path = edited(hudi_copy, lambda definitions: definitions["secondary_index_si_s"].update(change))
+    _, _, kind = kind_of(path)
+    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.may_hold(Field("i", INT), [7777]).any()
+
+
+def test_an_index_that_is_being_built_is_not_used(hudi_copy):
+    path = hudi_copy(COW)
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("partitions.inflight=",
+                                                         "partitions.inflight=secondary_index_si_s"))
+    _, _, kind = kind_of(path)
+    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.may_hold(Field("i", INT), [7777]).any()
+
+
+def test_older_slices_and_tables_without_the_index_have_no_kind(hudi_table):
+    table = open_table(hudi_table(COW))
+    assert secondary_index.make(table, table.slices(table.timeline.writes[0].requested)) is None
+    assert kind_of(hudi_table("1.1.1_main_cow"))[2] is None
+
+
+def test_definitions_that_cannot_be_read_leave_the_kind_out(hudi_copy):
+    path = hudi_copy(COW)
+    (path / ".hoodie" / ".index_defs" / "index.json").write_text("{")
+    assert kind_of(path)[2] is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing"])
+def test_damage_is_a_reason_and_skips_nothing(hudi_copy, damage):
+    path = hudi_copy(COW)
+    whole = prune(path, "s = 'banana-zz'", engine="spark")
+    files = sorted((path / ".hoodie/metadata/secondary_index_si_s").glob("*.hfile"),
+                   key=lambda file: file.stat().st_size)
+    for file in files:
+        file.write_bytes(file.read_bytes()[:-5000] + b"\0" * 5000) if damage == "cut" else file.unlink()
+    with pytest.raises((StatsError, TableError)):
+        kind_of(path)[2].may_hold(Field("s", STRING), ["banana-zz"])
+    plan = prune(path, "s = 'banana-zz'", engine="spark")
+    assert any("secondary_index cannot be read" in reason.text for reason in plan.reasons)
+    assert {one.file_id for one in plan.kept} >= {one.file_id for one in whole.kept}
+    assert "secondary_index" not in plan.leaves[0].by_kind
+
+
+def test_plans_name_the_kind_that_skipped(hudi_table):
+    table = opened(hudi_table(COW))
+    plan = prune(table, "i = 7777", engine="spark")
+    assert len(plan.kept) == 2
+    assert "secondary_index" in plan.leaves[0].by_kind
+    assert len(prune(table, "NOT (i <> 7777) OR s = 'no such text'", engine="spark").kept) <= len(plan.slices)
+    covered = {coverage.kind: coverage for coverage in plan.coverage}
+    assert covered["secondary_index"].columns["i"].usable == len(plan.slices)
+
+
+def test_rows_are_never_lost_for_any_filter_of_values(hudi_table, read):
+    """Whole plans: every pair of values of two columns under OR and AND, against the rows."""
+    _, stored, _ = read
+    table = opened(hudi_table(COW))
+    rng = np.random.default_rng(5)
+    everything = [row for rows in stored for row in rows if row["i"] is not None and row["s"] is not None]
+    for a, b in rng.integers(0, len(everything), (40, 2)).tolist():
+        i, s = everything[a]["i"], everything[b]["s"]
+        quoted = s.replace("\\", "\\\\").replace("'", "\\'")
+        for text, holds in ((f"i = {i} OR s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i or row["s"] == s),
+                            (f"i = {i} AND s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i and row["s"] == s)):
+            plan = prune(table, text, engine="spark")
+            kept = {one.file_id for one in plan.kept}
+            for one, rows in zip(plan.slices, stored, strict=True):
+                assert one.file_id in kept or not any(map(holds, rows)), text
