@@ -137,6 +137,20 @@ def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | 
     return sarg.decode(_hive_bytes(hive_filter)), engine or "hive"
 
 
+def _read_table_options(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    del context
+    pairs = [text.partition("=") for text in given]
+    wrong = [name for name, equals, _ in pairs if not (name and equals)]
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is not KEY=VALUE", param=parameter)
+    return {name: value for name, _, value in pairs}
+
+
+_table_options = click.option("--table-option", "table_options", metavar="KEY=VALUE", multiple=True,
+                              callback=_read_table_options,
+                              help="What only the table's catalog entry says of it: hoodie.index.type=BUCKET, ...")
+
+
 def _pruning_options(command: Callable[..., None]) -> Any:
     options: list[Callable[[Any], Any]] = [
         click.argument("table"),
@@ -145,6 +159,7 @@ def _pruning_options(command: Callable[..., None]) -> Any:
         click.option("--engine", type=click.Choice(ENGINES),
                      help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
         click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
+        _table_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
         click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -183,12 +198,13 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 @main.command()
 @click.argument("table")
 @click.option("--as-of", metavar="INSTANT", help="Look at the table as of this instant or date.")
+@_table_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def inspect(table: str, as_of: str | None, as_json: bool) -> None:
+def inspect(table: str, as_of: str | None, table_options: dict[str, str], as_json: bool) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
     _check_session(None, as_of)
     with _working("reading the table"):
-        report: TableReport = report_table(open_table(table), as_of)
+        report: TableReport = report_table(open_table(table, table_options), as_of)
     if as_json:
         _print_json(report.to_dict())
     else:
@@ -198,7 +214,7 @@ def inspect(table: str, as_of: str | None, as_json: bool) -> None:
 @main.command("prune")
 @_pruning_options
 def prune_command(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-                  time_zone: str | None, strict: bool, as_json: bool) -> None:
+                  table_options: dict[str, str], time_zone: str | None, strict: bool, as_json: bool) -> None:
     """Answer which file slices of TABLE a filter needs.
 
     \b
@@ -208,7 +224,7 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
     expression, rules = _chosen_filter(where, hive_filter, engine)
     _check_session(time_zone, as_of)
     with _working("pruning"):
-        plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
+        plan = prune(open_table(table, table_options), expression, rules, as_of, strict, time_zone)
     if as_json:
         _print_json(plan.to_dict())
     else:
@@ -219,12 +235,13 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
 @_pruning_options
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
 def explain(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-            time_zone: str | None, strict: bool, as_json: bool, file_id: str | None) -> None:
+            table_options: dict[str, str], time_zone: str | None, strict: bool, as_json: bool, file_id: str | None
+            ) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
     expression, rules = _chosen_filter(where, hive_filter, engine)
     _check_session(time_zone, as_of)
     with _working("pruning"):
-        plan = prune(open_table(table), expression, rules, as_of, strict, time_zone)
+        plan = prune(open_table(table, table_options), expression, rules, as_of, strict, time_zone)
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
     if file_id is not None and len(indices) != 1:
         raise _InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")

@@ -122,6 +122,9 @@ class OpenTable:
         return {known.kind.name: known.source(columns, fail).statistics for known in self.at(as_of).knowledge}
 
 
-def open_table(path: str | os.PathLike[str]) -> OpenTable:
-    """Open the Hudi table at ``path``. Raises TableError when it cannot be read."""
-    return OpenTable(index_store.open_table(os.fspath(path)))
+def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None) -> OpenTable:
+    """Open the Hudi table at ``path``. Raises TableError when it cannot be read.
+
+    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
+    """
+    return OpenTable(index_store.open_table(os.fspath(path), options=options))

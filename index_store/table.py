@@ -34,19 +34,22 @@ TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 FROM_METADATA, FROM_LISTING = "metadata table", "file listing"
 
 
-def open_table(path: str | os.PathLike[str], *, filesystem: Any = None) -> Table:
+def open_table(path: str | os.PathLike[str], *, filesystem: Any = None,
+               options: Mapping[str, str] | None = None) -> Table:
     """Open the table at a local path, a URI, or a path of the ``pyarrow.fs.FileSystem`` given.
 
+    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
     Raises TableError when there is no Hudi table, or one of a version that is not supported.
     """
-    return Table(Storage.at(path, filesystem))
+    return Table(Storage.at(path, filesystem), options)
 
 
 class Table:
     """An open table. Everything beyond the properties and the timeline is read when it is first asked for."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, options: Mapping[str, str] | None = None) -> None:
         self.storage = storage
+        self.options: Mapping[str, str] = dict(options or {})
         self.path = storage.root
         self.properties: Mapping[str, str] = read_properties(storage)
         self.name = self.properties.get("hoodie.table.name", "")

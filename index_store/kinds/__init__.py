@@ -10,6 +10,7 @@ __all__ = ["registered_kinds"]
 def registered_kinds() -> tuple[MakeKind, ...]:
     """How each kind is made, the cheapest first."""
     from index_store.kinds.bloom_filters import make as bloom_filters
+    from index_store.kinds.bucket import make as bucket
     from index_store.kinds.column_stats import make as column_stats
     from index_store.kinds.expression_index import make as expression_index
     from index_store.kinds.key_filters import make as key_filters
@@ -17,5 +18,5 @@ def registered_kinds() -> tuple[MakeKind, ...]:
     from index_store.kinds.record_index import make as record_index
     from index_store.kinds.secondary_index import make as secondary_index
 
-    return (partition_values, column_stats, record_index, secondary_index, bloom_filters,
+    return (partition_values, column_stats, bucket, record_index, secondary_index, bloom_filters,
             expression_index, key_filters)

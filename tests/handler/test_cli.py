@@ -234,3 +234,21 @@ def test_a_reader_that_leaves_early_is_no_error(main_cow):
     result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode in (0, 141)
     assert result.stderr == ""
+
+
+BUCKETS = ("--table-option", "hoodie.index.type=BUCKET", "--table-option", "hoodie.bucket.index.num.buckets=4")
+
+
+def test_table_options_are_told_to_every_command_that_opens_a_table(unpack):
+    table = unpack("1.1.1_bucket_cow")
+    for command in (("prune",), ("explain",)):
+        found = document(*command, table, "--where", "id = 'k0045'", *BUCKETS)
+        assert found["leaves"][0]["by_kind"]["bucket_index"] == 9
+    kinds = {kind["kind"]: kind["columns"] for kind in document("inspect", table, *BUCKETS)["coverage"]}
+    assert kinds["bucket_index"]["id"]["usable"] == 12
+    assert "bucket_index" not in {kind["kind"] for kind in document("inspect", table)["coverage"]}
+
+
+@pytest.mark.parametrize("option", ["hoodie.index.type", "=BUCKET", ""])
+def test_a_table_option_without_a_name_or_a_value_is_bad_input(unpack, option):
+    assert "is not KEY=VALUE" in failure(2, "inspect", unpack("1.1.1_bucket_cow"), "--table-option", option)
