@@ -25,8 +25,9 @@ from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundO
 from evaluator.outcome import Outcomes
 from evaluator.ranges import MaskedBound, Range, masked_range_of
 from evaluator.sources import Source
+from evaluator.types import Kind
 
-__all__ = ["FUNCTION_INPUTS", "Answers"]
+__all__ = ["FUNCTION_INPUTS", "Answers", "expression_of"]
 
 #: Distinct inputs for which a function of several columns is computed, at about 15 microseconds each.
 FUNCTION_INPUTS = 200_000
@@ -94,6 +95,23 @@ def _filler_of(operand: BoundOperand) -> object:
     return filler(operand.type)
 
 
+def expression_of(test: Test) -> tuple[str, str] | None:
+    """The function and the column of a test of ``function(column)`` against constants; None for any other test.
+
+    Only functions that yield text or whole numbers of text or days: their bounds are in the form of the test.
+    """
+    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    if type(operand) is not BoundFunction or len(operand.arguments) != 1:
+        return None
+    column = operand.arguments[0]
+    if not isinstance(column, BoundColumn) or column.is_nested or column.type != column.field.type:
+        return None
+    simple = operand.type.kind.is_integer or operand.type.kind in (Kind.STRING, Kind.VARCHAR)
+    return (operand.function, column.field.name) if simple else None
+
+
 class _SourceView:
     """One source during one evaluation: ranges of columns are made once."""
 
@@ -104,6 +122,27 @@ class _SourceView:
 
     def answer(self, leaf: BoundLeaf) -> Outcomes | None:
         """The outcomes of a leaf from this source's statistics alone, or None when it knows none of the columns."""
+        of_expression = self._by_expression(leaf.test) if self.source.expressions else None
+        of_columns = self._by_columns(leaf)
+        if of_expression is None or of_columns is None:
+            return of_columns if of_expression is None else of_expression
+        return of_expression & of_columns
+
+    def _by_expression(self, test: Test) -> Outcomes | None:
+        """The outcomes of a test of a function of one column, of which this source has statistics."""
+        key = expression_of(test)
+        statistics = None if key is None else self.source.expressions.get(key)
+        if statistics is None:
+            return None
+        lo, hi = (bound.astype(object) for bound in (statistics.lo, statistics.hi))  # as a function yields them
+        yielded = _range_of_statistics(replace(statistics, lo=lo, hi=hi))
+
+        def range_of(operand: BoundOperand) -> Range:
+            return yielded if isinstance(operand, BoundFunction) else _unknown_range(operand)
+
+        return _broadcast(test_outcome(test, range_of), self._n)
+
+    def _by_columns(self, leaf: BoundLeaf) -> Outcomes | None:
         if not any(name in self.source.statistics for name in leaf.columns):
             return None
         if len(leaf.columns) == 1 and self._n > _FEWEST_TO_DESCEND and _holds_function(leaf.test):

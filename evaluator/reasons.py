@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluator.answers import expression_of
 from evaluator.bind import BoundExpression
 from evaluator.bounds import Trust, reason
 from evaluator.columns import ColumnStatistics
@@ -25,6 +26,7 @@ from evaluator.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test
 from evaluator.operands import BoundFunction
 from evaluator.outcome import TRUE, describe
 from evaluator.rule_texts import RuleTexts, interval_of, operand_text, rule_texts
+from evaluator.value_texts import ordinal_text
 
 __all__ = ["USED", "Decision", "decisions", "undecided_functions"]
 
@@ -73,7 +75,7 @@ def _decisions(leaf: BoundLeaf, evaluation: Evaluation, sources: Sequence[Source
     if leaf.reason is not None or isinstance(leaf.test, Fixed):
         yield Decision("filter", columns, "the same in every slice", "", "", leaf.reason or USED, describe(total))
         return
-    said = rule_texts(leaf.test)
+    said, expression = rule_texts(leaf.test), expression_of(leaf.test)
     spoken = False
     for source in sources:
         known = {name: source.statistics[name] for name in leaf.columns if name in source.statistics}
@@ -86,6 +88,11 @@ def _decisions(leaf: BoundLeaf, evaluation: Evaluation, sources: Sequence[Source
             yield Decision(source.name, columns, said.rule(shown, no_value=_no_value(leaf.test, intervals)),
                            _statistic(said, shown, known, index), said.constants,
                            _trust(leaf.test, known, intervals, index), describe(shown))
+        elif found is not None and expression is not None and expression in source.expressions:
+            spoken = True
+            stated = source.expressions[expression]
+            yield Decision(source.name, f"{expression[0]}({expression[1]})", said.rule(found, no_value=False),
+                           _ends(stated, index), said.constants, _not_used(stated, index) or USED, describe(found))
         elif found is not None and leaf.lookup is not None:
             spoken = True
             held = "may be in the slice" if found & TRUE else "is in no file of the slice"
@@ -106,6 +113,18 @@ def _statistic(said: RuleTexts, outcome: int, known: Mapping[str, ColumnStatisti
     shown = [said.statistics(outcome, by_file, file) for file in files[:FILES_SHOWN]]
     more = [f"{len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else []
     return "; ".join(dict.fromkeys(shown + more))
+
+
+def _ends(known: ColumnStatistics, index: int) -> str:
+    """The bounds of an expression, as they are."""
+    ends = (("lo", known.lo, known.lo_known), ("hi", known.hi, known.hi_known))
+    return ", ".join(f"{name} = {ordinal_text(bound[index], known.type)}" for name, bound, is_known in ends
+                     if is_known[index])
+
+
+def _not_used(known: ColumnStatistics, index: int) -> str:
+    trust = Trust(int(known.trust[index]))
+    return reason(trust) if trust else ""
 
 
 def _trust(test: Test, known: Mapping[str, ColumnStatistics], intervals: Mapping[str, Interval], index: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,17 @@ class Source:
 
     ``may_hold(column, values, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values;
     None: no answer. Only the candidates, ``(n,) bool``, need be looked at.
+    ``expressions`` are statistics of a function of one column, by the names of both: of what ``lower(s)`` yields.
     """
 
     name: str
     statistics: Mapping[str, ColumnStatistics]
     may_hold: MayHold | None = None
+    expressions: Mapping[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
 
     def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> Source:
-        """The statistics of some columns in some slices."""
+        """The statistics of some columns, and of functions of them, in some slices."""
         return Source(self.name, {name: self.statistics[name].take(rows) for name in columns
-                                  if name in self.statistics})
+                                  if name in self.statistics}, None,
+                      {key: statistics.take(rows) for key, statistics in self.expressions.items()
+                       if key[1] in columns})

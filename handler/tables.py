@@ -19,6 +19,7 @@ from evaluator.errors import SargoError
 from evaluator.evaluate import MayHold, Source
 from evaluator.schema import Field
 from index_store import FileSlices, IndexKind, Table
+from index_store.kinds.base import ExpressionKind
 
 __all__ = ["Knowledge", "OpenTable", "TableAt", "open_table"]
 
@@ -38,6 +39,7 @@ class Knowledge:
 
     kind: IndexKind
     statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
+    expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
 
     def source(self, columns: Sequence[Field], on_failure: OnFailure) -> Source:
@@ -48,7 +50,7 @@ class Knowledge:
                 self._index(column.name)
         if missing:
             self._load(missing, on_failure)
-        return Source(self.kind.name, self.statistics, self._look_up(on_failure))
+        return Source(self.kind.name, self.statistics, self._look_up(on_failure), self.expressions)
 
     def _index(self, name: str) -> None:
         known = self.statistics.get(name)
@@ -58,6 +60,8 @@ class Knowledge:
     def _load(self, columns: Sequence[Field], on_failure: OnFailure) -> None:
         try:
             self.statistics.update(self.kind.statistics(columns))
+            if isinstance(self.kind, ExpressionKind):
+                self.expressions.update(self.kind.expressions(columns))
         except Exception as error:
             if len(columns) == 1:
                 on_failure(error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["ColumnCoverage", "Coverage", "IndexKind", "MakeKind", "column_coverage"]
+__all__ = ["ColumnCoverage", "Coverage", "ExpressionKind", "IndexKind", "MakeKind", "column_coverage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,15 @@ class IndexKind(Protocol):
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """What the kind knows of these columns."""
+        ...
+
+
+@runtime_checkable
+class ExpressionKind(Protocol):
+    """An index kind that also knows what functions of columns yield."""
+
+    def expressions(self, columns: Sequence[Field]) -> Mapping[tuple[str, str], ColumnStatistics]:
+        """Statistics of functions of these columns, by the names of function and column: ``("lower", "s")``."""
         ...
 
 

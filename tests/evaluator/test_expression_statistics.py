@@ -1,0 +1,139 @@
+"""C6 and C9: statistics of an expression narrow the outcome of a leaf over it, which still holds every row's value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.answers import expression_of
+from evaluator.bind import bind
+from evaluator.columns import ColumnStatistics, from_values
+from evaluator.errors import UnsupportedError
+from evaluator.evaluate import Source, evaluate
+from evaluator.reasons import decisions
+from evaluator.reference import value_of
+from evaluator.reference_functions import call
+from evaluator.semantics import ENGINES, Semantics
+from evaluator.types import DATE, INT, STRING
+from tests.evaluator.build import SPARK, col, letters, lit
+from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, leaves, slices, values_of, weakened
+
+OF_TEXT = {"lower": STRING, "upper": STRING, "trim": STRING, "length": INT}
+OF_DAYS = {"year": INT, "month": INT, "day": INT}
+EXPRESSIONS = {(name, column): of for column, family in (("s", OF_TEXT), ("dt", OF_DAYS))
+               for name, of in family.items()}
+
+
+def exact_expression(function, column, parts: list[Slice]) -> ColumnStatistics:
+    of = EXPRESSIONS[function, column]
+    found = [[call(function, [(row[column], TYPES[column])], of) for row in part.rows] for part in parts]
+    present = [[value for value in values if value is not None] for values in found]
+    return from_values(of, [min(values, default=None) for values in present],
+                       [max(values, default=None) for values in present],
+                       [values.count(None) for values in found])
+
+
+@st.composite
+def expression_leaves(draw):
+    function, column = draw(st.sampled_from(list(EXPRESSIONS)))
+    of = EXPRESSIONS[function, column]
+    operand = ex.Call(function, (col(column),))
+    constants = st.integers(-1, 13) | st.sampled_from([2019, 2020]) if of is INT else values_of(STRING)
+    constant = constants.map(lambda value: lit(value, of))
+    match draw(st.sampled_from(["compare", "compare", "mirrored", "in", "null", "like"])):
+        case "compare":
+            return ex.Compare(draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"])), operand, draw(constant))
+        case "mirrored":
+            return ex.Compare(draw(st.sampled_from(["=", "<", ">="])), draw(constant), operand)
+        case "in":
+            return ex.In(operand, tuple(draw(st.lists(constant, min_size=1, max_size=3))))
+        case "like" if of is STRING:
+            return ex.Like(operand, draw(st.text("ab%_z", max_size=4)))
+        case _:
+            return ex.IsNull(operand)
+
+
+FILTERS = st.recursive(expression_leaves() | leaves(["s", "dt"]), lambda inner: st.one_of(
+    st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.And(tuple(c))),
+    st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.Or(tuple(c))), inner.map(ex.Not)), max_leaves=4)
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["few slices", "many slices"])
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine, many, data):
+    semantics = Semantics.named(engine, "UTC")
+    expression = data.draw(FILTERS)
+    parts = data.draw(st.lists(slices(["s", "dt", "s2"]), min_size=1, max_size=3)) * (100 if many else 1)
+    columns = {name: exact_statistics(name, parts) for name in ("s", "dt") if data.draw(st.booleans())}
+    known = {key: exact_expression(*key, parts) for key in EXPRESSIONS if data.draw(st.booleans())}
+    if not many:
+        known = {key: weakened(one, data.draw) for key, one in known.items()}
+    bound = bind(expression, SCHEMA, semantics)
+    own = Source("column_stats", columns)
+
+    found = evaluate(bound, len(parts), [own, Source("expression_index", {}, None, known)])
+    without = evaluate(bound, len(parts), [own]).outcomes
+
+    assert (found.keep == (found.outcomes & outcome.TRUE > 0)).all()
+    assert (found.outcomes & ~without == 0).all()
+    for part, got in zip(parts[:3], found.outcomes.tolist(), strict=False):
+        for row in part.rows:
+            try:
+                value = value_of(expression, row, SCHEMA, semantics)
+            except UnsupportedError:
+                continue
+            assert got & outcome.of_value(value), f"{expression} is {value} on {row}, but {outcome.describe(got)}"
+
+
+def year_is(value):
+    return ex.Compare("=", ex.Call("year", (col("dt"),)), lit(value, INT))
+
+
+STATED = {("year", "dt"): from_values(INT, [2019, 2020, None], [2019, 2021, None], [0, 3, None])}
+
+
+@pytest.mark.parametrize(("expression", "expected"), [
+    (year_is(2020), ["F", "TFN", "TFN"]),
+    (year_is(2019), ["T", "FN", "TFN"]),
+    (ex.Not(year_is(2019)), ["F", "TN", "TFN"]),
+    (ex.IsNull(ex.Call("year", (col("dt"),))), ["F", "TF", "TF"]),
+    (ex.In(ex.Call("year", (col("dt"),)), (lit(2022, INT), lit(2019, INT))), ["T", "FN", "TFN"]),
+    (ex.Compare("=", ex.Call("month", (col("dt"),)), lit(1, INT)), ["TFN", "TFN", "TFN"]),
+    (ex.Compare("=", ex.Call("year", (col("ts"),)), lit(2022, INT)), ["TFN", "TFN", "TFN"]),
+    (ex.Compare("=", ex.Call("year", (ex.Call("date_add", (col("dt"), lit(1, INT))),)), lit(2022, INT)),
+     ["TFN", "TFN", "TFN"]),
+    (ex.Compare("=", col("dt"), lit(0, DATE)), ["TFN", "TFN", "TFN"]),
+], ids=str)
+def test_only_the_very_same_function_of_the_very_same_column_is_answered(expression, expected):
+    bound = bind(expression, SCHEMA, SPARK)
+    found = evaluate(bound, 3, [Source("expression_index", {}, None, STATED)])
+    assert [letters(one) for one in found.outcomes.tolist()] == expected
+    assert found.kept_rows.tolist() == [i for i, one in enumerate(expected) if "T" in one]
+
+
+def test_a_char_column_is_not_the_column_that_was_indexed():
+    test = bind(year_is(2020), SCHEMA, SPARK).leaves[0].test
+    assert expression_of(test) == ("year", "dt")
+    function = ex.Call("length", (col("vc"),))
+    [leaf] = bind(ex.Compare("=", function, lit(3, INT)), SCHEMA, SPARK).leaves
+    assert expression_of(leaf.test) == ("length", "vc")
+
+
+def test_taking_slices_takes_their_expressions_along():
+    some = Source("x", {}, None, STATED).take(np.array([1]), ["dt"])
+    assert some.expressions["year", "dt"].lo.tolist() == [2020]
+    assert not Source("x", {}, None, STATED).take(np.array([1]), ["s"]).expressions
+
+
+def test_the_statistics_of_an_expression_are_named_in_the_explanation():
+    bound = bind(year_is(2020), SCHEMA, SPARK)
+    sources = [Source("expression_index", {}, None, STATED)]
+    [said] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
+    assert (said.kind, said.column, said.outcome) == ("expression_index", "year(dt)", "{false}")
+    assert "2019" in said.statistic

@@ -1,0 +1,243 @@
+"""Expression indexes of real tables: sound for every stored row, and silent about every other expression."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluator.bounds import Trust
+from evaluator.columns import UNKNOWN_COUNT
+from evaluator.types import Kind, Type
+from handler import open_table as open_for_filters
+from handler import prune
+from index_store import StatsError, TableError, open_table
+from index_store.file_slices import FileSlices
+from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, is_used, widen_letter_case
+from index_store.kinds.expression_index import make
+from tests.index_store.rows import rows_of
+
+TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow")
+PART = TABLES[1]
+COMPUTED = {"lower": str.lower, "upper": str.upper, "length": len, "trim": lambda text: text.strip(" "),
+            "year": lambda day: day.year, "month": lambda day: day.month, "day": lambda day: day.day}
+
+
+def kind_of(path, slices=None):
+    table = open_table(path)
+    return table, make(table, slices or table.slices())
+
+
+def values_of(path, one, column):
+    return [row[column] for file in one.files for row in rows_of(path / file)]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_value_of_an_expression_is_within_its_bounds_and_every_null_is_counted(hudi_table, name):
+    path = hudi_table(name)
+    table, kind = kind_of(path)
+    found = kind.expressions(list(table.schema))
+    compared = 0
+    for (function, column), statistics in found.items():
+        if function not in COMPUTED:
+            continue
+        for i, one in enumerate(table.slices()):
+            values = values_of(path, one, column)
+            yielded = [COMPUTED[function](value) for value in values if value is not None]
+            if statistics.lo_known[i]:
+                assert all(statistics.lo[i] <= value for value in yielded), (function, i)
+                compared += 1
+            if statistics.hi_known[i]:
+                assert all(statistics.hi[i] >= value for value in yielded), (function, i)
+            assert statistics.null_count[i] in (UNKNOWN_COUNT, len(values) - len(yielded))
+            assert statistics.row_count[i] == UNKNOWN_COUNT
+            assert statistics.may_be_value[i]
+    assert compared == {TABLES[0]: 8, PART: 31}[name]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name):
+    path = hudi_table(name)
+    table, kind = kind_of(path)
+    column = table.schema.resolve("id")
+    for i, one in enumerate(table.slices()):
+        for value in values_of(path, one, "id"):
+            assert kind.may_hold(column, [value])[i]
+    assert not kind.may_hold(column, ["no such key"]).any()
+    assert kind.may_hold(column, ["no such key", ""]) is None
+    assert kind.may_hold(table.schema.resolve("s"), ["x"]) is None
+
+
+@pytest.mark.parametrize(("filter_text", "column", "matches"), [
+    ("month(dt) = 1", "dt", lambda day: day.month == 1), ("month(dt) IN (12, 11)", "dt", lambda d: d.month in (11, 12)),
+    ("day(dt) = 2", "dt", lambda day: day.day == 2), ("NOT day(dt) = 3", "dt", lambda day: day.day != 3),
+    ("year(dt) = 2030", "dt", lambda day: day.year == 2030), ("quarter(dt) = 4", "dt", lambda d: d.month > 9),
+    ("length(s) = 4", "s", lambda s: len(s) == 4), ("length(s) > 4", "s", lambda s: len(s) > 4),
+    ("length(s) = 0 OR month(dt) > 11", None, lambda s, dt: s == "" or (dt is not None and dt.month > 11)),
+    ("trim(s) = 'Q302'", "s", lambda s: s.strip(" ") == "Q302"), ("trim(s) >= 'b'", "s", lambda s: s.strip(" ") >= "b"),
+    ("lower(s) = 'apple'", "s", lambda s: s.lower() == "apple"), ("lower(s) LIKE 'a%'", "s", lambda s: s[:1] in "aA"),
+    ("upper(s) LIKE 'Q%'", "s", lambda s: s.upper()[:1] == "Q"), ("lower(s) > 'd'", "s", lambda s: s.lower() > "d"),
+    ("upper(id) = 'K0003'", "id", lambda key: key == "k0003"), ("id = 'k0003'", "id", lambda key: key == "k0003"),
+    ("length(s) IS NULL", "s", None), ("date_format(dt, 'MM') = '02'", "dt", lambda d: d.month == 2),
+    ("hour(t) = 3", "t", lambda t: t.hour == 3), ("substring(s, 1, 2) = 'Q3'", "s", lambda s: s[:2] == "Q3"),
+], ids=str)
+@pytest.mark.parametrize("engine", ["spark", "hive"])
+@pytest.mark.parametrize("name", TABLES)
+def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filter_text, column, matches):
+    path = hudi_table(name)
+    plan = prune(path, filter_text, engine=engine, time_zone="UTC", strict=True)
+    kept = {one.file_id for one in plan.kept}
+    for one in plan.slices:
+        rows = [row for file in one.files for row in rows_of(path / file)]
+        if column is None:
+            found = any(row["s"] is not None and matches(row["s"], row["dt"]) for row in rows)
+        elif matches is None:
+            found = any(row[column] is None for row in rows)
+        else:
+            found = any(row[column] is not None and matches(row[column]) for row in rows)
+        assert not found or one.file_id in kept
+
+
+@pytest.mark.parametrize(("filter_text", "kept", "without"), [
+    ("month(dt) = 1", 1, 2), ("day(dt) = 2", 1, 5), ("day(dt) = 4", 0, 5), ("NOT day(dt) = 3", 1, 5),
+    ("length(s) > 6", 0, 4), ("length(s) = 0", 2, 4), ("trim(s) = 'Apple'", 3, 4), ("lower(s) = 'a'", 2, 3),
+    ("month(dt) = 1 OR length(s) > 6", 1, 4)], ids=str)
+def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy, filter_text, kept, without):
+    plan = prune(hudi_table(PART), filter_text, time_zone="UTC", strict=True)
+    assert len(plan.kept) == kept
+    by_kind = [leaf.by_kind.get("expression_index", 0) for leaf in plan.leaves]
+    assert sum(by_kind) > 0
+    path = hudi_copy(PART)
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text("\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not
+                                    in line) + "\nhoodie.table.metadata.partitions=column_stats,files\n")
+    assert len(prune(path, filter_text, time_zone="UTC", strict=True).kept) == without
+
+
+def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
+    table, kind = kind_of(hudi_table(PART))
+    found = kind.expressions(list(table.schema))
+    assert set(found) == {("lower", "s"), ("lcase", "s"), ("upper", "s"), ("ucase", "s"), ("length", "s"),
+                          ("trim", "s"), ("year", "dt"), ("month", "dt"), ("day", "dt"), ("dayofmonth", "dt")}
+    read = {one.name[len("expr_index_"):] for one in table.indexes() if one.read and one.name.startswith("expr")}
+    assert read == {"lo", "up", "ln", "tr", "ye", "mo", "da", "bi", "yt"}
+    assert set(kind.coverage(list(table.schema)).columns) == {
+        "lower(s)", "upper(s)", "length(s)", "trim(s)", "year(dt)", "month(dt)", "day(dt)", "id"}
+
+
+@pytest.mark.parametrize(("change", "used"), [
+    ({}, True), ({"indexFunction": "hour"}, False), ({"indexFunction": "identity"}, False),
+    ({"indexOptions": {"expr": "lower", "format": "x"}}, False), ({"indexOptions": {"expr": "upper"}}, False),
+    ({"indexOptions": None}, True), ({"indexType": "secondary_index"}, False),
+    ({"indexType": "bloom_filters"}, False),
+    ({"indexType": "bloom_filters", "indexFunction": "identity", "indexOptions": {"expr": "identity", "fpp": "1"}},
+     True)], ids=str)
+def test_an_index_with_another_function_or_options_is_not_used(change, used):
+    definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"}, **change}
+    assert is_used(definition) is used
+
+
+def test_slices_with_log_files_and_files_without_a_record_are_unknown(hudi_table):
+    path = hudi_table(PART)
+    table, _ = kind_of(path)
+    whole = table.slices()
+    first, second, *rest = whole.items
+    changed = FileSlices(whole.instant, whole.source, (
+        replace(first, log_files=(f"{first.partition}/.{first.file_id}_20261121083006703.log.1_0-1-1",)),
+        replace(second, base_file=f"{second.partition}/other_0-1-1_20261121083006703.parquet"), *rest))
+    table, kind = kind_of(path, changed)
+    columns = [table.schema.resolve("s"), table.schema.resolve("dt")]
+    for statistics in kind.expressions(columns).values():
+        assert (statistics.trust[:2] == Trust.NO_RECORD).all()
+        assert not (statistics.lo_known | statistics.hi_known)[:2].any()
+        assert (statistics.null_count[:2] == UNKNOWN_COUNT).all()
+    held = kind.may_hold(table.schema.resolve("id"), ["no such key"])
+    assert held.tolist() == [True, True, *[False] * len(rest)]
+
+
+def test_a_column_of_another_type_than_the_function_takes_is_not_answered(hudi_table):
+    table, kind = kind_of(hudi_table(PART))
+    for name, of in (("s", Type(Kind.BINARY)), ("dt", Type(Kind.TIMESTAMP_LTZ)), ("s", Type(Kind.VARCHAR, 9))):
+        assert not kind.expressions([replace(table.schema.resolve(name), type=of)])
+    other = replace(table.schema.resolve("id"), type=Type(Kind.BIGINT))
+    assert kind.may_hold(other, [3]) is None
+
+
+def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch):
+    path = hudi_table(PART)
+    monkeypatch.setattr("index_store.kinds.expression_index.column_stats", lambda *_: None)
+    table, kind = kind_of(path)
+    found = kind.expressions([table.schema.resolve("dt"), table.schema.resolve("s")])
+    assert (found["month", "dt"].trust == Trust.ANCIENT).all()
+    assert not found["month", "dt"].lo_known.any()
+    assert found["length", "s"].lo_known.any()
+
+
+FAULTS = {
+    "corrupt": StatsError, "no files": StatsError, "definitions cut off": TableError, "no definition": None,
+    "inflight": None, "not listed": None}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_cannot_be_read_is_a_reason_and_skips_nothing(hudi_copy, fault):
+    path = hudi_copy(PART)
+    properties, definitions = path / ".hoodie" / "hoodie.properties", path / ".hoodie" / ".index_defs" / "index.json"
+    folder = path / ".hoodie" / "metadata" / "expr_index_da"
+    match fault:
+        case "corrupt":
+            for file in folder.glob("*.hfile"):
+                data = bytearray(file.read_bytes())
+                data[100] ^= 0xFF
+                file.write_bytes(data)
+        case "no files":
+            for file in folder.iterdir():
+                file.unlink()
+        case "definitions cut off":
+            definitions.write_text(definitions.read_text()[:500])
+        case "no definition":
+            found = json.loads(definitions.read_text())
+            del found["indexDefinitions"]["expr_index_da"]
+            definitions.write_text(json.dumps(found))
+        case "inflight":
+            properties.write_text(properties.read_text().replace("partitions.inflight=",
+                                                                 "partitions.inflight=expr_index_da"))
+        case "not listed":
+            properties.write_text(properties.read_text().replace("expr_index_da,", ""))
+    table = open_for_filters(path)
+    plan = prune(table, "day(dt) = 2", time_zone="UTC")
+    assert len(plan.kept) == 5
+    if FAULTS[fault] is None:
+        assert not plan.reasons
+        return
+    assert any("expression_index cannot be read" in reason.text for reason in plan.reasons)
+    with pytest.raises(FAULTS[fault]):
+        prune(open_for_filters(path), "day(dt) = 2", time_zone="UTC", strict=True)
+    if fault != "definitions cut off":
+        assert len(prune(table, "length(s) > 6", time_zone="UTC").kept) == 0   # the other indexes still answer
+
+
+def _images(text, mapping, turkish):
+    special = {"lower": {"I": "\u0131", "\u0130": "i"}, "upper": {"i": "\u0130"}}[mapping] if turkish else {}
+    return "".join(special.get(char, getattr(char, mapping)()) for char in text)
+
+
+@pytest.mark.parametrize("mapping", ["lower", "upper"])
+@given(texts=st.lists(st.text("aBhIiJkKzZ0 \u0130\u0131\u212a\u00e9\u00c9\u00df", max_size=5), min_size=1, max_size=4),
+       turkish=st.booleans())
+def test_bounds_of_letters_hold_for_a_reader_of_another_locale(mapping, texts, turkish):
+    written = [_images(text, mapping, turkish) for text in texts]
+    lo, hi = widen_letter_case(min(written), max(written), EXPRESSION_FUNCTIONS[mapping].first_uncertain)
+    for text in texts:
+        image = _images(text, mapping, not turkish)
+        assert lo <= image
+        assert hi is None or image <= hi
+
+
+@pytest.mark.parametrize(("lo", "hi", "expected"), [
+    ("banana", "elder", ("bai", "f")), ("abc", "dead", ("abc", "dead")), ("zebra", "zoo", ("i", None)),
+    ("", "\u00e9t\u00e9", ("", None)), ("cherry-1", "fig-9", ("chei", "g"))])
+def test_bounds_of_lower_are_kept_up_to_the_first_letter_that_may_differ(lo, hi, expected):
+    assert widen_letter_case(lo, hi, "i") == expected
