@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
+from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS, Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.schema import Field
 from evaluator.types import Kind
@@ -220,6 +220,9 @@ def split_entry(key: bytes) -> tuple[str, str]:
         text = key.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise FormatError("an entry of a secondary index is not text") from error
+    if "\\" not in text and "$" in text:
+        value, _, rest = text.partition("$")
+        return f"{value}$", rest
     position = 0
     while position < len(text) and text[position] != "$":
         position += 1 + (text[position] == "\\")
@@ -235,16 +238,19 @@ def split_entry(key: bytes) -> tuple[str, str]:
 def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:
     """Every text that an index of this version may hold for a non-null value; () when that is not certain.
 
-    ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form.
+    ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form. Of old
+    dates and times nobody knows by which calendar they were written.
     """
     kind = column.type.kind
     if isinstance(value, str):
         return (value,) if kind in (Kind.STRING, Kind.VARCHAR) else ()
     if not isinstance(value, int) or isinstance(value, bool):
         return ()
-    if kind.is_integer or (kind is Kind.TIMESTAMP_LTZ and version == 2 and unit == "micros"):
+    if kind is Kind.TIMESTAMP_LTZ:
+        return (str(value),) if version == 2 and unit == "micros" and value >= ANCIENT_MICROS else ()
+    if kind.is_integer:
         return (str(value),)
-    if kind is not Kind.DATE:
+    if kind is not Kind.DATE or value < ANCIENT_DAY:
         return ()
     if version == 2:
         return (str(value),)

@@ -21,7 +21,7 @@ from tests.index_store.rows import plain, rows_of
 
 COW = "1.1.1_sec_cow"
 MOR = ("1.0.2_sec_mor", "1.1.1_sec_mor")
-ABSENT = {"s": ["no such text", "$", "\\", "\0", "upd$ated"], "i": [-1, 2**31 - 1], "dt": [0, -719162, 10**6],
+ABSENT = {"s": ["no such text", "$", "\\", "\0", "upd$ated"], "i": [-1, 2**31 - 1], "dt": [0, -1, 10**6],
           "t": [0, -1]}
 
 
@@ -151,7 +151,8 @@ def test_values_and_keys_come_back_out_of_an_entry(value, key):
 
 @pytest.mark.parametrize(("value", "column_type", "version", "unit", "texts"), [
     ("a$b", STRING, 2, "", ("a$b",)), (-5, INT, 1, "", ("-5",)), (2**40, BIGINT, 2, "", (str(2**40),)),
-    (18062, DATE, 2, "", ("18062",)), (18062, DATE, 1, "", ("2019-06-15", "18062")), (-10**7, DATE, 1, "", ()),
+    (18062, DATE, 2, "", ("18062",)), (18062, DATE, 1, "", ("2019-06-15", "18062")), (10**8, DATE, 1, "", ()),
+    (-200_000, DATE, 1, "", ()), (-200_000, DATE, 2, "", ()), (-3 * 10**15, TIMESTAMP_LTZ, 2, "micros", ()),
     (7, TIMESTAMP_LTZ, 2, "micros", ("7",)), (7, TIMESTAMP_LTZ, 2, "millis", ()), (7, TIMESTAMP_LTZ, 1, "micros", ()),
     (1.5, DOUBLE, 2, "", ()), ("x", Type(Kind.CHAR, 4), 2, "", ()), (True, INT, 2, "", ()),
     (1, Type(Kind.DECIMAL, precision=9, scale=0), 2, "", ())])
