@@ -302,9 +302,11 @@ def _long(data: bytes, p: int) -> tuple[int, int]:
         byte = data[p]
         value |= (byte & 127) << shift
         if byte < 128:
+            if value >> 64:
+                break
             return (value >> 1) ^ -(value & 1), p + 1
         shift += 7
-    raise IndexError("a varint does not end")
+    raise IndexError("a varint has more than 64 bits")
 
 
 def _value(data: bytes, p: int, kind: str) -> tuple[Any, int]:

@@ -90,7 +90,7 @@ def _inflated(group: Sequence[StoredBlock], free: list[Buffer]) -> BlockBatch:
     ends = np.cumsum(sizes)
     starts = ends - sizes
     data = _buffer(int(ends[-1]), free)
-    view = memoryview(data)
+    view = data.data
     for block, start, end in zip(group, starts.tolist(), ends.tolist(), strict=True):
         view[start:end - PADDING] = block.inflated()
         view[end - PADDING:end] = bytes(PADDING)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import pyarrow as pa
 
 from index_store.formats.avro_columns import StatsRecord
 
-__all__ = ["NO_COUNT", "Side", "StatsColumns"]
+__all__ = ["NO_COUNT", "Side", "StatsColumns", "signed_numbers"]
 
 NO_COUNT = -(1 << 63)
 
@@ -101,16 +102,15 @@ class StatsColumns:
         Rows without a bound are in none.
         """
         found: list[tuple[npt.NDArray[np.intp], str, int, bytes, str]] = []
-        ways = np.zeros(len(self), [("wrapper", np.uint8), ("ordinal", np.int64), ("info", np.uint64)])
-        ways["wrapper"], ways["ordinal"], ways["info"] = side.wrapper, self.ordinal, self.info
-        if len(self) and (ways == ways[0]).all():
-            distinct, which = ways[:1], np.zeros(len(self), np.intp)
-        else:
-            distinct, which = np.unique(ways, return_inverse=True)
-        for i, (wrapper, ordinal, info) in enumerate(distinct.tolist()):
-            name, kind = self.wrappers[wrapper]
+        code = np.zeros(len(self), np.int64)
+        for part in (side.wrapper, self.ordinal, self.info):
+            code = _distinct(code * (1 << 32) + _distinct(part))
+        _, firsts = np.unique(code, return_index=True) if code.any() else (None, np.arange(min(len(self), 1)))
+        for first in firsts.tolist():
+            name, kind = self.wrappers[side.wrapper[first]]
             if name:
-                found.append((np.flatnonzero(which == i), name, ordinal, info_text(info), kind))
+                found.append((np.flatnonzero(code == code[first]), name, int(self.ordinal[first]),
+                              info_text(int(self.info[first])), kind))
         return found
 
     def take(self, chosen: npt.NDArray[np.intp]) -> StatsColumns:
@@ -125,8 +125,40 @@ class StatsColumns:
                             self.deleted[chosen], self.tight[chosen], self.ordinal[chosen], self.info[chosen])
 
     @classmethod
+    def of(cls, keys: Sequence[bytes], records: Sequence[StatsRecord], wrappers: tuple[tuple[str, str], ...]
+           ) -> StatsColumns:
+        """Single records of one column as rows. Raises ValueError, TypeError or OverflowError where they are none."""
+        branches = {name: i for i, (name, _) in enumerate(wrappers)}
+
+        def side(names: Sequence[str], values: Sequence[Any]) -> Side:
+            wrapper = [branches.get(name, -1) for name in names]
+            if -1 in wrapper:
+                raise ValueError("a wrapper that the other records do not know")
+            kinds = [wrappers[i][1] for i in wrapper]
+            bits = [_bits(value, kind) for value, kind in zip(values, kinds, strict=True)]
+            texts = [value if kind == "bytes" else b"" for value, kind in zip(values, kinds, strict=True)]
+            return Side(np.array(wrapper, np.uint8), np.array(bits, np.int64), _chunked([pa.array(texts, pa.binary())]))
+
+        def counts(values: Sequence[int | None]) -> npt.NDArray[np.int64]:
+            return np.array([NO_COUNT if value is None else value for value in values], np.int64)
+
+        if len({record.column for record in records}) != 1 or len({len(key) for key in keys}) != 1:
+            raise ValueError("records of several columns, or keys of several sizes")
+        return cls(
+            wrappers, records[0].column, np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1),
+            _chunked([pa.array([record.file_name for record in records], pa.binary())]),
+            side([record.lo_wrapper for record in records], [record.lo for record in records]),
+            side([record.hi_wrapper for record in records], [record.hi for record in records]),
+            counts([record.rows for record in records]), counts([record.nulls for record in records]),
+            counts([record.size for record in records]),
+            np.array([record.deleted for record in records], np.bool_),
+            np.array([record.tight for record in records], np.bool_),
+            np.array([record.ordinal for record in records], np.int64),
+            np.array([_info_code(record.info) for record in records], np.uint64))
+
+    @classmethod
     def joined(cls, parts: Sequence[StatsColumns]) -> StatsColumns:
-        """The rows of parts of one column of one HFile, one behind the other."""
+        """The rows of parts of one column and with the same wrappers, one behind the other."""
         if len(parts) == 1:
             return parts[0]
 
@@ -146,14 +178,61 @@ class StatsColumns:
                    array("tight"), array("ordinal"), array("info"))
 
 
+def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The values as numbers from 0 on, equal for equal values."""
+    if not len(values) or (values == values[0]).all():
+        return np.zeros(len(values), np.int64)
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
 def info_text(code: int) -> bytes:
     """The bytes that an ``info`` stands for."""
     return code.to_bytes(8, "little")[:code >> 56]
 
 
+def signed_numbers(texts: Any) -> npt.NDArray[np.int64] | None:
+    """Big-endian numbers in two's complement, from Arrow binary; None if one has more than 8 bytes."""
+    chunks = texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]
+    found: list[npt.NDArray[np.int64]] = []
+    for chunk in chunks:
+        _, edges, content = chunk.buffers()
+        places = np.frombuffer(edges, np.int32)[chunk.offset:chunk.offset + len(chunk) + 1].astype(np.int64)
+        size = np.diff(places)
+        if size.max(initial=0) > 8:
+            return None
+        data = np.concatenate([np.zeros(8, np.uint8), np.frombuffer(content or b"", np.uint8)])
+        words = np.ndarray((len(data) - 7,), ">i8", data.data, 0, (1,))
+        unused = np.minimum(8 * (8 - size), 63)
+        numbers = words[places[1:]].astype(np.int64) << unused >> unused       # the 8 bytes that end with the number
+        found.append(np.where(size > 0, numbers, 0))
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def _bits(value: Any, kind: str) -> int:
+    match kind:
+        case "double":
+            bits: int = struct.unpack("<q", struct.pack("<d", value))[0]
+            return bits
+        case "float":
+            narrow: int = struct.unpack("<I", struct.pack("<f", value))[0]
+            return narrow
+        case "long" | "boolean":
+            return operator.index(value)
+        case "bytes" | "null":
+            return 0
+    raise ValueError("a bound of an unknown kind")
+
+
+def _info_code(text: bytes) -> int:
+    if len(text) > 7:
+        raise ValueError("more information than there is room for")
+    return int.from_bytes(text, "little") | len(text) << 56
+
+
 def _chunked(parts: Sequence[Any]) -> Any:
     """Arrays as one; more than 2 GB of them stay in chunks."""
-    return pa.chunked_array(parts, pa.binary())
+    chunks = [chunk for part in parts for chunk in (part.chunks if isinstance(part, pa.ChunkedArray) else [part])]
+    return pa.chunked_array(chunks, pa.binary())
 
 
 def _empty(count: int) -> Any:

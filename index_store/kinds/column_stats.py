@@ -9,7 +9,6 @@ name, not by exact key, since some writers hash absolute partition paths (hudi#1
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,15 +20,16 @@ from evaluator.columns import ColumnStatistics
 from evaluator.schema import Field
 from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
-from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
-from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
 from index_store.formats.log_file import data_instants
+from index_store.formats.stats_reader import COLUMN_ID, read_statistics
 from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.base import Coverage, column_coverage
 from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import FooterProofs
 from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.kinds.stats_places import Places
+from index_store.kinds.stats_versions import Versions
 from index_store.merge_rule import merges_to_stored_values
 from index_store.metadata_table import Deletes, MetadataTable
 from index_store.schema_history import NameHistory, read_name_history
@@ -52,30 +52,6 @@ def make(table: Table, slices: FileSlices) -> ColumnStats | None:
     return ColumnStats(table, slices, table.metadata)
 
 
-@dataclass(slots=True)
-class _Versions:
-    """What is stored of one column: for each key the records that count together, and the keys marked as deleted."""
-
-    records: dict[bytes, list[StatsRecord]] = field(default_factory=dict)
-    tombstones: dict[bytes, bytes] = field(default_factory=dict)
-
-    def put(self, key: bytes, record: StatsRecord) -> None:
-        """Put a newer record on top (``HoodieTableMetadataUtil.mergeColumnStatsRecords``).
-
-        A deletion or a tight bound replaces; anything else widens what is there.
-        """
-        if record.deleted:
-            self.records.pop(key, None)
-            self.tombstones[key] = record.file_name
-            return
-        self.tombstones.pop(key, None)
-        there = self.records.get(key)
-        if there is None or record.tight:
-            self.records[key] = [record]
-        elif record not in there:
-            there.append(record)
-
-
 class ColumnStats:
     """Column statistics of a table's slices. Columns are read when they are first asked for, and kept."""
 
@@ -88,7 +64,7 @@ class ColumnStats:
         self._proofs = FooterProofs(table.footers)
         self._commits = CommitSchemas(table.timeline)
         self._known: dict[str, ColumnStatistics | None] = {}
-        self._files: SliceFiles | None = None
+        self._places: Places | None = None
         self._one_writer: dict[int, bool] = {}
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
@@ -124,13 +100,18 @@ class ColumnStats:
     @property
     def files(self) -> SliceFiles:
         """The files of the slices in one row."""
-        if self._files is None:
-            self._files = SliceFiles.of(self._slices)
-        return self._files
+        return self.places.files
 
-    def _read(self, columns: Iterable[Field]) -> dict[bytes, _Versions]:
+    @property
+    def places(self) -> Places:
+        """How records find their files."""
+        if self._places is None:
+            self._places = Places(SliceFiles.of(self._slices))
+        return self._places
+
+    def _read(self, columns: Iterable[Field]) -> dict[bytes, Versions]:
         """All records of some columns, by the id that starts their keys."""
-        stored = {column_id(column.name): _Versions() for column in columns}
+        stored = {column_id(column.name): Versions() for column in columns}
         names = ", ".join(column.name for column in columns)
         with naming_column(self._metadata.storage.absolute(PARTITION), names):
             for group in self._metadata.groups(PARTITION):
@@ -139,40 +120,26 @@ class ColumnStats:
                         if isinstance(layer, Deletes):
                             _remove(layer.keys, stored)
                         else:
-                            _load(layer.hfile, stored)
+                            for column, part in read_statistics(layer.hfile, stored):
+                                stored[column].add(part)
         return stored
 
-    def _build(self, column: Field, stored: _Versions) -> ColumnStatistics | None:
+    def _build(self, column: Field, stored: Versions) -> ColumnStatistics | None:
         """Join the records with the slices' files, believe what can be believed, unite per slice."""
-        records: list[StatsRecord] = []
-        places: list[int] = []
-        name = column.name.encode()
-        for key, versions in stored.records.items():
-            place = self._place(versions[0].file_name, key)
-            if place < 0 or any(record.column != name for record in versions):
-                continue
-            records.extend(versions)
-            places.extend([place] * len(versions))
-        deleted = [place for key, file in stored.tombstones.items() if (place := self._place(file, key)) >= 0]
-        if not records and not deleted:
-            return None
         table, files = self._table, self.files
+        latest = stored.latest()
+        found = self.places.of(latest, column.name.encode())
+        gone = self.places.of_names(latest.deleted)
+        if not found.count and not len(gone):
+            return None
         if column.name in self._names.reused:
             return ColumnStatistics.unknown(column.type, files.slices, Trust.RENAMED)
-        rows = FileStatistics.of(records, np.array(places, np.intp), column.type,
-                                 table.columns.units.get(column.name, ""), table.version)
+        rows = found.statistics(column.type, table.columns.units.get(column.name, ""), table.version)
         rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))
         rows = self._distrust_appended_logs(rows)
-        gone = np.array(deleted, np.intp)
         rows = with_absent_columns(rows, column, files, gone, table, self._names.renamed, self._commits)
         custom = not merges_to_stored_values(table.properties)
         return unite(rows, files, gone, custom_merge=custom)
-
-    def _place(self, file_name: bytes, key: bytes) -> int:
-        """Which file of the slices a record describes, or -1: by its name, with the key's partition if that is not
-        enough (file ids of buckets repeat in every partition)."""
-        place = self.files.by_name.get(file_name, -1)
-        return place if place != SliceFiles.AMBIGUOUS else self.files.by_partition.get((key[12:24], file_name), -1)
 
     def _distrust_appended_logs(self, rows: FileStatistics) -> FileStatistics:
         """Version 6 may append several commits to one log file; a record may then describe one of them only."""
@@ -193,25 +160,9 @@ class ColumnStats:
         return self._one_writer.get(place, False)
 
 
-def _load(hfile: HFile, stored: Mapping[bytes, _Versions]) -> None:
-    decode = ColumnStatsDecoder(hfile.schema).decode
-    for block in hfile.blocks(sorted(stored)):
-        for key, start, end in entries(block):
-            versions = stored.get(key[:12])
-            if versions is None:
-                continue
-            record = decode(block, start, end) if end > start else None
-            if record is None:
-                versions.records.pop(key, None)
-            else:
-                versions.put(key, record)
-
-
-def _remove(keys: Iterable[str], stored: Mapping[bytes, _Versions]) -> None:
+def _remove(keys: Iterable[str], stored: Mapping[bytes, Versions]) -> None:
     for text in keys:
         key = text.encode()
-        versions = stored.get(key[:12])
+        versions = stored.get(key[:COLUMN_ID])
         if versions is not None:
-            versions.records.pop(key, None)
-
-
+            versions.remove(key)

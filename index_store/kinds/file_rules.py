@@ -32,8 +32,9 @@ from evaluator.bounds import (
 from evaluator.columns import UNKNOWN_COUNT, array_dtype, filler
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
+from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
 from index_store.kinds.footers import Proof
-from index_store.kinds.stats_values import read_bounds
+from index_store.kinds.stats_values import Bound, StoredAs, read_bounds, read_groups
 
 if TYPE_CHECKING:
     from index_store.kinds.slice_union import SliceFiles
@@ -81,6 +82,23 @@ class FileStatistics:
         no = np.zeros(m, np.bool_)
         return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
                    np.maximum(low.trust, high.trust), no, no, _counts(size))
+
+    @classmethod
+    def of_columns(cls, columns: StatsColumns, place: npt.NDArray[np.intp], column_type: Type, unit: str,
+                   version: int) -> FileStatistics:
+        """The same as ``of``, for many records at once."""
+        def side(one: Side, upper: bool) -> Bound:
+            groups = ((rows, StoredAs(wrapper, ordinal, info), one.values(rows, kind))
+                      for rows, wrapper, ordinal, info, kind in columns.kinds(one))
+            return read_groups(groups, len(columns), column_type, unit, version, upper=upper)
+
+        def counts(values: Counts) -> Counts:
+            return np.where(values == NO_COUNT, UNKNOWN_COUNT, values)
+
+        low, high = side(columns.lo, False), side(columns.hi, True)
+        no = np.zeros(len(columns), np.bool_)
+        return cls(column_type, place, low.values, high.values, low.known, high.known, counts(columns.nulls),
+                   counts(columns.rows), np.maximum(low.trust, high.trust), no, no, counts(columns.size))
 
     def distrusting(self, mask: Mask, trust: Trust, *, counts_too: bool = False) -> FileStatistics:
         """Forget the bounds where the mask says so (and the counts, which takes back "all null" and "empty")."""

@@ -12,12 +12,13 @@ exact; FLOAT on DOUBLE is widened by one step; everything else is WRONG_TYPE and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evaluator.bounds import (
     ANCIENT_DAY,
@@ -31,8 +32,11 @@ from evaluator.bounds import (
 )
 from evaluator.columns import array_dtype, filler
 from evaluator.types import Kind, Type
+from index_store.formats.stats_columns import signed_numbers
 
-__all__ = ["Bound", "StoredAs", "read_bounds"]
+__all__ = ["Bound", "StoredAs", "read_bounds", "read_groups"]
+
+Rows = npt.NDArray[np.intp]
 
 _V1_DECIMAL_SCALE = 15
 _UNITS = {15: "millis", 16: "micros", 17: "nanos", 18: "millis", 19: "micros", 20: "nanos"}
@@ -72,18 +76,28 @@ class _Column:
 def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]], column_type: Type, unit: str,
                 version: int, *, upper: bool) -> Bound:
     """The bounds of one side, each by what it is stored as. Null bounds are not known, with trust OK."""
-    n = len(values)
+    def groups() -> Iterator[tuple[Rows, StoredAs, Any]]:
+        for kind in set(stored):
+            rows = np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
+            yield rows, StoredAs(*kind), [values[i] for i in rows.tolist()]
+
+    return read_groups(groups(), len(values), column_type, unit, version, upper=upper)
+
+
+def read_groups(groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_type: Type, unit: str, version: int, *,
+                upper: bool) -> Bound:
+    """The bounds of one side of n files: rows that are stored alike, and their values: a list, array or Arrow binary.
+
+    Rows that are in no group are not known, with trust OK.
+    """
     column = _Column(column_type, unit, version)
     out = np.full(n, filler(column_type), array_dtype(column_type))
     known = np.zeros(n, np.bool_)
     trust = np.zeros(n, np.uint8)
-    kinds = set(stored)
-    for kind in kinds:
-        how = StoredAs(*kind)
+    for rows, how, values in groups:
         if not how.wrapper:
             continue
-        rows = np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
-        found = _read([values[i] for i in rows.tolist()], how, column, upper=upper)
+        found = _read(values, how, column, upper=upper)
         if isinstance(found, Trust):
             trust[rows] = found
             continue
@@ -100,7 +114,7 @@ def _forget_ancient(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trus
         trust[old] = Trust.ANCIENT
 
 
-def _read(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
     """The values of one group as an array of the column's type, or why they are none."""
     if how.ordinal and _V2_WRAPPER.get(how.ordinal) != how.wrapper:
         return Trust.WRONG_TYPE
@@ -126,13 +140,13 @@ def _read(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> 
                 return _decimal(values, how, column, upper=upper)
             case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
                 fits = _is(how, "StringWrapper", 7) or how.ordinal == 11
-                return _objects([value.decode("utf-8") for value in values]) if fits else Trust.WRONG_TYPE
+                return _texts(values) if fits else Trust.WRONG_TYPE
             case Kind.BINARY:
                 fits = how.wrapper == "BytesWrapper" and how.ordinal in (0, 8, 9)
-                return _objects(values) if fits else Trust.WRONG_TYPE
+                return _objects(_listed(values)) if fits else Trust.WRONG_TYPE
             case _:
                 return Trust.WRONG_TYPE
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, pa.ArrowInvalid):
         return Trust.TEXT_ORDER
     except (OverflowError, TypeError, ValueError, AttributeError):
         return Trust.WRONG_TYPE
@@ -142,13 +156,27 @@ def _is(how: StoredAs, wrapper: str, ordinal: int) -> bool:
     return how.wrapper == wrapper and how.ordinal in (0, ordinal)
 
 
+def _listed(values: Any) -> list[Any]:
+    listed: list[Any] = values if isinstance(values, list) else values.to_pylist()
+    return listed
+
+
+def _texts(values: Any) -> npt.NDArray[Any]:
+    if isinstance(values, list):
+        return _objects([value.decode("utf-8") for value in values])
+    text = pa.chunked_array(values.cast(pa.string()).chunks if isinstance(values, pa.ChunkedArray)
+                            else [values.cast(pa.string())], pa.string())
+    found: npt.NDArray[Any] = text.to_numpy()
+    return found
+
+
 def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
     out = np.empty(len(values), object)
     out[:] = values
     return out
 
 
-def _double(values: list[Any], how: StoredAs, *, upper: bool) -> npt.NDArray[Any] | Trust:
+def _double(values: Any, how: StoredAs, *, upper: bool) -> npt.NDArray[Any] | Trust:
     if _is(how, "DoubleWrapper", 6):
         return np.array(values, np.float64)
     if _is(how, "FloatWrapper", 5):
@@ -157,7 +185,7 @@ def _double(values: list[Any], how: StoredAs, *, upper: bool) -> npt.NDArray[Any
     return Trust.WRONG_TYPE
 
 
-def _timestamp(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+def _timestamp(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
     if how.ordinal == 0:
         if how.wrapper not in ("LongWrapper", "TimestampMicrosWrapper"):
             return Trust.WRONG_TYPE
@@ -178,7 +206,7 @@ def _timestamp(values: list[Any], how: StoredAs, column: _Column, *, upper: bool
     return widen_millis(bounds, upper=upper)
 
 
-def _decimal(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+def _decimal(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
     if how.ordinal == 10:
         scale = int(how.info.partition(b",")[2])
     elif how.ordinal == 0 and how.wrapper in (("DecimalWrapper", "BytesWrapper") if column.version < 8 else
@@ -189,7 +217,12 @@ def _decimal(values: list[Any], how: StoredAs, column: _Column, *, upper: bool) 
     if not 0 <= scale <= 38:
         return Trust.WRONG_TYPE
     wanted = column.type.scale
-    unscaled = (int.from_bytes(value, "big", signed=True) for value in values)
+    if not isinstance(values, list):
+        numbers = signed_numbers(values) if array_dtype(column.type) == np.int64 and scale == wanted else None
+        if numbers is not None:
+            most = 10 ** column.type.precision
+            return numbers if ((numbers >= -most) & (numbers <= most)).all() else Trust.WRONG_TYPE
+    unscaled = (int.from_bytes(value, "big", signed=True) for value in _listed(values))
     bounds = [rescale_unscaled(value, scale, wanted, upper=upper) for value in unscaled]
     if any(abs(bound) > 10 ** column.type.precision for bound in bounds):
         return Trust.WRONG_TYPE                               # more digits than the column has: another scale
