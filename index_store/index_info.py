@@ -48,7 +48,7 @@ def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[Ind
         columns = definition.get("sourceFields") or ()
         state = "inflight" if name in building else "available"
         known = name in READ_BY_SARGO or name.startswith(_READ_BY_PREFIX) or (
-            name.startswith("expr_index_") and is_used(definition))
+            name.startswith("expr_index_") and is_used(definition) and properties.get("hoodie.table.version") == "9")
         found.append(IndexInfo(name, state, tuple(map(str, columns)), state == "available" and known,
                                str(definition.get("indexType") or ""), str(definition.get("indexFunction") or ""),
                                str(definition.get("version") or "")))

@@ -13,7 +13,7 @@ partitions are not used. Source: ``HoodieExpressionIndex``, hudi.md B2.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -52,12 +52,16 @@ if TYPE_CHECKING:
 __all__ = ["PREFIX", "ExpressionIndex", "make"]
 
 PREFIX = "expr_index_"
+VERSION = 9
 _FILE_KEY = 48
 
 
 def make(table: Table, slices: FileSlices) -> ExpressionIndex | None:
-    """The kind, if the table has expression indexes and its metadata table describes the latest commit."""
-    if table.metadata is None or not table.metadata_is_current:
+    """The kind, if the table has expression indexes and its metadata table describes the latest commit.
+
+    Indexes of tables before version 9 were never held against the rows, and are not used.
+    """
+    if table.version < VERSION or table.metadata is None or not table.metadata_is_current:
         return None
     partitions = tuple(name for name in table.available_indexes if name.startswith(PREFIX))
     return ExpressionIndex(table, slices, table.metadata, partitions) if partitions else None
@@ -104,7 +108,7 @@ class ExpressionIndex:
         self._partitions = partitions
         self._files: SliceFiles | None = None
         self._known: dict[str, ColumnStatistics | None] = {}
-        self._blooms: dict[str, Mapping[int, BloomFilter]] = {}
+        self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """None: what is known is of expressions."""
@@ -137,10 +141,10 @@ class ExpressionIndex:
             return None
         raw = [text.encode("utf-8", "surrogatepass") for text in texts]
         mask = np.ones(len(self._slices), np.bool_)
+        places = range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist()
         for one in found:
-            for place, bloom in self._filters(one).items():
-                if candidates is None or candidates[place]:
-                    mask[place] &= any(bloom.may_hold(key) for key in raw)
+            for place, bloom in self._filters(one, places).items():
+                mask[place] &= any(bloom.may_hold(key) for key in raw)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -152,7 +156,7 @@ class ExpressionIndex:
         for column in columns:
             for one in self._definitions:
                 if _is_bloom_of(one, column):
-                    usable = len(self._filters(one))
+                    usable = len(self._filters(one, range(n)))
                     reasons = {Trust.OK: usable, Trust.NO_RECORD: n - usable}
                     known[column.name] = ColumnCoverage(usable, {why: count for why, count in reasons.items() if count})
         return Coverage(self.name, self._slices.instant, n, known)
@@ -236,11 +240,15 @@ class ExpressionIndex:
                                 stored.put(key, decode(block, start, end) if end > start else None)
         return stored
 
-    def _filters(self, one: _Definition) -> Mapping[int, BloomFilter]:
-        """The filter of each slice that is one base file, as far as there is one."""
-        if one.partition not in self._blooms:
-            places = {partition_id(item.partition) + file_name_id(item.base_file.rpartition("/")[2]): i
-                      for i, item in enumerate(self._slices) if item.base_file and not item.log_files}
+    def _filters(self, one: _Definition, places: Iterable[int]) -> Mapping[int, BloomFilter]:
+        """The filters of these slices, as far as they are one base file and have one. Each is read once."""
+        known = self._blooms.setdefault(one.partition, {})
+        wanted: dict[bytes, int] = {}
+        for place in places:
+            item = self._slices[place]
+            if place not in known and item.base_file and not item.log_files:
+                wanted[partition_id(item.partition) + file_name_id(item.base_file.rpartition("/")[2])] = place
+        if wanted:
             found: dict[bytes, BloomFilter] = {}
             with naming_column(self._metadata.storage.absolute(one.partition), one.column):
                 for group in self._metadata.groups(one.partition):
@@ -250,9 +258,9 @@ class ExpressionIndex:
                                 found.pop(key.encode("utf-8", "surrogatepass"), None)
                         else:
                             with naming_column(layer.path, one.column):
-                                _load_filters(layer.hfile, places, found)
-            self._blooms[one.partition] = {places[key]: bloom for key, bloom in found.items()}
-        return self._blooms[one.partition]
+                                _load_filters(layer.hfile, wanted, found)
+            known.update({place: found.get(key) for key, place in wanted.items()})
+        return {place: bloom for place in places if (bloom := known.get(place)) is not None}
 
 
 def _is_bloom_of(one: _Definition, column: Field) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +69,8 @@ def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name):
             assert kind.may_hold(column, [value])[i]
     assert not kind.may_hold(column, ["no such key"]).any()
     assert kind.may_hold(column, ["no such key", ""]) is None
+    first = np.arange(len(table.slices())) == 0
+    assert (make(table, table.slices()).may_hold(column, ["no such key"], first) == ~first).all()
     assert kind.may_hold(table.schema.resolve("s"), ["x"]) is None
 
 
@@ -138,6 +141,13 @@ def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
 def test_an_index_with_another_function_or_options_is_not_used(change, used):
     definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"}, **change}
     assert is_used(definition) is used
+
+
+def test_a_table_of_an_older_version_is_not_answered(hudi_table):
+    table, kind = kind_of(hudi_table(PART))
+    assert kind is not None
+    table.version = 8
+    assert make(table, table.slices()) is None
 
 
 def test_slices_with_log_files_and_files_without_a_record_are_unknown(hudi_table):
