@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import replace
 
 import numpy as np
@@ -102,6 +103,38 @@ def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filte
         else:
             found = any(row[column] is not None and matches(row[column]) for row in rows)
         assert not found or one.file_id in kept
+
+
+GRID = {"month(dt)": (0, 1, 2, 7, 12, 13), "day(dt)": (2, 3, 4), "year(dt)": (2018, 2019, 2023, 2030, 2031),
+        "length(s)": (-1, 0, 3, 4, 6, 7), "trim(s)": ("''", "'Apple'", "'Q'", "'Q304'", "'z'"),
+        "lower(s)": ("''", "'apple'", "'banana'", "'q302'", "'zebra'"), "upper(s)": ("'APPLE'", "'Q302'", "'0'")}
+OPERATORS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+             ">=": operator.ge}
+
+
+@pytest.mark.parametrize("operand", GRID)
+@pytest.mark.parametrize("name", TABLES)
+def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_table, name, operand):
+    path = hudi_table(name)
+    table = open_for_filters(path)
+    function, column = operand[:-1].split("(")
+    values = {one.file_id: [None if value is None else COMPUTED[function](value)
+                            for value in values_of(path, one, column)] for one in table.at().slices}
+    skipped = 0
+    for constant in GRID[operand]:
+        plain = constant if isinstance(constant, int) else constant.strip("'")
+        for sign, holds in OPERATORS.items():
+            for negated in (False, True):
+                text = f"NOT {operand} {sign} {constant}" if negated else f"{operand} {sign} {constant}"
+                plan = prune(table, text, time_zone="UTC", strict=True)
+                for one in plan.skipped:
+                    assert not any(value is not None and holds(value, plain) is not negated
+                                   for value in values[one.file_id]), text
+                for one in plan.fully_matched:
+                    assert all(value is not None and holds(value, plain) is not negated
+                               for value in values[one.file_id]), text
+                skipped += len(plan.skipped)
+    assert skipped > 0 or name != PART
 
 
 @pytest.mark.parametrize(("filter_text", "kept", "without"), [
