@@ -95,15 +95,15 @@ def believe_expression(rows: FileStatistics, files: SliceFiles, function: Expres
     """Statistics of an expression as far as they hold for every engine.
 
     ``valueCount`` counts what is not null and the sizes are those of the file, so neither rows nor sizes are known.
-    What is recorded of log files is not used: no rule says which of their rows count.
+    A log file of nulls has no bounds and adds none.
     """
     unknown = np.full(len(rows.place), UNKNOWN_COUNT, np.int64)
+    null_only = files.is_log[rows.place] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
     rows = replace(rows, rows=unknown, size=unknown, nulls=np.maximum(rows.nulls, UNKNOWN_COUNT))
     wrong = rows.trust != Trust.OK
     rows = replace(rows, lo_known=rows.lo_known & ~wrong, hi_known=rows.hi_known & ~wrong,
                    nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls))
     rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
-    rows = rows.distrusting(files.is_log[rows.place], Trust.NO_RECORD, counts_too=True)
     both = rows.lo_known & rows.hi_known
     inverted = np.zeros(len(both), np.bool_)
     inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])
@@ -111,8 +111,9 @@ def believe_expression(rows: FileStatistics, files: SliceFiles, function: Expres
     rows = rows.distrusting(rows.lo_known != rows.hi_known, Trust.NO_BOUNDS)
     if function.result.kind is Kind.STRING:
         rows = _believe_text(rows, function.first_uncertain)
-    bare = ~rows.lo_known & ~rows.hi_known & (rows.trust == Trust.OK)
-    return replace(rows, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
+    null_only &= rows.trust == Trust.OK
+    bare = ~rows.lo_known & ~rows.hi_known & ~null_only & (rows.trust == Trust.OK)
+    return replace(rows, null_only=null_only, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
 
 
 def _believe_text(rows: FileStatistics, first_uncertain: str) -> FileStatistics:

@@ -6,8 +6,8 @@
 An index is used for the very same function of the very same column, and only if its definition in ``index.json`` has no
 option beside the function's name; other functions of that column learn nothing from it (real Hudi asks an index of
 ``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how their bounds are believed:
-``expression_functions``. A file without a record makes its slice unknown, and so does a log file. Records of whole
-partitions are not used. Source: ``HoodieExpressionIndex``, hudi.md B2.
+``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions. Records of
+whole partitions are not used. Source: ``HoodieExpressionIndex``, hudi.md B2.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from index_store.kinds.expression_functions import (
 )
 from index_store.kinds.file_rules import FileStatistics
 from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.merge_rule import merges_to_stored_values
 from index_store.metadata_table import Deletes, MetadataTable
 from index_store.schema_history import read_name_history
 
@@ -199,7 +200,8 @@ class ExpressionIndex:
             return ColumnStatistics.unknown(function.result, files.slices, Trust.RENAMED)
         gone = [place for key, name in stored.deleted.items() if (place := self._place(name, key)) >= 0]
         rows = FileStatistics.of(records, np.array(places, np.intp), function.result, "", self._table.version)
-        found = unite(believe_expression(rows, files, function), files, np.array(gone, np.intp), custom_merge=False)
+        custom = not merges_to_stored_values(self._table.properties)
+        found = unite(believe_expression(rows, files, function), files, np.array(gone, np.intp), custom_merge=custom)
         return self._with_column(found, column)
 
     def _with_column(self, found: ColumnStatistics, column: Field) -> ColumnStatistics:
@@ -213,7 +215,7 @@ class ExpressionIndex:
         other = np.zeros(n, np.bool_) if own is None else own.trust == Trust.WRONG_TYPE
         usable = ~ancient & ~other
         trust = np.where(ancient & (found.trust == Trust.OK), np.uint8(Trust.ANCIENT), found.trust)
-        return replace(found, lo_known=found.lo_known & usable, hi_known=found.hi_known & usable,
+        return replace(found, parts=None, lo_known=found.lo_known & usable, hi_known=found.hi_known & usable,
                        null_count=np.where(usable, found.null_count, UNKNOWN_COUNT),
                        trust=np.where(other, np.uint8(Trust.WRONG_TYPE), trust))
 

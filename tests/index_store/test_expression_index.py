@@ -22,9 +22,10 @@ from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, is_used
 from index_store.kinds.expression_index import make
 from tests.index_store.rows import rows_of
 
-TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow")
-PART = TABLES[1]
+TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow", "proofs/1.1.1_expr_text_mor")
+PART, MERGED = TABLES[1:]
 COMPUTED = {"lower": str.lower, "upper": str.upper, "length": len, "trim": lambda text: text.strip(" "),
+            "ltrim": lambda text: text.lstrip(" "), "rtrim": lambda text: text.rstrip(" "),
             "year": lambda day: day.year, "month": lambda day: day.month, "day": lambda day: day.day}
 
 
@@ -57,10 +58,10 @@ def test_every_value_of_an_expression_is_within_its_bounds_and_every_null_is_cou
             assert statistics.null_count[i] in (UNKNOWN_COUNT, len(values) - len(yielded))
             assert statistics.row_count[i] == UNKNOWN_COUNT
             assert statistics.may_be_value[i]
-    assert compared == {TABLES[0]: 8, PART: 31}[name]
+    assert compared == {TABLES[0]: 8, PART: 31, MERGED: 18}[name]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", TABLES[:2])
 def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name):
     path = hudi_table(name)
     table, kind = kind_of(path)
@@ -183,7 +184,28 @@ def test_a_table_of_an_older_version_is_not_answered(hudi_table):
     assert make(table, table.slices()) is None
 
 
-def test_slices_with_log_files_and_files_without_a_record_are_unknown(hudi_table):
+def test_bounds_of_log_files_widen_those_of_the_base_and_log_files_of_deletions_have_none(hudi_table, hudi_copy):
+    path = hudi_table(MERGED)
+    table, kind = kind_of(path)
+    found = kind.expressions([table.schema.resolve("s")])["length", "s"]
+    logs = np.array([bool(one.log_files) for one in table.slices()])
+    assert (logs.sum(), (~logs).sum()) == (3, 1)
+    assert found.lo_known.sum() == 3
+    assert found.trust[~found.lo_known].tolist() == [Trust.NO_RECORD]
+    updated = next(i for i, one in enumerate(table.slices()) if "LOGGED " in values_of(path, one, "s"))
+    assert found.hi[updated] == 8
+    nulled = next(i for i, one in enumerate(table.slices()) if None in values_of(path, one, "s"))
+    assert (found.lo[nulled], found.hi[nulled], found.null_count[nulled]) == (2, 4, 2)
+    copy = hudi_copy(MERGED)
+    properties = copy / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace("EVENT_TIME_ORDERING", "CUSTOM"))
+    table, kind = kind_of(copy)
+    custom = kind.expressions([table.schema.resolve("s")])["length", "s"]
+    assert (custom.lo_known == ~logs).all()
+    assert (custom.trust[logs] == Trust.CUSTOM_MERGE).all()
+
+
+def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
     path = hudi_table(PART)
     table, _ = kind_of(path)
     whole = table.slices()
