@@ -50,7 +50,7 @@ class StoredBlock:
 
     offset: int
     codec: int
-    data: bytes
+    data: memoryview
     size: int
 
     def inflated(self) -> bytes:
@@ -189,7 +189,7 @@ class _Blocks:
             raise FormatError("a block's size does not fit the file", offset)
         if checksum == 1 and per_checksum > 0:
             self._check(at, with_header, size, per_checksum, offset)
-        return StoredBlock(offset, self.codec, self.data[at + HEADER.size:at + with_header], plain)
+        return StoredBlock(offset, self.codec, memoryview(self.data)[at + HEADER.size:at + with_header], plain)
 
     def _check(self, at: int, with_header: int, size: int, step: int, offset: int) -> None:
         sums = self.data[at + with_header:at + HEADER.size + size]

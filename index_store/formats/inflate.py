@@ -31,16 +31,16 @@ CODECS = {0: "LZO", 1: "GZ", 2: "NONE", 3: "SNAPPY", 4: "LZ4", 5: "BZIP2", 6: "Z
 LARGEST = 1 << 30
 
 
-def inflate(codec: int, data: bytes, size: int) -> bytes:
+def inflate(codec: int, data: bytes | memoryview, size: int) -> bytes:
     """Decompress ``data``, which must give exactly ``size`` bytes. Raises FormatError otherwise."""
     if not 0 <= size <= LARGEST:
         raise FormatError(f"a block claims {size} uncompressed bytes")
     if codec == 2:
         if len(data) < size:
             raise FormatError("a block is shorter than its header says")
-        return data[:size]
+        return bytes(data[:size])
     try:
-        plain = _gzip(data, size) if codec == 1 else _optional(codec, data, size)
+        plain = _gzip(data, size) if codec == 1 else _optional(codec, bytes(data), size)
     except FormatError:
         raise
     except Exception as error:  # each library has its own error types
@@ -50,7 +50,7 @@ def inflate(codec: int, data: bytes, size: int) -> bytes:
     return plain
 
 
-def _gzip(data: bytes, size: int) -> bytes:
+def _gzip(data: bytes | memoryview, size: int) -> bytes:
     stream = _zlib.decompressobj(31)
     plain: bytes = stream.decompress(data, size + 1)
     if not stream.eof:

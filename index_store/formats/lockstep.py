@@ -135,7 +135,7 @@ class Cursors:
             self._long_varint()
 
     def _varint(self) -> Words:
-        word = self._next(4)
+        word = self._next(2)
         found: Words
         first = int(word[0]) if len(word) else 0              # the shape to try: most values are alike
         if not first & 0x80 and not (word & _U64(0x80)).any():
@@ -146,6 +146,9 @@ class Cursors:
             self._used += 2
             found = (word & _U64(0x7F)) | (word >> _ONE & _U64(0x3F80))
             return found
+        word = self._next(4)
+        if first & 0x8080 == 0x8080 and len(word) and int(word[0]) & 0x80808080 == 0x80808080:
+            return self._long_varint()
         four = word.astype(_U32)
         stops = ~four & _STOPS_OF_FOUR
         if not stops.all():

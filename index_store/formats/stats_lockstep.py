@@ -109,7 +109,7 @@ class StatsLockstep:
         words = words_of(data)
         at = Cursors(words, starts)
         self._step_over_head(at, data, int(starts[0]))
-        texts: dict[str, _Text] = {}
+        column, names = b"", None
         sides: dict[str, Side] = {}
         counts: dict[str, npt.NDArray[np.int64]] = {}
         no = np.zeros(len(starts), np.bool_)
@@ -118,10 +118,12 @@ class StatsLockstep:
         info = np.zeros(len(starts), np.uint64)
         for name, shape, branch in self._body:
             match shape:
+                case "text" if name == "columnName":
+                    column = _the_same(at, data, branch)
                 case "text":
                     text = _optional_text(at, branch)
-                    if name in _TEXTS:
-                        texts[name] = text
+                    if name == "fileName":
+                        names = _copied(data, text)
                 case "number":
                     if name in _COUNTS:
                         counts[name] = _optional_number(at, branch)
@@ -138,8 +140,7 @@ class StatsLockstep:
         at.expect(self._tail)
         if (at.places != ends).any():
             raise Bail
-        return StatsColumns(self.wrappers, _the_same(data, texts["columnName"]), keys,
-                            _copied(data, texts["fileName"]), sides["minValue"], sides["maxValue"],
+        return StatsColumns(self.wrappers, column, keys, names, sides["minValue"], sides["maxValue"],
                             counts["valueCount"], counts["nullCount"], counts["totalUncompressedSize"],
                             flags["isDeleted"], flags["isTightBound"], ordinal, info)
 
@@ -369,26 +370,28 @@ def _packed(text: _Text, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64
     return packed
 
 
-def _the_same(data: npt.NDArray[np.uint8], text: _Text) -> bytes:
-    """The one string that all records have."""
-    size = int(text.length[0])
-    start = int(text.start[0])
-    if (text.length != size).any() or start + size > len(data):
+def _the_same(at: Cursors, data: npt.NDArray[np.uint8], branch: int | None) -> bytes:
+    """An optional string that all records have, or none has: stepped over as it stands in the first."""
+    place = int(at.places[0])
+    one = at.part(np.zeros(1, np.intp))
+    start, length = _optional_text(one, branch)
+    end = int(start[0] + length[0])
+    if end > len(data):
         raise Bail
-    found = data[start:start + size].tobytes()
-    Cursors(words_of(data), text.start).expect(found)
-    return found
+    at.expect(data[place:int(one.places[0])].tobytes())
+    return data[int(start[0]):end].tobytes()
 
 
 def _copied(data: npt.NDArray[np.uint8], text: _Text) -> Any:
     """Strings of ascending places as Arrow binary: they and what is between them are one array, of which half stays."""
     count = len(text.start)
-    edges = np.empty(2 * count + 1, np.int64)
+    if len(data) >= 1 << 31:
+        raise Bail
+    edges = np.empty(2 * count + 1, np.int32)
     edges[:-1:2] = text.start
     edges[1::2] = text.start + text.length
     edges[-1] = edges[-2]
-    if edges[-1] > len(data) or len(data) >= 1 << 31 or (edges[1:] < edges[:-1]).any():
+    if edges[-1] > len(data) or (edges[1:] < edges[:-1]).any():
         raise Bail
-    every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges.astype(np.int32)),
-                                                           pa.py_buffer(data)])
-    return every.take(pa.array(np.arange(0, 2 * count, 2)))
+    every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges), pa.py_buffer(data)])
+    return every.take(pa.array(np.arange(0, 2 * count, 2, np.int32)))

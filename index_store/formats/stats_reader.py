@@ -116,7 +116,7 @@ class _Reader:
 
     def _columns_of(self, batch: BlockBatch, size: int, keys: Places, values: Places, ends: Places, edges: list[int]
                     ) -> Iterator[Found]:
-        whole = np.ndarray((len(batch.data) - size + 1, size), np.uint8, batch.data.data, 0, (1, 1))
+        whole = np.ndarray((len(batch.data) - size + 1,), f"V{size}", batch.data.data, 0, (1,))
         for first, last in pairwise(edges):
             column = batch.data[keys[first]:keys[first] + COLUMN_ID].tobytes()
             if self._columns is not None and column not in self._columns:
@@ -128,11 +128,11 @@ class _Reader:
                 chosen = slice(start, min(start + STEP, last))
                 yield from self._step(batch, whole, column, keys[chosen], values[chosen], ends[chosen])
 
-    def _step(self, batch: BlockBatch, whole: npt.NDArray[np.uint8], column: bytes, keys: Places, values: Places,
+    def _step(self, batch: BlockBatch, whole: npt.NDArray[np.void], column: bytes, keys: Places, values: Places,
               ends: Places) -> Iterator[Found]:
         if len(keys) > FEW_OF_A_COLUMN and (values < ends).all():
             try:
-                part = self._lockstep.decode(batch.data, whole[keys], values, ends)
+                part = self._lockstep.decode(batch.data, whole[keys].view(np.uint8).reshape(len(keys), -1), values, ends)
             except Bail:
                 pass
             else:
