@@ -88,6 +88,7 @@ def test_a_table_that_is_not_told_to_have_buckets_of_its_record_key_has_no_kind(
 
 
 @pytest.mark.parametrize(("old", "new"), [("recordkey.fields=id", "recordkey.fields=id,ts"),
+                                          ("recordkey.fields=id", "recordkey.fields="),
                                           ("keygenerator.type=SIMPLE", "keygenerator.type=COMPLEX")])
 def test_keys_of_another_form_have_no_kind(hudi_copy, old, new):
     path = hudi_copy("1.1.1_bucket_cow")

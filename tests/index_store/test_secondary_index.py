@@ -234,6 +234,19 @@ def test_an_index_that_is_being_built_is_not_used(hudi_copy):
     assert kind.may_hold(Field("i", INT), [7777]).any()
 
 
+@pytest.mark.parametrize("names", [[(0, "old"), (0, "s")], [(0, "s"), (1, "s")]], ids=["renamed", "two columns"])
+def test_an_index_of_a_name_that_meant_another_column_is_not_used(hudi_copy, names):
+    path = hudi_copy(COW)
+    folder = path / ".hoodie" / ".schema"
+    folder.mkdir(exist_ok=True)
+    schemas = [{"fields": [{"id": number, "name": name, "type": "string", "optional": True}]}
+               for number, name in names]
+    (folder / "1.schemacommit").write_text(json.dumps({"schemas": schemas}))
+    _, _, kind = kind_of(path)
+    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.may_hold(Field("i", INT), [7777]).any()
+
+
 def test_older_slices_and_tables_without_the_index_have_no_kind(hudi_table):
     table = open_table(hudi_table(COW))
     assert secondary_index.make(table, table.slices(table.timeline.writes[0].requested)) is None
