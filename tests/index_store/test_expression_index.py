@@ -165,6 +165,16 @@ def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
         "lower(s)", "upper(s)", "length(s)", "trim(s)", "year(dt)", "month(dt)", "day(dt)", "id"}
 
 
+def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hudi_table):
+    table, kind = kind_of(hudi_table(PART))
+    found = kind.expressions([table.schema.resolve("s")])
+    lower, trim = found["lower", "s"], found["trim", "s"]
+    assert sorted(lower.lo[lower.lo_known]) == ["", "", "ai", "i"]    # of 'apple' and 'q300'
+    assert not lower.hi_known.any()
+    assert sorted(trim.lo[trim.lo_known]) == ["", "", "Apple", "Q300"]
+    assert "Q306" in trim.hi[trim.hi_known]
+
+
 @pytest.mark.parametrize(("change", "used"), [
     ({}, True), ({"indexFunction": "hour"}, False), ({"indexFunction": "identity"}, False),
     ({"indexOptions": {"expr": "lower", "format": "x"}}, False), ({"indexOptions": {"expr": "upper"}}, False),
