@@ -52,14 +52,15 @@ def read_statistics(hfile: HFile, columns: Collection[bytes] | None = None) -> I
     Records of one key come in the order of the file. Raises FormatError.
     """
     wanted = None if columns is None else sorted(columns)
-    lockstep = StatsLockstep(hfile.schema)
-    if hfile.entry_count <= FEW_RECORDS or not lockstep.applies:
-        decoder = ColumnStatsDecoder(hfile.schema)
+    schema = hfile.schema
+    decoder = ColumnStatsDecoder(schema)
+    lockstep = StatsLockstep(schema) if hfile.entry_count > FEW_RECORDS else None
+    if lockstep is None or not lockstep.applies:
         for block in hfile.stored_blocks(wanted):
             data = block.inflated()
             yield from _one_by_one(data, block.offset, decoder, columns)
         return
-    reader = _Reader(lockstep, ColumnStatsDecoder(hfile.schema), columns)
+    reader = _Reader(lockstep, decoder, columns)
     for batch in batches(hfile, wanted):
         yield from reader.read(batch)
     yield from reader.rest()
@@ -132,7 +133,8 @@ class _Reader:
               ends: Places) -> Iterator[Found]:
         if len(keys) > FEW_OF_A_COLUMN and (values < ends).all():
             try:
-                part = self._lockstep.decode(batch.data, whole[keys].view(np.uint8).reshape(len(keys), -1), values, ends)
+                bare = whole[keys].view(np.uint8).reshape(len(keys), -1)
+                part = self._lockstep.decode(batch.data, bare, values, ends)
             except Bail:
                 pass
             else:
