@@ -124,6 +124,12 @@ def test_options_that_the_table_contradicts_are_a_reason(hudi_table, change):
     assert "bucket_index" not in plan.leaves[0].by_kind
 
 
+def test_a_bucket_beyond_their_number_is_a_reason(hudi_table):
+    fewer = SIMPLE | {"hoodie.bucket.index.num.buckets": "3"}
+    with pytest.raises(StatsError, match="00000003-.* is not of one of its buckets"):
+        kind_of(hudi_table("1.1.1_bucket_cow"), fewer)[2].may_hold(ID, ["k0001"])
+
+
 def test_a_file_group_that_is_not_of_a_bucket_is_a_reason(hudi_table):
     with pytest.raises(StatsError, match="is not of one of its buckets"):
         kind_of(hudi_table("1.1.1_main_cow"), SIMPLE)[2].may_hold(ID, ["k0001"])
