@@ -394,4 +394,4 @@ def _copied(data: npt.NDArray[np.uint8], text: _Text) -> Any:
     if edges[-1] > len(data) or (edges[1:] < edges[:-1]).any():
         raise Bail
     every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges), pa.py_buffer(data)])
-    return every.take(pa.array(np.arange(0, 2 * count, 2, np.int32)))
+    return every.take(pa.array(np.arange(0, 2 * count, 2, dtype=np.int32)))
