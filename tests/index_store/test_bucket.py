@@ -126,7 +126,7 @@ def test_options_that_the_table_contradicts_are_a_reason(hudi_table, change):
 
 def test_a_bucket_beyond_their_number_is_a_reason(hudi_table):
     fewer = SIMPLE | {"hoodie.bucket.index.num.buckets": "3"}
-    with pytest.raises(StatsError, match="00000003-.* is not of one of its buckets"):
+    with pytest.raises(StatsError, match=r"00000003-.* is not of one of its buckets"):
         kind_of(hudi_table("1.1.1_bucket_cow"), fewer)[2].may_hold(ID, ["k0001"])
 
 
