@@ -83,16 +83,14 @@ class IntervalIndex:
         In no order. ``lowest`` 0 and ``highest`` 65,535 leave out that side of the test.
         """
         start, end = self.stretch(lowest, highest)
-        sure_end = max(start, int(self.lo.searchsorted(highest, "left")))
-        upper = self.hi[start:end]
-        inside = upper > lowest
-        inside[sure_end - start :] = False
-        doubtful = upper == lowest
-        doubtful[sure_end - start :] |= upper[sure_end - start :] > lowest
-        near = self.order[start:end]
+        sure_end = max(start, int(self.lo.searchsorted(highest, "left")))  # behind it the lower code is ``highest``
+        upper, edge = self.hi[start:sure_end], self.hi[sure_end:end]
+        near = self.order[start:sure_end]
+        sure: Rows = near[upper > lowest]
+        equal_hi = np.flatnonzero(upper == lowest)
+        doubtful: Rows = np.concatenate((near[equal_hi], self.order[sure_end:end][edge >= lowest]))
         if not len(self.wide):
-            return near[inside], near[doubtful]
+            return sure, doubtful
         allowed = (self.wide_lo <= highest) & (self.wide_hi >= lowest)
         equal = allowed & ((self.wide_lo == highest) | (self.wide_hi == lowest))
-        return (np.concatenate((near[inside], self.wide[allowed ^ equal])),
-                np.concatenate((near[doubtful], self.wide[equal])))
+        return (np.concatenate((sure, self.wide[allowed ^ equal])), np.concatenate((doubtful, self.wide[equal])))

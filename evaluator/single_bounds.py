@@ -43,11 +43,12 @@ def test_atom(atom: Atom, code: int | None, where: Where, out: Mask | None) -> M
     codes = bound.codes[where]
     compare = np.less if atom.is_lower else np.greater
     mask: Mask = compare(codes, np.uint16(code), out=out)
-    ties = bound.of_code(code) if len(codes) == len(bound.codes) and isinstance(where, slice) else np.flatnonzero(
-        codes == np.uint16(code))
+    if not isinstance(where, slice) and len(codes) <= _FEW_ROWS:
+        return mask | ((codes == np.uint16(code)) & test_exactly(atom, where))  # what stands under an unknown is no tie
+    whole = isinstance(where, slice) and len(codes) == len(bound.codes)
+    ties: Rows = bound.of_code(code) if whole else np.flatnonzero(codes == np.uint16(code))
     if len(ties):
-        mask[ties] = test_exactly(atom, ties if len(codes) == len(bound.codes) and isinstance(where, slice)
-                                  else rows_of(where, ties))
+        mask[ties] = test_exactly(atom, ties if whole else rows_of(where, ties))
     return mask
 
 
