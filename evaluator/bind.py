@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -47,7 +46,7 @@ from evaluator.like import Form, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
 from evaluator.ranges import Members, range_of
-from evaluator.records import record
+from evaluator.records import entity, record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
@@ -73,7 +72,7 @@ class Instruction:
 _FIRST_LEAVES = tuple(Instruction("leaf", number) for number in range(32))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class BoundExpression:
     """A filter that is ready to evaluate on statistics of its ``columns``."""
 

@@ -162,6 +162,13 @@ class Evaluation:
 
     def _few_kept(self) -> Rows:
         program = self.bound.program
+        if program[-1].operation == "and" and program[-1].operand == len(program) - 1:  # leaves, and their AND
+            left = ones = small.ones_of(self.n)
+            for step in program[:-1]:
+                left &= self._lanes(step.operand, 0, ones)
+                if not left:
+                    break
+            return np.flatnonzero(np.frombuffer(left.to_bytes(self.n, "little"), np.bool_))
         negated, ones = polarities(program), small.ones_of(self.n)
         leaves = [0] * len(self.bound.leaves)
         for step, under_not in zip(program, negated, strict=True):

@@ -17,16 +17,17 @@ statistics by file) stays a ``Rest``: the leaf itself, to be evaluated where the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from evaluator import rules
 from evaluator.bind import BoundExpression, Instruction
 from evaluator.columns import ColumnStatistics
 from evaluator.interval import UNKNOWN
-from evaluator.leaves import Comparison, Fixed, Prefix, Test, test_planes
+from evaluator.leaves import Comparison, Fixed, Prefix, RangeOf, Test, test_planes
 from evaluator.operands import BoundColumn, BoundConstant, BoundOperand
 from evaluator.ranges import GREATEST, LEAST, Members, Range, range_of
+from evaluator.records import entity
 
 __all__ = ["Apart", "Atom", "Conjunction", "Disjunction", "Flag", "Formula", "Rest", "Symbol", "Within", "all_of",
            "any_of", "formula_of", "needs_itself", "polarities"]
@@ -52,7 +53,7 @@ class Symbol:
     __ror__ = __or__
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Atom(Symbol):
     """One bound against a constant: ``lo < v``, ``lo <= v``, ``hi > v`` or ``hi >= v``."""
 
@@ -66,7 +67,7 @@ class Atom(Symbol):
         return self.op in ("<", "<=")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Within(Symbol):
     """Some member lies between the bounds."""
 
@@ -74,7 +75,7 @@ class Within(Symbol):
     members: Members
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Apart(Symbol):
     """The bounds are not one value that is a member."""
 
@@ -82,7 +83,7 @@ class Apart(Symbol):
     members: Members
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Flag(Symbol):
     """NULL may occur, or a value may."""
 
@@ -96,7 +97,7 @@ class Flag(Symbol):
         return all_of((self, other))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Rest(Symbol):
     """Whether leaf number ``leaf`` can be TRUE (or, ``negated``, FALSE), by its own evaluation."""
 
@@ -104,7 +105,7 @@ class Rest(Symbol):
     negated: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Conjunction(Symbol):
     """TRUE where all children are."""
 
@@ -112,7 +113,7 @@ class Conjunction(Symbol):
     depth: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class Disjunction(Symbol):
     """TRUE where any child is."""
 
@@ -215,10 +216,18 @@ def _leaf_formula(bound: BoundExpression, index: int, sources: Sequence[Mapping[
     parts: list[Formula] = [Rest(index, negated)] if rest else []
     if _is_plain(leaf.test):
         knowing = [s for s in sources if any(name in s for name in leaf.columns)]
-        for statistics in knowing or [{}]:
-            planes = test_planes(leaf.test, partial(_symbols, statistics))
-            parts.append(planes[1 if negated else 0])
+        parts += [_plane(leaf.test, partial(_symbols, statistics), negated) for statistics in knowing or [{}]]
     return all_of(parts)
+
+
+def _plane(test: Test, symbols: RangeOf, negated: bool) -> Formula:
+    """Where a test can be TRUE, or FALSE: of a comparison that is where the opposite one can be TRUE."""
+    if isinstance(test, Comparison) and test.op in rules.OPPOSITE:
+        op = rules.OPPOSITE[test.op] if negated else test.op
+        found: Formula = rules.can_be_true(op, symbols(test.left), symbols(test.right))
+        return found
+    planes: tuple[Formula, Formula, Formula] = test_planes(test, symbols)
+    return planes[1 if negated else 0]
 
 
 def _is_plain(test: Test) -> bool:
@@ -249,7 +258,7 @@ def _symbols(known: Mapping[str, ColumnStatistics], operand: BoundOperand) -> Ra
     return Range(_Lower(statistics), _Upper(statistics), operand.is_nested or null, value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Lower:
     column: ColumnStatistics
 
@@ -266,7 +275,7 @@ class _Lower:
         return _OneOf(self.column, members)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _Upper:
     column: ColumnStatistics
 
@@ -277,7 +286,7 @@ class _Upper:
         return other is LEAST if _is_end(other) else Atom(self.column, ">=", other)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@entity
 class _OneOf:
     """The bounds are one value that is a member: the rules only ask for its negation."""
 

@@ -32,7 +32,8 @@ import numpy as np
 from evaluator import outcome
 from evaluator.ranges import MaskedBound, Members, Range, is_one_of, meets
 
-__all__ = ["OPPOSITE", "Planes", "compare", "is_constant", "is_in", "is_null", "on_points", "pack", "starts_with"]
+__all__ = ["OPPOSITE", "Planes", "can_be_true", "compare", "is_constant", "is_in", "is_null", "on_points", "pack",
+           "starts_with"]
 
 #: (can be TRUE, can be FALSE, can be NULL): bools, ``(n,) bool`` arrays, or formulas.
 Planes = tuple[Any, Any, Any]
@@ -59,13 +60,17 @@ OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
 
 def compare(op: str, a: Range, b: Range) -> Planes:
     """``x op y``."""
-    both = _and(a.value, b.value)
     if op == "<=>":
+        both = _and(a.value, b.value)
         # NULL <=> NULL is TRUE, NULL <=> value is FALSE: never NULL itself.
         return (_either(_and(both, _CAN_BE_TRUE["="](a, b)), _and(a.null, b.null)),
                 _either(_and(both, _CAN_BE_TRUE["!="](a, b)), _and(a.null, b.value), _and(a.value, b.null)), False)
-    return (_and(both, _CAN_BE_TRUE[op](a, b)), _and(both, _CAN_BE_TRUE[OPPOSITE[op]](a, b)),
-            _either(a.null, b.null))
+    return can_be_true(op, a, b), can_be_true(OPPOSITE[op], a, b), _either(a.null, b.null)
+
+
+def can_be_true(op: str, a: Range, b: Range) -> Any:
+    """Where ``x op y`` can be TRUE; ``<=>`` needs more than one rule."""
+    return _and(_and(a.value, b.value), _CAN_BE_TRUE[op](a, b))
 
 
 def is_in(a: Range, members: Members) -> Planes:
