@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
 from evaluator.schema import Field
 from index_store.errors import naming_column
@@ -22,15 +21,15 @@ from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_name_id, partition_id
-from index_store.kinds.base import ColumnCoverage, Coverage
-from index_store.kinds.record_keys import is_record_key, record_keys
+from index_store.kinds.base import Coverage
+from index_store.kinds.record_keys import key_coverage, record_keys
 from index_store.metadata_table import Deletes, MetadataTable
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["BloomFilters", "make"]
+__all__ = ["BloomFilters", "load_filters", "make"]
 
 PARTITION = "bloom_filters"
 
@@ -72,14 +71,7 @@ class BloomFilters:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """The slices with a filter, for the columns that are a record key."""
-        n = len(self._slices)
-        known: dict[str, ColumnCoverage] = {}
-        for column in columns:
-            if is_record_key(self._table, column):
-                usable = len(self._filters)
-                reasons = {Trust.OK: usable, Trust.NO_RECORD: n - usable}
-                known[column.name] = ColumnCoverage(usable, {trust: count for trust, count in reasons.items() if count})
-        return Coverage(self.name, self._slices.instant, n, known)
+        return key_coverage(self.name, self._table, self._slices, len(self._filters), columns)
 
     @cached_property
     def _filters(self) -> Mapping[int, BloomFilter]:
@@ -97,11 +89,12 @@ class BloomFilters:
                             found.pop(key.encode("utf-8", "surrogatepass"), None)
                     else:
                         with naming_column(layer.path, ""):
-                            _load(layer.hfile, places, found)
+                            load_filters(layer.hfile, places, found)
         return {places[key]: bloom for key, bloom in found.items()}
 
 
-def _load(hfile: HFile, wanted: Mapping[bytes, int], found: dict[bytes, BloomFilter]) -> None:
+def load_filters(hfile: HFile, wanted: Mapping[bytes, int], found: dict[bytes, BloomFilter]) -> None:
+    """Read the filters of the wanted keys; one that is marked as deleted is taken out again."""
     reader = RecordReader(hfile.schema)
     for block in hfile.blocks(sorted(wanted)):
         for key, start, end in entries(block):

@@ -32,15 +32,14 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
 from evaluator.schema import Field
 from evaluator.types import STRING
 from index_store.errors import StatsError
 from index_store.formats.keys import java_hash
-from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.base import Coverage
 from index_store.kinds.column_stats import make as column_stats
-from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
+from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, key_coverage, record_keys
 from index_store.properties import HOODIE, names
 
 if TYPE_CHECKING:
@@ -107,14 +106,7 @@ class BucketIndex:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """The slices whose bucket is certain, for the columns that are the record key."""
-        n = len(self._slices)
-        known: dict[str, ColumnCoverage] = {}
-        for column in columns:
-            if is_record_key(self._table, column):
-                usable = len(self._places)
-                reasons = {Trust.OK: usable, Trust.NO_RECORD: n - usable}
-                known[column.name] = ColumnCoverage(usable, {trust: count for trust, count in reasons.items() if count})
-        return Coverage(self.name, self._slices.instant, n, known)
+        return key_coverage(self.name, self._table, self._slices, len(self._places), columns)
 
     @cached_property
     def _layouts(self) -> Mapping[str, _Layout]:

@@ -27,12 +27,12 @@ from evaluator.schema import Field
 from evaluator.types import Kind
 from index_store.errors import TableError, naming_column
 from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
-from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
-from index_store.formats.hfile import HFile, entries
+from index_store.formats.hfile import entries
 from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
+from index_store.kinds.bloom_filters import load_filters
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.expression_functions import (
     EXPRESSION_FUNCTIONS,
@@ -260,7 +260,7 @@ class ExpressionIndex:
                                 found.pop(key.encode("utf-8", "surrogatepass"), None)
                         else:
                             with naming_column(layer.path, one.column):
-                                _load_filters(layer.hfile, wanted, found)
+                                load_filters(layer.hfile, wanted, found)
             known.update({place: found.get(key) for key, place in wanted.items()})
         return {place: bloom for place in places if (bloom := known.get(place)) is not None}
 
@@ -268,16 +268,3 @@ class ExpressionIndex:
 def _is_bloom_of(one: _Definition, column: Field) -> bool:
     return (one.type == "bloom_filters" and one.function == "identity" and one.column == column.name
             and column.type.kind is Kind.STRING)
-
-
-def _load_filters(hfile: HFile, wanted: Mapping[bytes, int], found: dict[bytes, BloomFilter]) -> None:
-    reader = RecordReader(hfile.schema)
-    for block in hfile.blocks(sorted(wanted)):
-        for key, start, end in entries(block):
-            if key not in wanted:
-                continue
-            stored = unwrap(reader.read(block[start:end]).get("BloomFilterMetadata")) if end > start else None
-            if stored is None or stored["isDeleted"]:
-                found.pop(key, None)
-            else:
-                found[key] = BloomFilter.parse(stored["bloomFilter"], stored["type"])

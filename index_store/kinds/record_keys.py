@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evaluator.bounds import Trust
 from evaluator.schema import Field
 from evaluator.types import Kind
+from index_store.kinds.base import ColumnCoverage, Coverage
 
 if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["KEY_COLUMN", "is_record_key", "record_keys"]
+__all__ = ["KEY_COLUMN", "is_record_key", "key_coverage", "record_keys"]
 
 KEY_COLUMN = "_hoodie_record_key"
 _PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
@@ -53,3 +56,11 @@ def record_keys(table: Table, column: Field, values: Sequence[object]) -> list[s
         else:
             return None
     return keys
+
+
+def key_coverage(kind: str, table: Table, slices: FileSlices, usable: int, columns: Sequence[Field]) -> Coverage:
+    """What a kind that answers for record keys in ``usable`` of the slices knows of these columns."""
+    counts = {Trust.OK: usable, Trust.NO_RECORD: len(slices) - usable}
+    known = ColumnCoverage(usable, {trust: count for trust, count in counts.items() if count})
+    return Coverage(kind, slices.instant, len(slices),
+                    {column.name: known for column in columns if is_record_key(table, column)})
