@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from evaluator import expression as ex
-from evaluator import outcome, rules
+from evaluator import outcome
 from evaluator.between import as_one_test
 from evaluator.bind_plain import bind_plain
 from evaluator.columns import array_dtype
+from evaluator.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.errors import UnsupportedError
 from evaluator.functions.base import common_digits, decimal_parts
 from evaluator.functions.calendar import as_shown
@@ -45,7 +46,7 @@ from evaluator.leaves import (
 from evaluator.like import Form, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
-from evaluator.ranges import Members, range_of
+from evaluator.ranges import Members
 from evaluator.records import entity, record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
@@ -53,8 +54,6 @@ from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
 
 __all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
 
-#: Below every value of a 38-digit decimal and of a bigint.
-_LEAST = -(10**38)
 _SMALLEST_DOUBLE = 5e-324
 
 
@@ -188,7 +187,7 @@ class _Binder:
         if not isinstance(right, BoundConstant):
             return self._between_columns(op, left, right), None
         if isinstance(left, BoundConstant):
-            return _between_constants(op, left, right), None
+            return between_constants(op, left, right), None
         if not right.interval.value:
             return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
         if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
@@ -199,10 +198,10 @@ class _Binder:
             if not -limit < interval.lo <= interval.hi < limit:
                 raise UnsupportedError(f"{operand.type} compared with a constant that {common} does not hold is not "
                                        "decided")
-            return Comparison(op, _cast(operand, common, self._semantics), _constant(interval, common)), None
+            return Comparison(op, _cast(operand, common, self._semantics), constant_of(interval, common)), None
         if isinstance(operand, BoundFunction):
-            return Comparison(op, operand, _constant(interval, operand.type)), None
-        test = _against_column(op, operand, to_ordinals(interval, operand.type))
+            return Comparison(op, operand, constant_of(interval, operand.type)), None
+        test = against_column(op, operand, to_ordinals(interval, operand.type))
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and _has_one_form(operand.type)
         is_key = is_key and not isinstance(interval.lo, Fraction)
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
@@ -295,7 +294,7 @@ class _Binder:
             return
         yield Membership(target, Members.of(points, dtype, has_null)), lookup
         for interval in wider:
-            yield Comparison("=", target, _constant(_outward(interval, target), target.type)), None
+            yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
 
     def _null_test(self, operand: BoundOperand) -> Test:
         if isinstance(operand, BoundConstant):
@@ -356,45 +355,6 @@ def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]
     return True
 
 
-def _between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Test:
-    if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
-            c.interval.value and not c.interval.is_point for c in (left, right)):
-        raise UnsupportedError("a comparison of constants of different types is not decided")
-    if Kind.CHAR in (left.type.kind, right.type.kind) and left.interval.value and right.interval.value:
-        raise UnsupportedError("a comparison of CHAR constants is not decided: padding does not count")
-    ranges = [range_of(c.interval) for c in (left, right)]
-    if not (left.interval.value and right.interval.value):
-        unequal = outcome.FALSE if left.interval.value or right.interval.value else outcome.TRUE
-        return Fixed(unequal if op == "<=>" else outcome.NULL)
-    return Fixed(int(rules.pack(rules.compare(op, *ranges))))
-
-
-def _against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
-    """A column against a constant in its domain, where the constant may fall between two values of the column."""
-    if op != "<=>" and column.type.kind.is_integer and interval.is_point and not interval.null:
-        smallest, largest = column.type.integer_range()
-        if not smallest <= interval.lo <= largest:
-            above = interval.lo > largest
-            return OutOfRange(column, op == "!=" or op in (("<", "<=") if above else (">", ">=")))
-    if not isinstance(interval.lo, Fraction) and not isinstance(interval.hi, Fraction):
-        return Comparison(op, column, _constant(interval, column.type))
-    if not interval.is_point or interval.null:
-        return Comparison(op, column, _constant(_outward(interval, column), column.type))
-    below, above = math.floor(interval.lo), math.ceil(interval.lo)
-    match op:
-        case "<" | "<=":
-            return Comparison("<=", column, _constant(interval.with_bounds(below, below), column.type))
-        case ">" | ">=":
-            return Comparison(">=", column, _constant(interval.with_bounds(above, above), column.type))
-        case "<=>":
-            return Fixed(outcome.FALSE)
-        case "=":
-            return Membership(column, Members.of([], array_dtype(column.type), has_null=False))
-        case _:
-            # x != v is TRUE for every value x, as x >= -10^38 is.
-            return Comparison(">=", column, _constant(interval.with_bounds(_LEAST, _LEAST), column.type))
-
-
 def _meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
     """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
     exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
@@ -406,19 +366,6 @@ def _common_decimal(a: Type, b: Type) -> tuple[Type, int]:
     """The decimal of 38 digits in which two types meet, and the power of ten that it does not hold any more."""
     scale = max(decimal_parts(t)[1] for t in (a, b))
     return decimal_type(38, scale), 10 ** (38 - scale)
-
-
-def _outward(interval: Interval, operand: BoundOperand) -> Interval:
-    """The next whole ordinals around an interval, for a column whose arrays hold integers."""
-    if not isinstance(operand, BoundColumn):
-        return interval
-    lo = math.floor(interval.lo) if isinstance(interval.lo, Fraction) else interval.lo
-    hi = math.ceil(interval.hi) if isinstance(interval.hi, Fraction) else interval.hi
-    return interval.with_bounds(lo, hi)
-
-
-def _constant(interval: Interval, of: Type) -> BoundConstant:
-    return BoundConstant(None, interval, of)
 
 
 def _without_lossless_casts(operand: BoundOperand) -> BoundOperand:
