@@ -1,0 +1,124 @@
+/*
+ * What Hive's side (the jar) and the sidecar (`sargo serve`) say to each other.
+ *
+ * Transport: TCP, framed (a 4-byte big-endian length before each message), binary protocol; no frame is longer than 64 MiB.
+ * One connection may be used for any number of calls, one after the other.
+ *
+ * Bits, not names, travel back: the reply's bit i speaks of the i-th name of the request, so an answer about 100,000 files is
+ * 12,500 bytes. A client checks what is echoed (protocol_version, name_count, digest) before it believes a single bit, and skips
+ * nothing when a check fails. A server that is not sure answers with no bits and with reasons; it refuses (`Refused`) only what
+ * it will never answer. Fields are only ever added, as optional ones; a change of meaning is a new PROTOCOL_VERSION.
+ */
+namespace java io.sargo.hive.thrift
+namespace py sargo_thrift
+
+const i32 PROTOCOL_VERSION = 1
+
+struct PruneRequest {
+  /** PROTOCOL_VERSION of the client. */
+  1: required i32 protocol_version;
+
+  /** The table's base path as a URI, as Hive and Hudi know it: file:/warehouse/t, hdfs://host:8020/warehouse/t, or a plain path. */
+  2: required string table;
+
+  /** The Base64 text of hive.io.filter.expr.serialized, as UTF-8 bytes. */
+  3: required binary filter;
+
+  /** hive.io.filter.text: for people who read reports and logs, never for pruning. */
+  4: optional string filter_text;
+
+  /** Whose meaning of the filter: "hive3" (3.1) or "hive4" (4.x). */
+  5: required string engine;
+
+  /** The full version of the engine, such as "3.1.3". */
+  6: optional string engine_version;
+
+  /** The session's time zone as an IANA name, such as "Europe/Berlin". Without it no timestamp is compared with a point in time. */
+  7: optional string time_zone;
+
+  /** What the input format listed: "snapshot" (the default), "read_optimized", "incremental" or "as_of". */
+  8: optional string query_type;
+
+  /** as_of: the instant asked for. incremental: the begin instant. */
+  9: optional string instant;
+
+  /**
+   * The listed files by name, relative to the base path, '/' between folders, as they stand in the file system (escaped, not
+   * decoded): UTF-8, joined by a line feed; a zlib stream of that when names_compressed is true. With "snapshot" on a
+   * MERGE_ON_READ table the list names the log files of the splits too, beside the base files.
+   */
+  10: required binary names;
+
+  /** Whether `names` is a zlib stream. */
+  11: optional bool names_compressed;
+
+  /** How many names there are: the client's own count, which the server compares. */
+  12: required i32 name_count;
+
+  /** hive.query.id: for people who read reports and logs. */
+  13: optional string query_id;
+
+  /** The shared secret, when the sidecar wants one. */
+  14: optional string secret;
+
+  /** Who asks: for people who read reports and logs. */
+  15: optional string user;
+}
+
+struct PruneReply {
+  /** PROTOCOL_VERSION of the answer; a client skips nothing when it is not its own. */
+  1: required i32 protocol_version;
+
+  /**
+   * Packed bits over the request's own list: name i has the bit (1 << (i & 7)) of byte (i >> 3); a set bit = may be skipped.
+   * ceil(name_count / 8) bytes, the unused bits of the last one being 0; no bytes at all = skip nothing.
+   */
+  2: required binary skip;
+
+  /** The request's name_count again. */
+  3: required i32 name_count;
+
+  /** The instant of the table that the answer was computed for. */
+  4: optional string instant;
+
+  /** How many of the names the sidecar knows as files of that instant, or knows enough of to decide. */
+  5: optional i32 covered;
+
+  /** How many bits are set. In shadow mode 0, whatever `reasons` say could be skipped. */
+  6: required i32 skipped;
+
+  /** How many of the covered names belong to file slices of which every row matches. */
+  7: optional i32 fully_matched;
+
+  /** What explain() takes, for as long as the sidecar keeps the report. */
+  8: optional string report_id;
+
+  /** Why not more is skipped, in words; for logs. */
+  9: optional list<string> reasons;
+
+  /** CRC32 (as in zlib, 0 to 2^32 - 1) of the request's `names` bytes as they were sent: says that this answers that list. */
+  10: optional i64 digest;
+}
+
+/** The sidecar will not answer this request: a wrong secret, a table outside its roots, a malformed or too large request, too many at once. */
+exception Refused {
+  /** In words, without data values. */
+  1: string why;
+
+  /** For programs: "version", "secret", "table", "request", "limit", "busy", "stopping", "unknown_report". */
+  2: optional string code;
+}
+
+service Sargo {
+  /** Which of the listed files cannot hold a matching row. */
+  PruneReply prune(1: PruneRequest request) throws (1: Refused refused);
+
+  /** What was skipped and why not more, as text, for the report id of a reply. */
+  string explain(1: string report_id) throws (1: Refused refused);
+
+  /** A JSON object: {"status": "ok" | "stopping", ...}. */
+  string health();
+
+  /** A JSON object: {"sargo": version, "protocol": PROTOCOL_VERSION}. */
+  string version();
+}
