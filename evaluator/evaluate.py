@@ -228,7 +228,7 @@ class Evaluation:
         if len(open_rows):
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[open_rows] = True
-            found = source.may_hold(leaf.lookup.column, leaf.lookup.values, candidates)
+            found = source.may_hold(leaf.lookup, candidates)
             if found is not None:
                 self._held[id(leaf), source.name] = found | ~candidates
 

@@ -103,10 +103,14 @@ Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
 
 @record
 class Lookup:
-    """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets."""
+    """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets.
+
+    With a ``function``, where that function of the column has.
+    """
 
     column: Field
     values: tuple[object, ...]
+    function: str = ""
 
 
 @record

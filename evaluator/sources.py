@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics
-from evaluator.schema import Field
+from evaluator.leaves import Lookup
 
 __all__ = ["MayHold", "Source"]
 
 Mask = npt.NDArray[np.bool_]
-MayHold = Callable[[Field, Sequence[object], Mask], "Mask | None"]
+MayHold = Callable[[Lookup, Mask], "Mask | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """What one index kind says: statistics by column name, arrays in slice order, and look-ups of keys.
 
-    ``may_hold(column, values, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values;
-    None: no answer. Only the candidates, ``(n,) bool``, need be looked at.
+    ``may_hold(lookup, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None:
+    no answer. Only the candidates, ``(n,) bool``, need be looked at.
     ``expressions`` are statistics of a function of one column, by the names of both: of what ``lower(s)`` yields.
     """
 

@@ -1,6 +1,6 @@
 """The one place where a filter, a table and its index kinds meet (contracts C4, C6).
 
-    open -> read the filter -> bind -> ask the kinds for the columns that are needed -> evaluate -> Plan
+    open -> read the filter -> bind -> ask the kinds for what they need for it -> evaluate -> Plan
 
 Whatever fails on the way becomes a reason, and the answer is "skip nothing" for as much as it concerns: the whole
 filter if that cannot be read, one column of one index kind if that cannot be read. ``strict`` raises instead. Only a
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from evaluator.bind import bind
 from evaluator.errors import SargoError
 from evaluator.evaluate import Source, evaluate
 from evaluator.expression import Unknown
-from evaluator.schema import Field
+from evaluator.needs import Needs, needs_of
 from evaluator.semantics import Semantics, process_time_zone
 from handler.explanation import Explanation
 from handler.filters import Filter, default_engine, read_filter
@@ -89,7 +89,7 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     try:
         bound = bind(expression, opened.table.schema, Semantics.named(chosen, time_zone))
         watch.lap("bind")
-        sources = _ask(at, bound.columns, fail)
+        sources = _ask(at, needs_of(bound.leaves), fail)
         watch.lap("statistics")
         evaluation = evaluate(bound, n, sources)
         kept = evaluation.kept_rows
@@ -104,17 +104,18 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     zone = time_zone or process_time_zone()
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, kept,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
-                None if explanation is None else opened.table.schema, lambda columns: _ask(at, columns, _say_nothing))
+                None if explanation is None else opened.table.schema,
+                lambda columns: _ask(at, Needs(bounds=tuple(columns)), _say_nothing))
 
 
-def _ask(at: TableAt, columns: Sequence[Field], fail: _Fail) -> list[Source]:
-    """What every kind says of the columns; a failure is a reason and leaves out what failed."""
+def _ask(at: TableAt, asked: Needs, fail: _Fail) -> list[Source]:
+    """What every kind says to the questions; a failure is a reason and leaves out what failed."""
     sources = []
     for known in at.knowledge:
         def on_failure(error: Exception, name: str = known.kind.name) -> None:
             fail("store", f"{name} cannot be read", error)
 
-        sources.append(known.source(columns, on_failure))
+        sources.append(known.source(asked, on_failure))
     return sources
 
 

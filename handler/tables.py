@@ -17,9 +17,10 @@ import index_store
 from evaluator.columns import ColumnStatistics
 from evaluator.errors import SargoError
 from evaluator.evaluate import MayHold, Source
+from evaluator.leaves import Lookup
+from evaluator.needs import Needs
 from evaluator.schema import Field
 from index_store import FileSlices, IndexKind, Table
-from index_store.kinds.base import ExpressionKind
 
 __all__ = ["Knowledge", "OpenTable", "TableAt", "open_table"]
 
@@ -27,55 +28,72 @@ OnFailure = Callable[[Exception], None]
 
 #: From so many slices on, a column that is asked for again gets an index: it costs a fraction of a second once.
 INDEXED_FROM = 20_000
+_BOUNDS, _NULLS = "bounds of", "nulls of"
 
 
 @dataclass(slots=True)
 class Knowledge:
-    """One index kind of a table at an instant and the statistics that were asked of it so far.
+    """One index kind of a table at an instant and what it answered so far.
 
-    A column that the kind was asked for and did not know is remembered too. The second filter over a column of a large
-    table builds its index, which all later ones use.
+    Only what the kind needs for a filter is read, once: also a question that it had nothing to say to is remembered.
+    The second filter over a column of a large table builds its index, which all later ones use.
     """
 
     kind: IndexKind
     statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
     expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    asked: set[tuple[str, str]] = field(default_factory=set)
 
-    def source(self, columns: Sequence[Field], on_failure: OnFailure) -> Source:
-        """What the kind says of these columns; of a column that fails, which is reported, it says nothing (C4)."""
-        missing = [column for column in columns if column.name not in self.asked]
-        for column in columns:
-            if column.name in self.asked:
+    def source(self, asked: Needs, on_failure: OnFailure) -> Source:
+        """What the kind says to these questions; where it fails, which is reported, it says nothing (C4)."""
+        try:
+            needs = self.kind.needs(asked)
+        except Exception as error:
+            on_failure(error)
+            needs = Needs()
+        if not needs:
+            return Source(self.kind.name, {})
+        asked_before = self.asked
+        for column in needs.columns:
+            if (_BOUNDS, column.name) in asked_before:
                 self._index(column.name)
+        missing = Needs(tuple([one for one in needs.bounds if (_BOUNDS, one.name) not in asked_before]),
+                        tuple([one for one in needs.nulls if (_NULLS, one.name) not in asked_before]),
+                        tuple([one for one in needs.functions if (one[0], one[1].name) not in asked_before]))
         if missing:
             self._load(missing, on_failure)
-        return Source(self.kind.name, self.statistics, self._look_up(on_failure), self.expressions)
+        look_up = self._look_up(needs.keys, on_failure) if needs.keys else None
+        return Source(self.kind.name, self.statistics, look_up, self.expressions)
 
     def _index(self, name: str) -> None:
         known = self.statistics.get(name)
         if known is not None and known.index is None and len(known) >= INDEXED_FROM:
             self.statistics[name] = known.indexed()
 
-    def _load(self, columns: Sequence[Field], on_failure: OnFailure) -> None:
+    def _load(self, needs: Needs, on_failure: OnFailure) -> None:
         try:
-            self.statistics.update(self.kind.statistics(columns))
-            if isinstance(self.kind, ExpressionKind):
-                self.expressions.update(self.kind.expressions(columns))
+            found = self.kind.answer(needs)
+            self.statistics.update(found.statistics)
+            self.expressions.update(found.expressions)
         except Exception as error:
-            if len(columns) == 1:
+            parts = list(needs.parts())
+            if len(parts) == 1:
                 on_failure(error)
                 return
-            for column in columns:  # one column's fault is not the others'
-                self._load([column], on_failure)
+            for part in parts:  # one column's fault is not the others'
+                self._load(part, on_failure)
             return
-        self.asked.update(column.name for column in columns)
+        self.asked.update((_BOUNDS, column.name) for column in needs.bounds)
+        self.asked.update((_NULLS, column.name) for column in needs.columns)
+        self.asked.update((function, column.name) for function, column in needs.functions)
 
-    def _look_up(self, on_failure: OnFailure) -> MayHold:
-        def may_hold(column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_]
-                     ) -> npt.NDArray[np.bool_] | None:
+    def _look_up(self, needed: Sequence[Lookup], on_failure: OnFailure) -> MayHold:
+        def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+            if lookup not in needed:
+                return None
             try:
-                return self.kind.may_hold(column, values, candidates)
+                answering = self.kind.answer(Needs(keys=(lookup,))).may_hold
+                return None if answering is None else answering(lookup, candidates)
             except Exception as error:
                 on_failure(error)
                 return None
@@ -123,7 +141,8 @@ class OpenTable:
         def fail(error: Exception) -> None:
             raise error
 
-        return {known.kind.name: known.source(columns, fail).statistics for known in self.at(as_of).knowledge}
+        asked = Needs(bounds=tuple(columns))
+        return {known.kind.name: known.source(asked, fail).statistics for known in self.at(as_of).knowledge}
 
 
 def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None) -> OpenTable:

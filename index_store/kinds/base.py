@@ -1,28 +1,40 @@
-"""What an index kind is: one source of statistics about the slices of one table (C5, C6).
+"""What an index kind is: one source of statistics about the slices of one table (C5, C6). Two verbs:
 
-A kind is bound to a table and its slices when it is made. It answers for all slices at once, in their order, and says
-nothing where it knows nothing: a column that is not in its answer, or ``None``, is unknown, never "no rows".
+    needs(asked) -> Needs      which of a filter's questions (``evaluator.needs``) the kind would read something for
+    answer(needs) -> Source    what it says to them, of all slices at once, in their order
+
+Asking reads no statistics: at most what defines an index, once. Only what a kind needs is read, when it answers; keys
+are looked up when the evaluator comes to them, in the slices that all statistics leave. A kind says nothing where it
+knows nothing: what is not in its answer is unknown, never "no rows".
 A new kind is one file with a function ``make(table, slices) -> kind or None`` and one line in ``kinds/__init__.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
+from evaluator.leaves import Lookup
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["ColumnCoverage", "Coverage", "ExpressionKind", "IndexKind", "MakeKind", "column_coverage"]
+__all__ = ["ColumnCoverage", "Coverage", "IndexKind", "LookUpKeys", "MakeKind", "answer_of_keys", "column_coverage",
+           "needs_of_keys"]
+
+Mask = npt.NDArray[np.bool_]
+#: Which slices may hold a row where a column has one of the values, among the candidates; None: nothing to say.
+LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +60,12 @@ class IndexKind(Protocol):
 
     name: str
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """Statistics by column name, only for columns that the kind has something to say about."""
+    def needs(self, asked: Needs) -> Needs:
+        """The questions that the kind has statistics for; empty when it has nothing to say."""
         ...
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
-        """For ``column = v`` or ``column IN (...)``, non-null values in the form of ``evaluator.types``.
-
-        ``candidates``: the slices that other kinds leave; no others need be looked at.
-        ``(n,) bool``: False where no row of the slice has any of the values. None: nothing to say.
-        """
+    def answer(self, needs: Needs) -> Source:
+        """What the kind says to questions that it needs statistics for: all slices at once, read once."""
         ...
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -66,19 +73,23 @@ class IndexKind(Protocol):
         ...
 
 
-@runtime_checkable
-class ExpressionKind(Protocol):
-    """An index kind that also knows what functions of columns yield."""
-
-    def expressions(self, columns: Sequence[Field]) -> Mapping[tuple[str, str], ColumnStatistics]:
-        """Statistics of functions of these columns, by the names of function and column: ``("lower", "s")``."""
-        ...
-
-
 class MakeKind(Protocol):
     """Makes a kind for a table and its slices, or None when the table does not have this index."""
 
     def __call__(self, table: Table, slices: FileSlices) -> IndexKind | None: ...
+
+
+def needs_of_keys(asked: Needs, is_key: Callable[[Field], bool]) -> Needs:
+    """The look-ups of plain columns that a kind has keys of."""
+    return Needs(keys=tuple([one for one in asked.keys if not one.function and is_key(one.column)]))
+
+
+def answer_of_keys(kind: str, look_up: LookUpKeys) -> Source:
+    """The answer of a kind that knows keys of plain columns and nothing else."""
+    def may_hold(lookup: Lookup, candidates: Mask) -> Mask | None:
+        return None if lookup.function else look_up(lookup.column, lookup.values, candidates)
+
+    return Source(kind, {}, may_hold)
 
 
 def column_coverage(statistics: ColumnStatistics) -> ColumnCoverage:

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from index_store.errors import naming_column
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_name_id, partition_id
-from index_store.kinds.base import Coverage
-from index_store.kinds.record_keys import key_coverage, record_keys
+from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.record_keys import is_record_key, key_coverage, record_keys
 from index_store.metadata_table import Deletes, MetadataTable
 
 if TYPE_CHECKING:
@@ -51,10 +52,14 @@ class BloomFilters:
         self._slices = slices
         self._metadata = metadata
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: a filter knows keys, not bounds."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of the record key."""
+        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:

@@ -32,12 +32,13 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import STRING
 from index_store.errors import StatsError
 from index_store.formats.keys import java_hash
-from index_store.kinds.base import Coverage
+from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, key_coverage, record_keys
 from index_store.properties import HOODIE, names
@@ -80,10 +81,14 @@ class BucketIndex:
         self._slices = slices
         self._told = told
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: buckets hold keys, not bounds."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of the record key."""
+        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:

@@ -13,11 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.keys import column_id
@@ -67,6 +68,14 @@ class ColumnStats:
         self._places: Places | None = None
         self._one_writer: dict[int, bool] = {}
 
+    def needs(self, asked: Needs) -> Needs:
+        """Bounds and nulls of any column; which columns it has is known when they are read."""
+        return Needs(bounds=asked.bounds, nulls=asked.nulls)
+
+    def answer(self, needs: Needs) -> Source:
+        """Bounds and null counts of the columns, read together."""
+        return Source(self.name, self.statistics(needs.columns))
+
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
         wanted = [column for column in columns if column.name not in self._known and column.type.kind is not Kind.OTHER]
@@ -77,12 +86,6 @@ class ColumnStats:
                     self._known[column.name] = self._build(column, stored[column_id(column.name)])
         found = ((column.name, self._known.get(column.name)) for column in columns)
         return {name: statistics for name, statistics in found if statistics is not None}
-
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
-        """Bounds are for the rules; the kind itself has nothing to add."""
-        del column, values, candidates
-        return None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """How many slices have usable statistics of each column, and why the others have not."""

@@ -23,7 +23,9 @@ import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import Kind
 from index_store.errors import TableError, naming_column
 from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
@@ -31,7 +33,7 @@ from index_store.formats.bloom import BloomFilter
 from index_store.formats.hfile import entries
 from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.index_info import DEFINITIONS
-from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
+from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, column_coverage
 from index_store.kinds.bloom_filters import load_filters
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.expression_functions import (
@@ -111,27 +113,36 @@ class ExpressionIndex:
         self._known: dict[str, ColumnStatistics | None] = {}
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: what is known is of expressions."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """The very functions that there are bounds of, and look-ups of columns that there are filters of."""
+        return Needs(functions=tuple([(name, column) for name, column in asked.functions
+                                      if self._bounds_of(name, column)]),
+                     keys=tuple([one for one in asked.keys if not one.function
+                                 and any(_is_bloom_of(index, one.column) for index in self._definitions)]))
 
-    def expressions(self, columns: Sequence[Field]) -> Mapping[tuple[str, str], ColumnStatistics]:
-        """Statistics of functions of these columns, by (function, column). Raises StatsError or TableError."""
+    def answer(self, needs: Needs) -> Source:
+        """Bounds of the functions; filters are read for the slices that a look-up comes to."""
+        return replace(answer_of_keys(self.name, self.may_hold), expressions=self.expressions(needs.functions))
+
+    def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
+        """Statistics of functions of columns, by (function, column). Raises StatsError or TableError."""
         found: dict[tuple[str, str], ColumnStatistics] = {}
-        for column in columns:
-            for one in self._definitions:
-                function = EXPRESSION_FUNCTIONS.get(one.function)
-                if one.column != column.name or one.type != "column_stats" or function is None or (
-                        column.type.kind is not function.over):
-                    continue
+        for name, column in functions:
+            for one, function in self._bounds_of(name, column):
                 if one.partition not in self._known:
                     with naming_column(self._metadata.storage.absolute(one.partition), column.name):
                         self._known[one.partition] = self._build(one, column, function)
                 statistics = self._known[one.partition]
                 if statistics is not None:
-                    found.update({(name, column.name): statistics for name in function.names})
+                    found[name, column.name] = statistics
         return found
+
+    def _bounds_of(self, name: str, column: Field) -> list[tuple[_Definition, ExpressionFunction]]:
+        """The indexes of the bounds of this function of this column."""
+        found = ((one, EXPRESSION_FUNCTIONS.get(one.function)) for one in self._definitions
+                 if one.column == column.name and one.type == "column_stats")
+        return [(one, function) for one, function in found
+                if function is not None and name in function.names and column.type.kind is function.over]
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:
@@ -150,9 +161,9 @@ class ExpressionIndex:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """How many slices have usable statistics of each expression, and filters of each column."""
+        functions = [(function, column) for column in columns for function in EXPRESSION_FUNCTIONS]
         known = {f"{function}({column})": column_coverage(statistics)
-                 for (function, column), statistics in self.expressions(columns).items()
-                 if function in EXPRESSION_FUNCTIONS}
+                 for (function, column), statistics in self.expressions(functions).items()}
         n = len(self._slices)
         for column in columns:
             for one in self._definitions:

@@ -18,13 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import STRING
 from index_store.errors import FormatError
 from index_store.formats.bloom import BloomFilter
-from index_store.kinds.base import Coverage
+from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
-from index_store.kinds.record_keys import KEY_COLUMN, record_keys
+from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
@@ -50,10 +52,14 @@ class KeyFilters:
         self._slices = slices
         self._filters: dict[str, BloomFilter | None] = {}
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: a filter knows keys, not bounds."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of the record key."""
+        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import Kind, Type
 from index_store.kinds.base import Coverage, column_coverage
 
@@ -61,18 +62,21 @@ class PartitionValues:
         self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
         self._known: dict[str, ColumnStatistics] = {}
 
+    def needs(self, asked: Needs) -> Needs:
+        """Bounds and nulls of the partition columns."""
+        return Needs(bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
+                     nulls=tuple([one for one in asked.nulls if one.name in self._fields]))
+
+    def answer(self, needs: Needs) -> Source:
+        """Bounds and null counts of the columns, read together."""
+        return Source(self.name, self.statistics(needs.columns))
+
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the partition columns among the columns."""
         for column in columns:
             if column.name in self._fields and column.name not in self._known and column.type.kind is not Kind.OTHER:
                 self._known[column.name] = self._of(column)
         return {column.name: self._known[column.name] for column in columns if column.name in self._known}
-
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
-        """Bounds say it all."""
-        del column, values, candidates
-        return None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """In how many slices each partition column's value is known."""

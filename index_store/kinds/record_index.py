@@ -22,15 +22,17 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.columns import UNKNOWN_COUNT
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import STRING
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group
 from index_store.index_info import DEFINITIONS
-from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
@@ -82,10 +84,14 @@ class RecordIndex:
         self._groups = KeyGroups(metadata, PARTITION)
         self._found: dict[str, Location | None] = {}
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: the index knows keys, not bounds."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of the record key."""
+        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:

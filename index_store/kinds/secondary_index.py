@@ -31,14 +31,16 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS, Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.columns import UNKNOWN_COUNT
+from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Source
 from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.hfile import entries
 from index_store.formats.keys import file_group
 from index_store.index_info import IndexInfo
-from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
 from index_store.kinds.record_index import RecordIndex
@@ -90,10 +92,14 @@ class SecondaryIndex:
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
 
-    def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
-        """None: the index knows values, not bounds."""
-        del columns
-        return {}
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of columns with an index."""
+        return needs_of_keys(asked, lambda column: column.name in self._indexes)
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
 
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:

@@ -44,7 +44,7 @@ def test_a_pitfall_is_avoided(row: Pitfall) -> None:
     expression = parse(row.filter, "hive" if row.engine.engine == "hive" else "spark") if isinstance(
         row.filter, str) else row.filter
     bound = bind(expression, Schema([Field(name, known.type) for name, known in row.statistics.items()]), row.engine)
-    keys = (lambda _column, _values, _candidates: np.array([False])) if row.no_key else None
+    keys = (lambda _lookup, _candidates: np.array([False])) if row.no_key else None
     found = evaluate(bound, 1, [Source("statistics", row.statistics, keys)]).outcomes.tolist()
     assert letters(found[0]) == row.outcome
     if not row.no_key:
@@ -390,7 +390,7 @@ def test_p20_names_resolve_without_case_and_ambiguous_ones_are_unknown() -> None
 def test_sources_are_intersected_leaf_by_leaf() -> None:
     bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
     first = Source("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
-    second = Source("record_index", {}, lambda _column, values, _candidates: np.array([values == (5,), False, True]))
+    second = Source("record_index", {}, lambda lookup, _candidates: np.array([lookup.values == (5,), False, True]))
     found = evaluate(bound, 3, [first, second])
     assert found.keep.tolist() == [True, False, False]
     assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, get_args
@@ -19,7 +18,7 @@ from evaluator.bounds import Trust, reason
 from evaluator.columns import ColumnStatistics, Parts, from_values
 from evaluator.evaluate import Evaluation, Source, evaluate, evaluate_slice
 from evaluator.interval import Interval
-from evaluator.leaves import Comparison, Fixed, Membership, NullTest, OutOfRange, Prefix, Test
+from evaluator.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
 from evaluator.outcome import FALSE, TRUE
 from evaluator.reasons import Decision, decisions
 from evaluator.rule_texts import rule_texts
@@ -191,7 +190,7 @@ def test_distrust_is_named_with_its_report() -> None:
     assert "hudi#18754" in found.trust
 
 
-def no_key(column: Field, values: Sequence[object], candidates: Any) -> Any:
+def no_key(lookup: Lookup, candidates: Any) -> Any:
     return np.zeros(3, np.bool_)
 
 

@@ -34,6 +34,11 @@ def kind_of(path, slices=None):
     return table, make(table, slices or table.slices())
 
 
+def every_function_of(columns):
+    names = [name for function in EXPRESSION_FUNCTIONS.values() for name in function.names]
+    return [(name, column) for column in columns for name in names]
+
+
 def values_of(path, one, column):
     return [row[column] for file in one.files for row in rows_of(path / file)]
 
@@ -42,7 +47,7 @@ def values_of(path, one, column):
 def test_every_value_of_an_expression_is_within_its_bounds_and_every_null_is_counted(hudi_table, name):
     path = hudi_table(name)
     table, kind = kind_of(path)
-    found = kind.expressions(list(table.schema))
+    found = kind.expressions(every_function_of(table.schema))
     compared = 0
     for (function, column), statistics in found.items():
         if function not in COMPUTED:
@@ -156,7 +161,7 @@ def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy,
 
 def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
     table, kind = kind_of(hudi_table(PART))
-    found = kind.expressions(list(table.schema))
+    found = kind.expressions(every_function_of(table.schema))
     assert set(found) == {("lower", "s"), ("lcase", "s"), ("upper", "s"), ("ucase", "s"), ("length", "s"),
                           ("trim", "s"), ("year", "dt"), ("month", "dt"), ("day", "dt"), ("dayofmonth", "dt")}
     read = {one.name[len("expr_index_"):] for one in table.indexes() if one.read and one.name.startswith("expr")}
@@ -167,7 +172,7 @@ def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
 
 def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hudi_table):
     table, kind = kind_of(hudi_table(PART))
-    found = kind.expressions([table.schema.resolve("s")])
+    found = kind.expressions(every_function_of([table.schema.resolve("s")]))
     lower, trim = found["lower", "s"], found["trim", "s"]
     assert sorted(lower.lo[lower.lo_known]) == ["", "", "ai", "i"]    # of 'apple' and 'q300'
     assert not lower.hi_known.any()
@@ -197,7 +202,7 @@ def test_a_table_of_an_older_version_is_not_answered(hudi_table):
 def test_bounds_of_log_files_widen_those_of_the_base_and_log_files_of_deletions_have_none(hudi_table, hudi_copy):
     path = hudi_table(MERGED)
     table, kind = kind_of(path)
-    found = kind.expressions([table.schema.resolve("s")])["length", "s"]
+    found = kind.expressions(every_function_of([table.schema.resolve("s")]))["length", "s"]
     logs = np.array([bool(one.log_files) for one in table.slices()])
     assert (logs.sum(), (~logs).sum()) == (3, 1)
     assert found.lo_known.sum() == 3
@@ -210,7 +215,7 @@ def test_bounds_of_log_files_widen_those_of_the_base_and_log_files_of_deletions_
     properties = copy / ".hoodie" / "hoodie.properties"
     properties.write_text(properties.read_text().replace("EVENT_TIME_ORDERING", "CUSTOM"))
     table, kind = kind_of(copy)
-    custom = kind.expressions([table.schema.resolve("s")])["length", "s"]
+    custom = kind.expressions(every_function_of([table.schema.resolve("s")]))["length", "s"]
     assert (custom.lo_known == ~logs).all()
     assert (custom.trust[logs] == Trust.CUSTOM_MERGE).all()
 
@@ -225,7 +230,7 @@ def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
         replace(second, base_file=f"{second.partition}/other_0-1-1_20261121083006703.parquet"), *rest))
     table, kind = kind_of(path, changed)
     columns = [table.schema.resolve("s"), table.schema.resolve("dt")]
-    for statistics in kind.expressions(columns).values():
+    for statistics in kind.expressions(every_function_of(columns)).values():
         assert (statistics.trust[:2] == Trust.NO_RECORD).all()
         assert not (statistics.lo_known | statistics.hi_known)[:2].any()
         assert (statistics.null_count[:2] == UNKNOWN_COUNT).all()
@@ -236,7 +241,7 @@ def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
 def test_a_column_of_another_type_than_the_function_takes_is_not_answered(hudi_table):
     table, kind = kind_of(hudi_table(PART))
     for name, of in (("s", Type(Kind.BINARY)), ("dt", Type(Kind.TIMESTAMP_LTZ)), ("s", Type(Kind.VARCHAR, 9))):
-        assert not kind.expressions([replace(table.schema.resolve(name), type=of)])
+        assert not kind.expressions(every_function_of([replace(table.schema.resolve(name), type=of)]))
     other = replace(table.schema.resolve("id"), type=Type(Kind.BIGINT))
     assert kind.may_hold(other, [3]) is None
 
@@ -245,7 +250,7 @@ def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch)
     path = hudi_table(PART)
     monkeypatch.setattr("index_store.kinds.expression_index.column_stats", lambda *_: None)
     table, kind = kind_of(path)
-    found = kind.expressions([table.schema.resolve("dt"), table.schema.resolve("s")])
+    found = kind.expressions(every_function_of([table.schema.resolve("dt"), table.schema.resolve("s")]))
     assert (found["month", "dt"].trust == Trust.ANCIENT).all()
     assert not found["month", "dt"].lo_known.any()
     assert found["length", "s"].lo_known.any()

@@ -6,10 +6,13 @@ import json
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT
+from evaluator.leaves import Lookup
+from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.types import STRING
 from index_store import StatsError, TableError, open_table
@@ -187,19 +190,24 @@ def test_slices_fall_back_to_the_listing_when_the_files_are_unreadable(table):
     assert [one.base_file for one in slices] == [f"00000000-0000-4000-8000-000000000000-0_0-10-100_{INSTANT}.parquet"]
 
 
+KEYS = Lookup(Field("id", STRING), ("k0001", "k0050", "k0100"))
+
+
 def answers(path):
     """Everything that the kinds say of a table, by slice, unknown as None."""
     table = open_table(path)
     slices = table.slices()
     said = {}
     for kind in table.kinds(slices):
-        for column, found in kind.statistics(list(table.schema)).items():
+        needs = kind.needs(Needs(bounds=tuple(table.schema), keys=(KEYS,)))
+        answer = kind.answer(needs)
+        for column, found in answer.statistics.items():
             for i, one in enumerate(slices):
                 said[kind.name, column, one] = (
                     found.lo[i] if found.lo_known[i] else None, found.hi[i] if found.hi_known[i] else None,
                     None if found.null_count[i] == UNKNOWN_COUNT else int(found.null_count[i]),
                     None if found.row_count[i] == UNKNOWN_COUNT else int(found.row_count[i]))
-        mask = kind.may_hold(Field("id", STRING), ["k0001", "k0050", "k0100"])
+        mask = answer.may_hold(KEYS, np.ones(len(slices), np.bool_)) if needs.keys else None
         if mask is not None:
             for i, one in enumerate(slices):
                 said[kind.name, "may hold", one] = (None if mask[i] else False,)

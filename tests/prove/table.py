@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics, from_values
 from evaluator.evaluate import Source
-from evaluator.schema import Field
+from evaluator.leaves import Lookup
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe
@@ -208,12 +208,11 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
                                        [c[1] for c in counts])
     lucky = np.array([rng.random() < 0.3 for _ in held])
 
-    def may_hold(column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_]
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
         del candidates
-        if column.name not in TYPES or TYPES[column.name].kind.is_timestamp:
+        name, wanted = lookup.column.name, set(lookup.values)
+        if lookup.function or name not in TYPES or TYPES[name].kind.is_timestamp:
             return None
-        wanted = set(values)
-        return np.array([any(row[column.name] in wanted for row in rows) for rows in held]) | lucky
+        return np.array([any(row[name] in wanted for row in rows) for rows in held]) | lucky
 
     return Source("keys", statistics, may_hold)
