@@ -12,38 +12,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Source
 from evaluator.types import Kind
-from index_store.errors import FormatError, TableError, naming_column
+from index_store.errors import naming_column
 from index_store.formats.keys import column_id
-from index_store.formats.log_file import data_instants
 from index_store.formats.stats_reader import COLUMN_ID, read_statistics
-from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.base import Coverage, column_coverage
-from index_store.kinds.file_rules import FileStatistics, believe
-from index_store.kinds.footers import FooterProofs
-from index_store.kinds.slice_union import SliceFiles, unite
-from index_store.kinds.stats_places import Places
+from index_store.kinds.file_reading import FileReading, FileRows
+from index_store.kinds.slice_union import SliceFiles
 from index_store.kinds.stats_versions import Versions
-from index_store.merge_rule import merges_to_stored_values
-from index_store.metadata_table import Deletes, MetadataTable
-from index_store.schema_history import NameHistory, read_name_history
+from index_store.metadata_table import Deletes, MetadataTable, Records
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["ColumnStats", "make"]
+__all__ = ["PARTITION", "ColumnStats", "make", "read_columns"]
 
 PARTITION = "column_stats"
-#: How many log files of a version 6 table are opened to see whether they were appended to.
-LOG_LIMIT = 256
 
 
 def make(table: Table, slices: FileSlices) -> ColumnStats | None:
@@ -62,11 +52,8 @@ class ColumnStats:
         self._table = table
         self._slices = slices
         self._metadata = metadata
-        self._proofs = FooterProofs(table.footers)
-        self._commits = CommitSchemas(table.timeline)
         self._known: dict[str, ColumnStatistics | None] = {}
-        self._places: Places | None = None
-        self._one_writer: dict[int, bool] = {}
+        self._files: dict[str, FileRows] = {}
 
     def needs(self, asked: Needs) -> Needs:
         """Bounds and nulls of any column; which columns it has is known when they are read."""
@@ -80,7 +67,9 @@ class ColumnStats:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
         wanted = [column for column in columns if column.name not in self._known and column.type.kind is not Kind.OTHER]
         if wanted and len(self._slices):
-            stored = self._read(wanted)
+            layers = (layer for group in self._metadata.groups(PARTITION) for layer in self._metadata.layers(group))
+            with naming_column(self._metadata.storage.absolute(PARTITION), ", ".join(one.name for one in wanted)):
+                stored = read_columns(layers, wanted)
             for column in wanted:
                 with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
                     self._known[column.name] = self._build(column, stored[column_id(column.name)])
@@ -96,71 +85,40 @@ class ColumnStats:
                  for column in columns}
         return Coverage(self.name, self._slices.instant, n, known)
 
-    @cached_property
-    def _names(self) -> NameHistory:
-        return read_name_history(self._table.storage)
-
     @property
     def files(self) -> SliceFiles:
         """The files of the slices in one row."""
-        return self.places.files
+        return self._reading.files
 
-    @property
-    def places(self) -> Places:
-        """How records find their files."""
-        if self._places is None:
-            self._places = Places(SliceFiles.of(self._slices))
-        return self._places
+    def file_rows(self, column: str) -> FileRows | None:
+        """What was read of each file for a column that ``statistics`` was asked for; kept for MERGE_ON_READ tables."""
+        return self._files.get(column)
 
-    def _read(self, columns: Iterable[Field]) -> dict[bytes, Versions]:
-        """All records of some columns, by the id that starts their keys."""
-        stored = {column_id(column.name): Versions() for column in columns}
-        names = ", ".join(column.name for column in columns)
-        with naming_column(self._metadata.storage.absolute(PARTITION), names):
-            for group in self._metadata.groups(PARTITION):
-                for layer in self._metadata.layers(group):
-                    with naming_column(layer.path, names):
-                        if isinstance(layer, Deletes):
-                            _remove(layer.keys, stored)
-                        else:
-                            for column, part in read_statistics(layer.hfile, stored):
-                                stored[column].add(part)
-        return stored
+    @cached_property
+    def _reading(self) -> FileReading:
+        return FileReading(self._table, SliceFiles.of(self._slices))
 
     def _build(self, column: Field, stored: Versions) -> ColumnStatistics | None:
-        """Join the records with the slices' files, believe what can be believed, unite per slice."""
-        table, files = self._table, self.files
-        latest = stored.latest()
-        found = self.places.of(latest, column.name.encode())
-        gone = self.places.of_names(latest.deleted)
-        if not found.count and not len(gone):
+        found = self._reading.rows(column, stored)
+        if found is None:
             return None
-        if column.name in self._names.reused:
-            return ColumnStatistics.unknown(column.type, files.slices, Trust.RENAMED)
-        rows = found.statistics(column.type, table.columns.units.get(column.name, ""), table.version)
-        rows = believe(rows, files, lambda path: self._proofs.proof(path, column.name))
-        rows = self._distrust_appended_logs(rows)
-        rows = with_absent_columns(rows, column, files, gone, table, self._names.renamed, self._commits)
-        custom = not merges_to_stored_values(table.properties)
-        return unite(rows, files, gone, custom_merge=custom)
+        if self._table.table_type == "MERGE_ON_READ":
+            self._files[column.name] = found
+        return found.united(self.files, self._table)
 
-    def _distrust_appended_logs(self, rows: FileStatistics) -> FileStatistics:
-        """Version 6 may append several commits to one log file; a record may then describe one of them only."""
-        if self._table.version >= 8:
-            return rows
-        places = np.unique(rows.place[self.files.is_log[rows.place]])
-        whole = [place for place in places.tolist() if self._has_one_writer(place)]
-        return rows.distrusting(self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG,
-                                counts_too=True)
 
-    def _has_one_writer(self, place: int) -> bool:
-        if place not in self._one_writer and len(self._one_writer) < LOG_LIMIT:
-            try:
-                with self._table.storage.open(self.files.paths[place]) as source:
-                    self._one_writer[place] = len(data_instants(source)) == 1
-            except (FormatError, TableError):
-                self._one_writer[place] = False
-        return self._one_writer.get(place, False)
+def read_columns(layers: Iterable[Records | Deletes], columns: Sequence[Field]) -> dict[bytes, Versions]:
+    """All records of some columns, oldest layer first, by the id that starts their keys. Raises FormatError."""
+    stored = {column_id(column.name): Versions() for column in columns}
+    names = ", ".join(column.name for column in columns)
+    for layer in layers:
+        with naming_column(layer.path, names):
+            if isinstance(layer, Deletes):
+                _remove(layer.keys, stored)
+            else:
+                for column, part in read_statistics(layer.hfile, stored):
+                    stored[column].add(part)
+    return stored
 
 
 def _remove(keys: Iterable[str], stored: Mapping[bytes, Versions]) -> None:
