@@ -1,26 +1,40 @@
-"""Where a table's bytes are: one directory of a ``pyarrow.fs.FileSystem``, read by paths relative to it.
+"""Where a table's bytes are: one directory of a file system, read by paths relative to it.
 
-Every failure of the file system becomes a ``TableError`` that names the file.
+    read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges asked for
+    ahead, read_many    many small files side by side: where each costs a round trip, the trips overlap
+    files               a listing; what it said of a file's size must still hold when the file is read
+
+Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient ones are tried
+again (``retries``); a file that vanished or changed since it was listed is an error, never less of an answer (C4).
 """
 
 from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
 
-import pyarrow as pa
 from pyarrow import fs
 
 from index_store.errors import TableError
+from index_store.file_systems import Location, locate
+from index_store.ranged_file import RangedFile
 
 __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
+T = TypeVar("T")
+
 #: Files up to this size are read whole; of larger ones only what is asked for.
 READ_WHOLE = 4 << 20
+#: How many files or ranges are read side by side, and how many bytes wait in memory to be asked for.
+SIDE_BY_SIDE = 16
+MOST_AHEAD = 64 << 20
+#: Listings of so many files are not remembered: they are of data, not of what is read.
+_MOST_REMEMBERED = 100_000
 
 
 class ByteSource(Protocol):
@@ -54,90 +68,195 @@ class Entry:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """A directory of a file system. ``root`` is absolute in the terms of ``filesystem``."""
+@dataclass(slots=True, repr=False)
+class _Known:
+    """What the storages of one table share: sizes of listed files, and files that are being read ahead."""
 
-    filesystem: Any
+    sizes: dict[str, int] = field(default_factory=dict)
+    ahead: dict[str, Future[bytes]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Storage:
+    """A directory of a file system, made by ``at``. ``root`` is for people: a URI where there is one, no secrets."""
+
     root: str
+    _location: Location
+    _inside: str
+    _known: _Known
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str], filesystem: Any = None) -> Storage:
-        """A local path, a URI (``hdfs://``, ``s3://``, ``file://``) or a path of the file system given."""
-        text = os.fspath(path)
-        if filesystem is not None:
-            return cls(filesystem, text.rstrip("/") or "/")
-        if "://" not in text:
-            return cls(fs.LocalFileSystem(), os.path.abspath(text))
-        try:
-            found, root = fs.FileSystem.from_uri(text)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise TableError(text, f"no such file system: {error}") from error
-        return cls(found, root.rstrip("/") or "/")
+    def at(cls, path: str | os.PathLike[str], filesystem: Any = None,
+           options: Mapping[str, str] | None = None) -> Storage:
+        """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
+        location = locate(path, filesystem, options)
+        return cls(location.name, location, location.root, _Known())
+
+    def __repr__(self) -> str:
+        return f"Storage({self.root!r})"
+
+    @property
+    def filesystem(self) -> Any:
+        """The ``pyarrow.fs.FileSystem``; what is read through it directly is not tried again."""
+        return self._location.filesystem
 
     def below(self, path: str) -> Storage:
         """The storage of a directory inside this one."""
-        return Storage(self.filesystem, self.absolute(path))
+        return Storage(self.absolute(path), self._location, self._place(path), self._known)
 
     def absolute(self, path: str) -> str:
+        """The path as people see it."""
         return posixpath.join(self.root, path) if path else self.root
+
+    def relative(self, path: str) -> str:
+        """A path that a table's files name, absolute or as a URI, relative to this storage if it is inside."""
+        for root in (self.root, self._inside):
+            if path.startswith(f"{root}/"):
+                return path[len(root):].lstrip("/")
+        bare, own = path.partition("://")[2], self.root.partition("://")[2]
+        if bare and own and bare.startswith(f"{own}/"):       # s3a://bucket/t and s3://bucket/t are one place
+            return bare[len(own):].lstrip("/")
+        return path
+
+    def _place(self, path: str) -> str:
+        return posixpath.join(self._inside, path) if path else self._inside
+
+    # -- files
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
-        with self._named(path), self.filesystem.open_input_file(self.absolute(path)) as stream:
-            data: bytes = stream.read()
-            return data
+        found = self._awaited(path)
+        return self._read(path) if found is None else found
+
+    def read_if_there(self, path: str) -> bytes | None:
+        """All bytes of a file, None when there is none."""
+        try:
+            return self.read(path)
+        except _NoSuchFileError:
+            return None
+
+    def read_many(self, paths: Sequence[str]) -> list[bytes]:
+        """All bytes of each file, in the order of the paths."""
+        if self._location.is_local or len(paths) < 2:
+            return [self.read(path) for path in paths]
+        with ThreadPoolExecutor(min(SIDE_BY_SIDE, len(paths)), "sargo-read-many") as pool:
+            return list(pool.map(self.read, paths))
+
+    @contextmanager
+    def ahead(self, paths: Sequence[str]) -> Iterator[None]:
+        """Inside the block, ``read`` and ``open`` find these files on their way already, if they are small.
+
+        Nothing is read ahead on a local disk, nor beyond MOST_AHEAD bytes. What was not asked for is forgotten.
+        """
+        chosen = [] if self._location.is_local or len(paths) < 2 else list(self._affordable(paths))
+        if not chosen:
+            yield
+            return
+        pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(chosen)), "sargo-ahead")
+        mine = {self._place(path): pool.submit(self._read, path) for path in chosen}
+        self._known.ahead.update(mine)
+        try:
+            yield
+        finally:
+            for place, future in mine.items():
+                if self._known.ahead.get(place) is future:
+                    del self._known.ahead[place]
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _awaited(self, path: str) -> bytes | None:
+        """The bytes of a file that is being read ahead."""
+        future = self._known.ahead.pop(self._place(path), None)
+        try:
+            return None if future is None else future.result()
+        except CancelledError:                                # whoever began it has left
+            return None
+
+    def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
+        left = MOST_AHEAD
+        for path in dict.fromkeys(paths):
+            size = self._known.sizes.get(self._place(path))
+            if size is not None and size <= min(left, READ_WHOLE) and self._place(path) not in self._known.ahead:
+                left -= size
+                yield path
 
     @contextmanager
     def open(self, path: str) -> Iterator[ByteSource]:
         """Random access to a file."""
-        with self._named(path):
-            stream = self.filesystem.open_input_file(self.absolute(path))
-        with stream:
-            with self._named(path):
-                size = stream.size()
-                source: ByteSource = Bytes(stream.read()) if size <= READ_WHOLE else _File(self, path, stream, size)
-            yield source
+        found = self._awaited(path)
+        if found is not None:
+            yield Bytes(found)
+            return
+        with self.input_file(path) as stream:
+            size = self._checked_size(path, self._run(path, stream.size))
+            if size <= READ_WHOLE:
+                yield Bytes(self._run(path, lambda: self._whole(path, stream)))
+                return
+            yield RangedFile(size, stream, lambda: self._stream(path),
+                             lambda operation: self._run(path, operation), self._location.is_local)
 
     def input_file(self, path: str) -> Any:
         """The file as pyarrow's random access file, for pyarrow's own readers."""
-        with self._named(path):
-            return self.filesystem.open_input_file(self.absolute(path))
+        return self._run(path, lambda: self._stream(path))
 
     def exists(self, path: str) -> bool:
-        with self._named(path):
-            kind = self.filesystem.get_file_info(self.absolute(path)).type
+        """Whether there is a file or directory."""
+        kind = self._run(path, lambda: self._location.filesystem.get_file_info(self._place(path)).type)
         return kind is not fs.FileType.NotFound
 
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         """The files of a directory, by path; an absent directory has none."""
-        with self._named(path):
-            selector = fs.FileSelector(self.absolute(path), recursive=recursive, allow_not_found=True)
-            found = self.filesystem.get_file_info(selector)
-        return sorted((Entry(self._relative(info.path), info.size or 0) for info in found
-                       if info.type is fs.FileType.File), key=lambda entry: entry.path)
+        def listed() -> Any:
+            selector = fs.FileSelector(self._place(path), recursive=recursive, allow_not_found=True)
+            return self._location.filesystem.get_file_info(selector)
+
+        found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
+        if not recursive and len(found) <= _MOST_REMEMBERED:
+            self._known.sizes.update((info.path, info.size or 0) for info in found)
+        return sorted((Entry(self._relative(info.path), info.size or 0) for info in found),
+                      key=lambda entry: entry.path)
 
     def _relative(self, path: str) -> str:
-        return path[len(self.root):].lstrip("/") if path.startswith(self.root) else posixpath.relpath(path, self.root)
+        return (path[len(self._inside):].lstrip("/") if path.startswith(self._inside)
+                else posixpath.relpath(path, self._inside))
 
-    @contextmanager
-    def _named(self, path: str) -> Iterator[None]:
+    # -- one attempt
+
+    def _read(self, path: str) -> bytes:
+        return self._run(path, lambda: self._whole(path))
+
+    def _whole(self, path: str, stream: Any = None) -> bytes:
+        """All bytes, as many as the listing promised: log files are appended to, and what came later is left out."""
+        if stream is not None:
+            data: bytes = stream.read_at(stream.size(), 0)
+        else:
+            with self._stream(path) as opened:
+                data = opened.read()
+        return data[:self._checked_size(path, len(data))]
+
+    def _stream(self, path: str) -> Any:
+        return self._location.filesystem.open_input_file(self._place(path))
+
+    def _checked_size(self, path: str, size: int) -> int:
+        """The size that counts. Raises TableError when the file is not what was listed."""
+        listed = self._known.sizes.get(self._place(path), size)
+        if size < listed or (size > listed and ".log." not in posixpath.basename(path)):
+            raise TableError(self.absolute(path), f"changed while it was read: {listed} bytes, then {size}")
+        return listed
+
+    def _run(self, path: str, operation: Callable[[], T]) -> T:
+        """The operation, tried as often as its patience allows; what fails in the end is a TableError."""
         try:
-            yield
-        except FileNotFoundError as error:
-            raise TableError(self.absolute(path), "no such file") from error
-        except (OSError, pa.ArrowException) as error:
-            raise TableError(self.absolute(path), f"cannot be read: {error}") from error
+            return self._location.patience.run(operation)
+        except TableError:
+            raise
+        except FileNotFoundError:
+            raise _NoSuchFileError(self.absolute(path), "no such file") from None
+        except Exception as error:                            # clients behind fsspec have errors of their own
+            text = str(error) or type(error).__name__
+            shown = self._location.mask(text)
+            cause = error if shown == text else None          # a traceback would show the secret again
+            raise TableError(self.absolute(path), f"cannot be read: {shown}") from cause
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    storage: Storage
-    path: str
-    stream: Any
-    size: int
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        with self.storage._named(self.path):
-            data: bytes = self.stream.read_at(length, offset)
-            return data
+class _NoSuchFileError(TableError):
+    """There is no file of this name."""
