@@ -91,9 +91,13 @@ class Evaluation:
                  for source in self._sources if source.may_hold is not None]
         negated = {step.operand: under_not for step, under_not in
                    zip(self.bound.program, polarities(self.bound.program), strict=True) if step.operation == "leaf"}
+        every_leaf_must_hold = all(step.operation in ("leaf", "and") for step in self.bound.program)
+        left = rows
         for index, leaf, source in asked:
-            if not negated[index]:
-                self._look_up(index, leaf, source, rows)
+            if not negated[index] and len(left):
+                self._look_up(index, leaf, source, left)
+                if every_leaf_must_hold and (held := self._held.get((id(leaf), source.name))) is not None:
+                    left = left[held[left]]
         if not self._held:
             return rows
         return _where(rows, self.outcomes_at(rows) & outcome.TRUE)

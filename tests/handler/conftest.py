@@ -23,7 +23,7 @@ def unpack(tmp_path_factory):
 
     def unpacked(name):
         if name not in folders:
-            folder = tmp_path_factory.mktemp(name) / name
+            folder = tmp_path_factory.mktemp("table") / name
             with zipfile.ZipFile(DATA / f"{name}.zip") as archive:
                 archive.extractall(folder)
             folders[name] = folder

@@ -1,0 +1,152 @@
+"""What a filter reads: each condition asks its own questions, and an index that has no answer to them is not touched.
+
+Counted on real tables: which partitions of the metadata table and which base files a filter opens, its first time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from evaluator.bind import bind
+from evaluator.evaluate import Source
+from evaluator.leaves import Lookup
+from evaluator.needs import Needs, needs_of
+from evaluator.schema import Field, Schema
+from evaluator.semantics import Semantics
+from evaluator.types import DATE, INT, STRING
+from handler import open_table, prune
+from handler.sql import parse
+from index_store.storage import Storage
+
+SPARK = Semantics.named("spark", "UTC")
+SCHEMA = Schema([Field("i", INT), Field("j", INT), Field("s", STRING), Field("dt", DATE)])
+INTEGER, OTHER, S, DT = SCHEMA
+METADATA, DATA = ".hoodie/metadata/", ".parquet"
+
+
+def asked(filter_text, schema=SCHEMA):
+    return needs_of(bind(parse(filter_text, "spark"), schema, SPARK).leaves)
+
+
+@pytest.mark.parametrize(("filter_text", "needs"), [
+    ("i > 5", Needs(bounds=(INTEGER,))),
+    ("i = 5", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5,)),))),
+    ("i IN (5, 7)", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5, 7)),))),
+    ("i IS NULL", Needs(nulls=(INTEGER,))),
+    ("i IS NOT NULL AND i > 5", Needs(bounds=(INTEGER,))),
+    ("i IS NULL OR s LIKE 'a%'", Needs(bounds=(S,), nulls=(INTEGER,))),
+    ("i < j", Needs(bounds=(INTEGER, OTHER))),
+    ("i + j > 5", Needs(bounds=(OTHER, INTEGER))),
+    ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT),))),
+    ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S),))),
+    ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S),))),
+    ("i > 5 OR NOT i < 3 OR i > 9", Needs(bounds=(INTEGER,))),
+    ("rand() > 0.5", Needs()),
+    ("nowhere = 5", Needs()),
+    ("1 = 1", Needs()),
+], ids=str)
+def test_a_filter_asks_for_what_its_conditions_can_use(filter_text, needs):
+    found = asked(filter_text)
+    assert found == needs
+    assert bool(found) is (needs != Needs())
+    assert {column.name for column in found.columns} == {column.name for column in (*needs.bounds, *needs.nulls)}
+
+
+def test_questions_come_apart_one_by_one():
+    whole = asked("i = 5 AND s IS NULL AND year(dt) = 2020")
+    assert list(whole.parts()) == [
+        Needs(bounds=(INTEGER,)), Needs(bounds=(DT,)), Needs(nulls=(S,)), Needs(functions=(("year", DT),)),
+        *(Needs(keys=(one,)) for one in whole.keys)]
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that are opened, by partition of the metadata table, and ``data`` for base files."""
+    found = defaultdict(set)
+
+    def counting(method):
+        def counted(self, path, *rest, **named):
+            place = self.absolute(path)
+            if METADATA in place and not place.endswith((".deltacommit", ".commit")):
+                found[place.partition(METADATA)[2].partition("/")[0]].add(place)
+            elif place.endswith(DATA):
+                found["data"].add(place)
+            return method(self, path, *rest, **named)
+        return counted
+
+    for name in ("open", "read", "input_file"):
+        monkeypatch.setattr(Storage, name, counting(getattr(Storage, name)))
+    return found
+
+
+PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_sec_cow", "1.2.0_bloom_cow"
+
+
+@pytest.mark.parametrize(("name", "filter_text", "read"), [
+    # A base file's footer proves that it has nothing but NULL in s (hudi#18755).
+    (PART, "lower(s) = 'apple'", {"column_stats", "expr_index_lo", "data"}),
+    (PART, "year(dt) = 2020", {"column_stats", "expr_index_ye"}),
+    (PART, "year(dt) = 2020 AND day(dt) = 2", {"column_stats", "expr_index_ye", "expr_index_da"}),
+    (PART, "quarter(dt) = 2", {"column_stats"}),
+    (PART, "hour(t) = 2", {"column_stats"}),
+    (PART, "s = 'apple'", {"column_stats", "data"}),
+    (PART, "s IS NULL", {"column_stats", "data"}),
+    (PART, "p = 'p1'", {"column_stats"}),
+    (PART, "rand() > 0.5", set()),
+    (MAIN, "s = 'x'", {"column_stats"}),
+    (MAIN, "i BETWEEN 3 AND 5", {"column_stats"}),
+    (MAIN, "id > 'k0001'", {"column_stats"}),
+    (MAIN, "id IS NULL", {"column_stats"}),
+    (MAIN, "NOT id = 'k0001'", {"column_stats"}),
+    (MAIN, "id = 'k0031'", {"column_stats", "record_index", "data"}),
+    (SEC, "s = 'banana-zz'", {"column_stats", "record_index", "secondary_index_si_s"}),
+    (SEC, "s >= 'banana-zz'", {"column_stats"}),
+    (SEC, "s IS NULL", {"column_stats"}),
+    (SEC, "dec = 3.5", {"column_stats"}),
+    (BLOOM, "id = 'k0031'", {"column_stats", "bloom_filters", "data"}),
+    (BLOOM, "id >= 'k0031'", {"column_stats"}),
+    (BLOOM, "id IS NULL", {"column_stats"}),
+    (BLOOM, "s = 'k0031'", {"column_stats"}),
+], ids=str)
+def test_only_what_a_filter_needs_is_read(unpack, opened, name, filter_text, read):
+    table = open_table(unpack(name))
+    table.at()
+    opened.clear()
+    prune(table, filter_text, time_zone="UTC", strict=True)
+    assert set(opened) == read
+    opened.clear()
+    prune(table, filter_text, time_zone="UTC", strict=True)
+    assert set(opened) <= {"secondary_index_si_s"}             # keys are looked up again, statistics are not
+
+
+def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(unpack, opened):
+    table = open_table(unpack(BLOOM))
+    assert len(table.at().slices) == 12
+    opened.clear()
+    assert len(prune(table, "id = 'k0031' AND i IS NOT NULL", time_zone="UTC", strict=True).kept) == 1
+    assert len(opened["data"]) == 1                                 # bloom_filters leave one file; only its footer is read
+    opened.clear()
+    prune(table, "id = 'no such key' OR NOT (NOT id = 'k0032' AND NOT id = 'k0033')", time_zone="UTC", strict=True)
+    assert len(opened["data"]) <= 2
+
+
+def test_a_source_only_looks_up_keys_that_its_kind_needs(main_cow):
+    table = open_table(main_cow)
+    by_name = {known.kind.name: known for known in table.at().knowledge}
+    key = next(column for column in table.table.schema if column.name == "id")
+    other = next(column for column in table.table.schema if column.name == "s")
+    every = np.ones(len(table.at().slices), np.bool_)
+
+    def fail(error):
+        raise error
+
+    source = by_name["record_index"].source(Needs(keys=(Lookup(key, ("k0001",)), Lookup(other, ("x",)))), fail)
+    assert isinstance(source, Source)
+    assert source.may_hold(Lookup(key, ("k0001",)), every).sum() == 1
+    assert source.may_hold(Lookup(other, ("x",)), every) is None
+    assert source.may_hold(Lookup(key, ("k0001",), "lower"), every) is None
+    assert by_name["record_index"].source(Needs(keys=(Lookup(other, ("x",)),)), fail).may_hold is None
+    assert by_name["column_stats"].source(Needs(keys=(Lookup(key, ("k0001",)),)), fail).statistics == {}
