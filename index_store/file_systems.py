@@ -271,4 +271,6 @@ def _given(filesystem: Any, text: str) -> tuple[Any, str, bool]:
 def _is_local(filesystem: Any) -> bool:
     if isinstance(filesystem, fs.SubTreeFileSystem):
         return _is_local(filesystem.base_fs)
+    if isinstance(filesystem, fs.PyFileSystem):               # a handler over the local disk says so
+        return getattr(filesystem.handler, "is_local", False) is True
     return isinstance(filesystem, fs.LocalFileSystem)
