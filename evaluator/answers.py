@@ -25,6 +25,7 @@ from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundO
 from evaluator.outcome import Outcomes
 from evaluator.ranges import MaskedBound, Range, masked_range_of
 from evaluator.sources import Source
+from evaluator.stored_bounds import Bounds
 from evaluator.types import Kind
 
 __all__ = ["FUNCTION_INPUTS", "Answers", "expression_of"]
@@ -134,8 +135,7 @@ class _SourceView:
         statistics = None if key is None else self.source.expressions.get(key)
         if statistics is None:
             return None
-        lo, hi = (bound.astype(object) for bound in (statistics.lo, statistics.hi))  # as a function yields them
-        yielded = _range_of_statistics(replace(statistics, lo=lo, hi=hi))
+        yielded = _range_of_statistics(replace(statistics, lo=_objects(statistics.lo), hi=_objects(statistics.hi)))
 
         def range_of(operand: BoundOperand) -> Range:
             return yielded if isinstance(operand, BoundFunction) else _unknown_range(operand)
@@ -223,6 +223,11 @@ def _range_of_statistics(statistics: ColumnStatistics) -> Range:
     lo_unknown, hi_unknown = statistics.unknown_bounds
     return Range(MaskedBound(statistics.lo, lo_unknown), MaskedBound(statistics.hi, hi_unknown), statistics.any_null,
                  statistics.any_value)
+
+
+def _objects(bounds: Bounds) -> Bounds:
+    """As a function yields them."""
+    return bounds if bounds.dtype == object else bounds.astype(object)
 
 
 def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],

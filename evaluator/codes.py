@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evaluator.stored_bounds import Bounds, StoredBounds, encoded, is_storable, taken
 from evaluator.types import Kind, Type
 
 __all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
@@ -41,20 +42,31 @@ Rows = npt.NDArray[np.int32]
 
 
 class Coder:
-    """Turns values of one column into codes, by edges that stay fixed. Made by ``Coder.of``."""
+    """Turns values of one column into codes, by edges that stay fixed. Made by ``Coder.of``, or from its own parts.
+
+    edges       ``(m,)`` keys, ascending
+    prefix      what all the texts or bytes that the edges are drawn from begin with
+    key_bytes   how many bytes behind it are a key
+
+    Raises ValueError for edges that are not keys of this type.
+    """
 
     def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> None:
+        wanted = _key_dtype(column_type, key_bytes)
+        if edges.ndim != 1 or edges.dtype != wanted or len(edges) > MOST_EDGES:
+            raise ValueError(f"edges of {column_type} are up to {MOST_EDGES:,} of {wanted}, not {len(edges):,} of "
+                             f"{edges.dtype}")
         self._type = column_type
-        self._edges = edges
-        self._prefix = prefix
-        self._key_bytes = key_bytes
+        self.edges = edges
+        self.prefix = prefix
+        self.key_bytes = key_bytes
 
     @classmethod
-    def of(cls, column_type: Type, bounds: npt.NDArray[Any], most_edges: int = MOST_EDGES) -> Coder:
-        """A coder with edges drawn from these known bounds, ``(m,)`` in array form."""
+    def of(cls, column_type: Type, bounds: Bounds, most_edges: int = MOST_EDGES) -> Coder:
+        """A coder with edges drawn from these known bounds, ``(m,)``."""
         prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
         if len(bounds) > _SAMPLE:
-            bounds = bounds[np.random.default_rng(0).integers(0, len(bounds), _SAMPLE)]
+            bounds = taken(bounds, np.random.default_rng(0).integers(0, len(bounds), _SAMPLE))
         edges, key_bytes = np.unique(_keys(column_type, bounds, prefix, _LONG_KEY)), _LONG_KEY
         if _is_bytes(column_type):
             short = np.unique(_keys(column_type, bounds, prefix, _SHORT_KEY))
@@ -67,33 +79,33 @@ class Coder:
     @property
     def code_count(self) -> int:
         """Codes of values are 1 .. code_count."""
-        return len(self._edges) + 1
+        return len(self.edges) + 1
 
-    def codes(self, values: npt.NDArray[Any]) -> Codes:
-        """``(n,) uint16`` codes of values in array form."""
-        found = np.searchsorted(self._edges, _keys(self._type, values, self._prefix, self._key_bytes), side="right")
+    def codes(self, values: Bounds) -> Codes:
+        """``(n,) uint16`` codes of values in array form, or stored."""
+        found = np.searchsorted(self.edges, _keys(self._type, values, self.prefix, self.key_bytes), side="right")
         found += 1
-        if self._prefix:
+        if self.prefix:
             joined = _joined(values)
-            foreign = np.flatnonzero(~np.asarray(pc.starts_with(joined, pattern=self._prefix)))
+            foreign = np.flatnonzero(~np.asarray(pc.starts_with(joined, pattern=self.prefix)))
             if len(foreign):
-                below = np.asarray(pc.less(joined.take(foreign), pa.scalar(self._prefix, pa.large_binary())))
+                below = np.asarray(pc.less(joined.take(foreign), pa.scalar(self.prefix, pa.large_binary())))
                 found[foreign] = np.where(below, 1, self.code_count)
         return found.astype(np.uint16)
 
     def code(self, value: Any) -> int:
         """The code of one constant, which may be of any size."""
         if not _is_bytes(self._type):
-            return int(np.searchsorted(self._edges, _number(value, self._edges.dtype), side="right")) + 1
+            return int(np.searchsorted(self.edges, _number(value, self.edges.dtype), side="right")) + 1
         encoded = _encode(value)
-        if not encoded.startswith(self._prefix):
-            return 1 if encoded < self._prefix else self.code_count
-        key: Any = encoded[len(self._prefix) :][: self._key_bytes]
-        if self._key_bytes == _SHORT_KEY:
+        if not encoded.startswith(self.prefix):
+            return 1 if encoded < self.prefix else self.code_count
+        key: Any = encoded[len(self.prefix) :][: self.key_bytes]
+        if self.key_bytes == _SHORT_KEY:
             key = np.uint64(int.from_bytes(key.ljust(_SHORT_KEY, b"\0"), "big"))
         else:
-            key = np.array(key, self._edges.dtype)
-        return int(np.searchsorted(self._edges, key, side="right")) + 1
+            key = np.array(key, self.edges.dtype)
+        return int(np.searchsorted(self.edges, key, side="right")) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +137,15 @@ class BoundCodes:
         return int(self.offsets[code + 1]) if op in ("<", "<=") else len(self.codes) - int(self.offsets[code])
 
 
+def _key_dtype(column_type: Type, key_bytes: int) -> np.dtype[Any]:
+    if _is_bytes(column_type):
+        if key_bytes not in (_SHORT_KEY, _LONG_KEY):
+            raise ValueError(f"keys of {column_type} are {_SHORT_KEY} or {_LONG_KEY} bytes, not {key_bytes}")
+        return np.dtype(np.uint64 if key_bytes == _SHORT_KEY else f"S{_LONG_KEY}")
+    as_double = column_type.kind.is_fractional or column_type.kind in (Kind.VOID, Kind.OTHER)
+    return np.dtype(np.float64 if as_double or is_storable(column_type) else np.int64)
+
+
 def _is_bytes(column_type: Type) -> bool:
     return column_type.kind.is_text or column_type.kind is Kind.BINARY
 
@@ -136,14 +157,16 @@ def _number(value: Any, dtype: np.dtype[Any]) -> Any:
     return min(max(value, -(1 << 63)), (1 << 63) - 1)
 
 
-def sort_keys(column_type: Type, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def sort_keys(column_type: Type, values: Bounds) -> npt.NDArray[Any]:
     """Something of fixed width that sorts like the values, except that close ones may be equal."""
     return _keys(column_type, values, _common_prefix(values) if _is_bytes(column_type) else b"", _LONG_KEY)
 
 
-def _keys(column_type: Type, values: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> npt.NDArray[Any]:
+def _keys(column_type: Type, values: Bounds, prefix: bytes, key_bytes: int) -> npt.NDArray[Any]:
     """Values of fixed width in the same order, or equal; text and binary must have the prefix."""
     if not _is_bytes(column_type):
+        if isinstance(values, StoredBounds):
+            return values.doubles()
         return values.astype(np.float64) if values.dtype == object else values
     stretches = _stretches(_joined(values), len(prefix), key_bytes)
     return stretches.view(">u8").ravel().astype(np.uint64) if key_bytes == _SHORT_KEY else (
@@ -169,18 +192,15 @@ def _stretches(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArr
     return np.ascontiguousarray(found.T)
 
 
-def _joined(values: npt.NDArray[Any]) -> pa.LargeBinaryArray:
-    try:
-        return pa.array(values, pa.large_binary())
-    except (pa.ArrowException, UnicodeError):
-        return pa.array([_encode(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
+def _joined(values: Bounds) -> pa.LargeBinaryArray:
+    return values.array if isinstance(values, StoredBounds) else encoded(values)
 
 
 def _encode(value: str | bytes) -> bytes:
     return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
 
 
-def _common_prefix(values: npt.NDArray[Any]) -> bytes:
+def _common_prefix(values: Bounds) -> bytes:
     if not len(values):
         return b""
     smallest, largest = _encode(values.min()), _encode(values.max())

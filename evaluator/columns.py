@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.codes import MOST_EDGES
+from evaluator.codes import MOST_EDGES, Coder
 from evaluator.column_index import SLICES_PER_BLOCK, ColumnIndex
 from evaluator.populations import Population, populations_of
 from evaluator.ranges import GREATEST, LEAST
+from evaluator.stored_bounds import Bounds, taken
 from evaluator.types import Kind, Type
 
 __all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "PlainBounds", "array_dtype", "filler", "from_values",
@@ -27,7 +28,6 @@ __all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "PlainBounds", "array_d
 #: A count (of nulls, of rows) that is not known.
 UNKNOWN_COUNT = -1
 
-Bounds = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
@@ -36,7 +36,7 @@ Counts = npt.NDArray[np.int64]
 class ColumnStatistics:
     """Bounds and counts of one column over n slices.
 
-    lo, hi              ``(n,)`` of ``array_dtype(type)``
+    lo, hi              ``(n,)`` of ``array_dtype(type)``; text, binary and wide decimals may be ``StoredBounds``
     lo_known, hi_known  ``(n,) bool``
     null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is
     exact)
@@ -72,12 +72,14 @@ class ColumnStatistics:
         known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
         return known, known
 
-    def indexed(self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK) -> ColumnStatistics:
+    def indexed(self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK,
+                coder: Coder | None = None) -> ColumnStatistics:
         """The same statistics with an index for searching many slices: the same answers, sooner.
 
-        Building costs about a second per two million slices; smaller edges and blocks are for tests.
+        Building costs about a second per two million slices; smaller edges and blocks are for tests. ``coder``: with
+        the edges of another index of the column.
         """
-        return replace(self, index=ColumnIndex.of(self, most_edges, slices_per_block))
+        return replace(self, index=ColumnIndex.of(self, most_edges, slices_per_block, coder))
 
     @cached_property
     def may_be_null(self) -> Mask:
@@ -126,9 +128,9 @@ class ColumnStatistics:
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""
         parts = None if self.parts is None else self.parts.take(indices, len(self))
-        return ColumnStatistics(self.type, self.lo[indices], self.hi[indices], self.lo_known[indices],
-                                self.hi_known[indices], self.null_count[indices], self.row_count[indices],
-                                self.trust[indices], parts)
+        return ColumnStatistics(self.type, taken(self.lo, indices), taken(self.hi, indices),
+                                self.lo_known[indices], self.hi_known[indices], self.null_count[indices],
+                                self.row_count[indices], self.trust[indices], parts)
 
     @classmethod
     def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:

@@ -229,6 +229,9 @@ class Evaluation:
         open_rows = rows
         if any(step.operation == "or" for step in self.bound.program):  # else what is kept is open at every leaf
             open_rows = _where(rows, self.leaf_at(index, rows) & outcome.TRUE)
+        for (asked, _), held in self._held.items():
+            if asked == id(leaf):
+                open_rows = open_rows[held[open_rows]]
         if len(open_rows):
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[open_rows] = True

@@ -162,8 +162,8 @@ def _best_bounds(key: SortKey, known: Sequence[ColumnStatistics], k: int) -> tup
     for one in known:
         bound, is_known = (one.hi, one.hi_known) if key.descending else (one.lo, one.lo_known)
         if one.type.kind.is_fractional:
-            is_known = one.lo_known & one.hi_known & ~np.isnan(one.lo) & ~np.isnan(one.hi)
-        found.append((bound, is_known))
+            is_known = one.usable_bounds[0]
+        found.append((np.asarray(bound), is_known))
     if not found:
         return np.zeros(k, array_dtype(key.column.type)), np.zeros(k, np.bool_)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.codes import sort_keys
+from evaluator.stored_bounds import Bounds, taken
 
 if TYPE_CHECKING:
     from evaluator.columns import ColumnStatistics
@@ -50,9 +51,9 @@ def populations_of(statistics: ColumnStatistics) -> list[Population]:
     return found
 
 
-def _keys(statistics: ColumnStatistics, bound: npt.NDArray[Any], side: str,
+def _keys(statistics: ColumnStatistics, bound: Bounds, side: str,
           rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
     index = statistics.index
     if index is not None:
         return (index.lo if side == "lo" else index.hi).codes[rows]
-    return sort_keys(statistics.type, bound[rows])
+    return sort_keys(statistics.type, taken(bound, rows))

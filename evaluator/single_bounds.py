@@ -16,6 +16,7 @@ from evaluator.column_index import ColumnIndex
 from evaluator.columns import ColumnStatistics
 from evaluator.planes import Apart, Atom, Flag, Within
 from evaluator.ranges import MaskedBound, Members
+from evaluator.stored_bounds import taken
 
 __all__ = ["Where", "code_of", "nonzero", "rows_of", "test_apart", "test_atom", "test_exactly", "test_flag",
            "test_within"]
@@ -64,7 +65,7 @@ def _test_values(atom: Atom, where: Where) -> Mask:
     column = atom.column
     values, unknown = ((column.lo, column.unknown_bounds[0]) if atom.is_lower else
                        (column.hi, column.unknown_bounds[1]))
-    mask: Mask = np.asarray(_OPERATORS[atom.op](values[where], _constant(atom.value)), np.bool_)
+    mask: Mask = np.asarray(_OPERATORS[atom.op](taken(values, where), _constant(atom.value)), np.bool_)
     if unknown is not False:
         mask |= _some(unknown, where)
     return mask
@@ -80,7 +81,7 @@ def test_flag(flag: Flag, where: Where) -> Mask:
 def test_within(within: Within, where: Where) -> Mask:
     """Some member lies between the bounds."""
     column, index = within.column, within.column.index
-    size = len(column.lo[where])
+    size = _size(where)
     if index is None or size <= _FEW_ROWS:
         lo, hi = _bounds(column, where)
         found: Mask = np.broadcast_to(lo.meets(hi, within.members), (size,)) & _some(column.any_value, where)
@@ -115,7 +116,7 @@ def test_apart(apart: Apart, where: Where) -> Mask:
     column, index = apart.column, apart.column.index
     if index is None:
         lo, hi = _bounds(column, where)
-        return ~np.broadcast_to(np.asarray(lo.is_one_of(hi, apart.members), np.bool_), (len(column.lo[where]),))
+        return ~np.broadcast_to(np.asarray(lo.is_one_of(hi, apart.members), np.bool_), (_size(where),))
     lower = index.lo.codes[where]
     mask: Mask = np.ones(len(lower), np.bool_)
     points = np.flatnonzero(lower == index.hi.codes[where])
@@ -144,7 +145,11 @@ def rows_of(where: Where, places: Rows) -> Rows:
 
 def _bounds(column: ColumnStatistics, where: Where) -> tuple[MaskedBound, MaskedBound]:
     unknown_lo, unknown_hi = (_some(flags, where) for flags in column.unknown_bounds)
-    return MaskedBound(column.lo[where], unknown_lo), MaskedBound(column.hi[where], unknown_hi)
+    return MaskedBound(taken(column.lo, where), unknown_lo), MaskedBound(taken(column.hi, where), unknown_hi)
+
+
+def _size(where: Where) -> int:
+    return where.stop - where.start if isinstance(where, slice) else len(where)
 
 
 def _some(flags: bool | Mask, where: Where) -> bool | Mask:

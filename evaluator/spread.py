@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics
+from evaluator.stored_bounds import taken
 from evaluator.types import Kind
 
 __all__ = ["typical_spread"]
@@ -33,7 +34,7 @@ def typical_spread(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.
     if best is None or not len(chosen := known_in(best)):
         return None
     everywhere = best.lo_known & best.hi_known
-    least, greatest = best.lo[everywhere].min(), best.hi[everywhere].max()
+    least, greatest = taken(best.lo, everywhere).min(), taken(best.hi, everywhere).max()
     if best.type.kind.is_text or best.type.kind is Kind.BINARY:
         low, high = _as_bytes(least), _as_bytes(greatest)
         same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))

@@ -1,0 +1,45 @@
+"""Everything that an evaluation says, as plain values: two evaluations agree when these are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bind import BoundExpression
+from evaluator.evaluate import Evaluation, Source
+from evaluator.ordering import SortKey, order_slices, why_unordered
+from evaluator.schema import Schema
+from handler.explanation import Explanation
+
+__all__ = ["all_answers"]
+
+
+def all_answers(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], rows: npt.NDArray[np.int64],
+                schema: Schema) -> dict[str, Any]:
+    """The kept rows first, then the outcomes, and what is made of them; ``rows`` are asked for by themselves."""
+    found: dict[str, Any] = {"kept_rows": evaluation.kept_rows.tolist()}
+    found["fully_matched_rows"] = evaluation.fully_matched_rows.tolist()
+    found["outcomes_at"] = evaluation.outcomes_at(rows).tolist()
+    found["leaf_at"] = [evaluation.leaf_at(leaf, rows).tolist() for leaf in range(len(bound.leaves))]
+    found["keep"], found["fully_matched"] = evaluation.keep.tolist(), evaluation.fully_matched.tolist()
+    found["outcomes"] = evaluation.outcomes.tolist()
+    found["leaves"] = [leaf.outcomes.tolist() for leaf in evaluation.leaves]
+    found["by_source"] = [{name: outcomes.tolist() for name, outcomes in leaf.by_source.items()}
+                          for leaf in evaluation.leaves]
+    explanation = Explanation(bound, evaluation, sources, evaluation.n)
+    residuals = explanation.residuals(evaluation.kept_rows)
+    found["residuals"] = (residuals.expressions, residuals.group_of.tolist())
+    found["reports"] = [report.to_dict() for report in explanation.leaves]
+    found["obstacles"] = [obstacle.to_dict() for obstacle in explanation.obstacles]
+    found["reasons"] = [[leaf.to_dict() for leaf in explanation.file_leaves(row)] for row in rows[:3].tolist()]
+    for name in {name for leaf in bound.leaves for name in leaf.columns}:
+        column = schema.resolve(name, case_sensitive=True)
+        if column is not None and why_unordered(column, bound.semantics) is None:
+            known = [source.statistics[name] for source in sources if name in source.statistics]
+            order = order_slices(SortKey(column, True, "last"), known, evaluation.kept_rows)
+            found["order", name] = (order.slices.tolist(), order.ranks.tolist(),
+                                    [order.best_value(place) for place in range(len(order.slices))])
+    return found
