@@ -56,12 +56,12 @@ def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[Ind
 
 
 def _definitions(storage: Storage, path: str) -> Mapping[str, Mapping[str, Any]]:
-    if path.startswith(storage.root):
-        path = path[len(storage.root):].lstrip("/")
-    if not storage.exists(path):
+    path = storage.relative(path)
+    data = storage.read_if_there(path)
+    if data is None:
         return {}
     try:
-        found = json.loads(storage.read(path)).get("indexDefinitions") or {}
+        found = json.loads(data).get("indexDefinitions") or {}
     except (ValueError, AttributeError) as error:
         raise TableError(storage.absolute(path), f"the index definitions are not JSON: {error}") from error
     return {name: body for name, body in found.items() if isinstance(body, Mapping)}

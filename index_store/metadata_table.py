@@ -92,10 +92,25 @@ class MetadataTable:
         return tuple(sorted({name.file_id for name in parsed if name is not None}))
 
     def _names(self, partition: str) -> list[str]:
-        return [entry.path.rpartition("/")[2] for entry in self.storage.files(partition)]
+        """The files of a partition as they were when they were first asked for: a listing is a request or more."""
+        if partition not in self._listed:
+            self._listed[partition] = [entry.path.rpartition("/")[2] for entry in self.storage.files(partition)]
+        return self._listed[partition]
+
+    @cached_property
+    def _listed(self) -> dict[str, list[str]]:
+        return {}
+
+    @cached_property
+    def _complete(self) -> set[str]:
+        return set()
 
     def layers(self, group: FileSlice) -> Iterator[Records | Deletes]:
         """The records and deletions of a file group, oldest first: later ones go on top."""
+        with self.storage.ahead(group.files):
+            yield from self._layers(group)
+
+    def _layers(self, group: FileSlice) -> Iterator[Records | Deletes]:
         if group.base_file:
             path = self.storage.absolute(group.base_file)
             with self.storage.open(group.base_file) as source:
@@ -144,6 +159,8 @@ class MetadataTable:
 
         Commits from the one that made the partition's newest base file on are checked; older files may be cleaned.
         """
+        if partition in self._complete:
+            return
         names = set(self._names(partition))
         since = ""
         for name in names:
@@ -151,14 +168,16 @@ class MetadataTable:
             made = self.timeline.by_name.get(base.instant) if base else None
             if made is not None:
                 since = max(since, made.completed if made.action == "deltacommit" else made.requested)
-        for instant in self.timeline.instants:
-            if instant.action not in WRITE_ACTIONS or instant.completed < since:
-                continue
-            stats = self.timeline.details(instant).get("partitionToWriteStats") or {}
-            for stat in stats.get(partition, ()):
-                path = stat.get("path") or ""
-                if path and path.rpartition("/")[2] not in names:
-                    raise TableError(self.storage.absolute(path), f"written by {instant.requested}, but missing")
+        checked = [instant for instant in self.timeline.instants
+                   if instant.action in WRITE_ACTIONS and instant.completed >= since]
+        with self.timeline.ahead(checked):
+            for instant in checked:
+                stats = self.timeline.details(instant).get("partitionToWriteStats") or {}
+                for stat in stats.get(partition, ()):
+                    path = stat.get("path") or ""
+                    if path and path.rpartition("/")[2] not in names:
+                        raise TableError(self.storage.absolute(path), f"written by {instant.requested}, but missing")
+        self._complete.add(partition)
 
     def files(self) -> dict[str, dict[str, int]]:
         """The ``files`` partition: for each partition path ("" if the table has none) its files and their sizes."""

@@ -54,10 +54,11 @@ def read_properties(storage: Storage) -> Mapping[str, str]:
     why = "not a Hudi table: it has no .hoodie/hoodie.properties"
     for name in ("hoodie.properties", "hoodie.properties.backup"):
         path = f"{HOODIE}/{name}"
-        if not storage.exists(path):
+        data = storage.read_if_there(path)
+        if data is None:
             continue
         try:
-            found = parse_properties(storage.read(path).decode("utf-8"))
+            found = parse_properties(data.decode("utf-8"))
         except UnicodeDecodeError:
             why = f"{path} is not text"
             continue

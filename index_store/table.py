@@ -21,6 +21,7 @@ from index_store.index_info import IndexInfo, read_index_info
 from index_store.kinds import registered_kinds
 from index_store.kinds.base import IndexKind
 from index_store.kinds.footers import Footers
+from index_store.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
 from index_store.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.properties import HOODIE, names, read_properties
 from index_store.storage import Storage
@@ -31,17 +32,17 @@ __all__ = ["Table", "open_table"]
 
 VERSIONS = (6, 8, 9)
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
-FROM_METADATA, FROM_LISTING = "metadata table", "file listing"
 
 
-def open_table(path: str | os.PathLike[str], *, filesystem: Any = None,
-               options: Mapping[str, str] | None = None) -> Table:
-    """Open the table at a local path, a URI, or a path of the ``pyarrow.fs.FileSystem`` given.
+def open_table(path: str | os.PathLike[str], *, filesystem: Any = None, options: Mapping[str, str] | None = None,
+               storage_options: Mapping[str, str] | None = None) -> Table:
+    """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
+    ``storage_options``: what the file system needs, such as region and endpoint (``index_store.storage_options``).
     Raises TableError when there is no Hudi table, or one of a version that is not supported.
     """
-    return Table(Storage.at(path, filesystem), options)
+    return Table(Storage.at(path, filesystem, storage_options), options)
 
 
 class Table:
@@ -50,7 +51,7 @@ class Table:
     def __init__(self, storage: Storage, options: Mapping[str, str] | None = None) -> None:
         self.storage = storage
         self.options: Mapping[str, str] = dict(options or {})
-        self.path = storage.root
+        self.path: str = storage.root
         self.properties: Mapping[str, str] = read_properties(storage)
         self.name = self.properties.get("hoodie.table.name", "")
         self.version = self._version()
@@ -207,13 +208,34 @@ class Table:
     def _replaced(self) -> Mapping[tuple[str, str], str]:
         """File groups that a clustering or an overwrite replaced, and the instant that did it."""
         gone: dict[tuple[str, str], str] = {}
-        for instant in self.timeline.writes:
-            if instant.action == "replacecommit":
+        replacing = [instant for instant in self.timeline.writes if instant.action == "replacecommit"]
+        with self.timeline.ahead(replacing):
+            for instant in replacing:
                 replaced = self.timeline.details(instant).get("partitionToReplaceFileIds") or {}
                 for partition, file_ids in replaced.items():
                     for file_id in file_ids:
                         gone.setdefault((partition, file_id), instant.requested)
         return gone
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The table's committed files by partition, and where their names come from."""
+        return Listing(self)
+
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of the table's partitions; ("",) when it has none. Raises TableError."""
+        return self.listing.partitions()
+
+    def files(self, partition: str = "") -> PartitionFiles:
+        """The committed files of one partition with their sizes, by name. Raises TableError.
+
+        No directory is listed while the metadata table serves (``listing.source``, ``listing.note``).
+        """
+        return self.listing.files(partition)
+
+    def file_slices(self, as_of: str | None = None) -> FileSlices:
+        """The file slices as of an instant, as RFC-15 calls them: ``slices``."""
+        return self.slices(as_of)
 
     def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
         """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""

@@ -146,11 +146,11 @@ def stats_key(column: str, partition: str, file_name: str) -> bytes:
     return column_id(column) + partition_id(partition) + file_name_id(file_name)
 
 
-def files_value(names: Mapping[str, int] | Sequence[str], kind: int, schema: Any = V9_SCHEMA) -> bytes:
-    """A record of the ``files`` partition: file sizes by name (kind 2), or the list of partitions (kind 1)."""
+def files_value(names: Mapping[str, int | None] | Sequence[str], kind: int, schema: Any = V9_SCHEMA) -> bytes:
+    """A record of the ``files`` partition: sizes by name (kind 2), or the partitions (kind 1); None deletes."""
     sizes = names if isinstance(names, Mapping) else dict.fromkeys(names, 0)
-    record = {"key": "", "type": kind,
-              "filesystemMetadata": {name: {"size": size, "isDeleted": False} for name, size in sizes.items()}}
+    record = {"key": "", "type": kind, "filesystemMetadata": {
+        name: {"size": size or 0, "isDeleted": size is None} for name, size in sizes.items()}}
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(schema), record)
     return out.getvalue()
