@@ -222,6 +222,11 @@ class Evaluation:
         return None if held is None else np.where(held, np.uint8(outcome.UNKNOWN),
                                                   np.uint8(outcome.FALSE | outcome.NULL))
 
+    def hold(self, leaf: BoundLeaf, source: str, may_hold: Mask) -> None:
+        """Keep what a source said of the keys of a leaf, ``(n,) bool``: what is asked from now on heeds it."""
+        self._held[id(leaf), source] = may_hold
+        self._asks_keys = True
+
     def _look_up(self, index: int, leaf: BoundLeaf, source: Source, rows: Rows) -> None:
         """Ask a source for the keys of a leaf, in the slices where all else leaves it open."""
         assert leaf.lookup is not None
@@ -237,7 +242,7 @@ class Evaluation:
             candidates[open_rows] = True
             found = source.may_hold(leaf.lookup, candidates)
             if found is not None:
-                self._held[id(leaf), source.name] = found | ~candidates
+                self.hold(leaf, source.name, found | ~candidates)
 
 
 def _where(rows: Rows, flags: npt.NDArray[Any]) -> Rows:
