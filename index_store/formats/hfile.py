@@ -26,7 +26,7 @@ from index_store.errors import FormatError
 from index_store.formats.inflate import inflate
 from index_store.storage import ByteSource
 
-__all__ = ["HFile", "IndexEntry", "StoredBlock", "entries"]
+__all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries"]
 
 TRAILER_SIZE = 4096
 HEADER = struct.Struct(">8siiqBii")
@@ -122,12 +122,18 @@ class HFile:
             for i in run:
                 yield blocks.stored(self.index[i].offset, b"DATABLK*", b"DATABLKE")
 
+    def block(self, number: int) -> StoredBlock:
+        """One data block, by its number in the index."""
+        entry = self.index[number]
+        return _Blocks(self.source.read_at(entry.offset, entry.size), entry.offset, self.codec).stored(
+            entry.offset, b"DATABLK*", b"DATABLKE")
+
     def _holding(self, prefixes: Sequence[bytes]) -> list[int]:
         keys = [entry.key for entry in self.index]
         found: set[int] = set()
         for prefix in prefixes:
             first = max(0, bisect_left(keys, prefix) - 1)
-            found.update(range(first, bisect_left(keys, _after(prefix)) if prefix else len(keys)))
+            found.update(range(first, bisect_left(keys, after_prefix(prefix)) if prefix else len(keys)))
         return sorted(found)
 
     def _runs(self, wanted: Sequence[int]) -> Iterator[list[int]]:
@@ -161,7 +167,7 @@ def entries(data: bytes) -> Iterator[tuple[bytes, int, int]]:
         position = after + 1 if marker < 128 or marker >= 144 else after + 1 + _varint_tail(marker)
 
 
-def _after(prefix: bytes) -> bytes:
+def after_prefix(prefix: bytes) -> bytes:
     """The smallest key above every key that starts with the prefix."""
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes((stem[-1] + 1,)) if stem else b"\xff" * 64

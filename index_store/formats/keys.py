@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sys
+from collections.abc import Iterable
 
 import xxhash
 
@@ -22,6 +24,7 @@ __all__ = ["NON_PARTITIONED", "column_id", "file_group", "file_name_id", "java_h
 
 #: What stands for the partition of a table that has none.
 NON_PARTITIONED = "."
+_UTF_16 = f"utf-16-{sys.byteorder[:1]}e"                         # as memory holds two bytes here
 _SEED = 0xFFFFFFFFDABADABA
 
 
@@ -42,10 +45,11 @@ def file_name_id(name: str) -> bytes:
 
 def java_hash(text: str) -> int:
     """Java's ``String.hashCode``: over UTF-16 units, wrapped to 32 bits, signed."""
-    units = text.encode("utf-16-be", "surrogatepass")
+    units: Iterable[int] = (text.encode("ascii") if text.isascii()
+                            else memoryview(text.encode(_UTF_16, "surrogatepass")).cast("H"))
     value = 0
-    for i in range(0, len(units), 2):
-        value = (31 * value + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
+    for unit in units:
+        value = (31 * value + unit) & 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value
 
 

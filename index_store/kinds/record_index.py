@@ -1,22 +1,26 @@
 """Hudi's ``record_index``: which file group holds a record key. Answers ``key = v`` and ``key IN (...)`` exactly.
 
     key   -> String.hashCode picks the file group of the index -> one block of its base HFile, and its log files on top
-    value -> partition, and the file id as a UUID's two halves and an index (encoding 0) or as text (encoding 1)
+    value -> partition and file id (``formats.record_location``)
+
+A partitioned index (``isPartitioned``, Hudi 1.1) has groups for each partition of the table and knows a key once in
+each: it is asked for every partition that the other kinds leave.
 
 A key that is not there is in no file. That makes the index worth nothing unless it is whole: it must be available, its
 files complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
 (``insert``, ``bulk_insert``, an index that is not global) it knows the last one only, so it is used where the table
-has as many rows as the index has keys; ``secondary_index`` is built on the same proof.
-Partitioned record indexes (``isPartitioned``) are not used. Source: hudi.md 2, B2, ``HoodieMetadataPayload``.
+has as many rows as the index has keys; ``secondary_index`` is built on the same proof. Both are counted without reading
+them: rows by the statistics of the key column, keys by the trailers of the HFiles (``KeyGroups.count``).
+Source: hudi.md 2, B2, ``HoodieMetadataPayload``, ``HoodieTableMetadataUtil.getFileIDForFileGroup``.
 """
 
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -26,17 +30,16 @@ from evaluator.columns import UNKNOWN_COUNT
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Source
-from evaluator.types import STRING
-from index_store.errors import FormatError, TableError, naming_column
-from index_store.formats.avro_record import RecordReader, unwrap
-from index_store.formats.hfile import HFile, entries
+from index_store.errors import TableError, naming_column
+from index_store.formats.hfile_search import HFileSearch
 from index_store.formats.keys import file_group
+from index_store.formats.record_location import Location, LocationDecoder
 from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
-from index_store.metadata_table import Deletes, MetadataTable
+from index_store.metadata_table import MetadataTable
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
@@ -45,10 +48,16 @@ if TYPE_CHECKING:
 __all__ = ["RecordIndex", "make"]
 
 PARTITION = "record_index"
-#: An index of more keys is not counted, and so not used: counting takes about a microsecond a key.
-KEYS_COUNTED = 1_000_000
+#: An index with more keys in its log files is not counted, and so not used: each is looked for in the base files.
+KEYS_IN_LOGS = 100_000
+#: So many look-ups (keys, times partitions of a partitioned index) are made for one condition.
+LOOK_UPS = 20_000
+#: So many footers are read to count rows.
+FOOTERS_READ = 100
+#: So many keys are remembered.
+KEYS_REMEMBERED = 100_000
 
-Location = tuple[str, str]
+Mask = npt.NDArray[np.bool_]
 
 
 def make(table: Table, slices: FileSlices) -> RecordIndex | None:
@@ -56,21 +65,22 @@ def make(table: Table, slices: FileSlices) -> RecordIndex | None:
     last = table.timeline.last
     if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
         return None
-    if last is None or slices.instant != last.requested or _is_partitioned(table):
+    if last is None or slices.instant != last.requested:
         return None
-    return RecordIndex(table, slices, table.metadata)
+    partitioned = _is_partitioned(table)
+    return None if partitioned is None else RecordIndex(table, slices, table.metadata, partitioned=partitioned)
 
 
-def _is_partitioned(table: Table) -> bool:
-    """What index.json says; a definition that cannot be read counts as partitioned, which is not used."""
+def _is_partitioned(table: Table) -> bool | None:
+    """What index.json says; None when it cannot be read or says something else."""
     try:
         if not table.storage.exists(DEFINITIONS):
             return False
         found = json.loads(table.storage.read(DEFINITIONS))
         options = found["indexDefinitions"].get(PARTITION, {}).get("indexOptions") or {}
-        return str(options.get("isPartitioned", "false")).lower() != "false"
+        return {"true": True, "false": False}.get(str(options.get("isPartitioned", "false")).lower())
     except (TableError, ValueError, KeyError, TypeError, AttributeError):
-        return True
+        return None
 
 
 class RecordIndex:
@@ -78,11 +88,13 @@ class RecordIndex:
 
     name = PARTITION
 
-    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
+    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable, *, partitioned: bool = False) -> None:
         self._table = table
         self._slices = slices
-        self._groups = KeyGroups(metadata, PARTITION)
-        self._found: dict[str, Location | None] = {}
+        self._partitioned = partitioned
+        self._groups = KeyGroups(metadata, PARTITION, partitioned=partitioned)
+        self._decoders: WeakKeyDictionary[HFileSearch, LocationDecoder] = WeakKeyDictionary()
+        self._found: dict[tuple[str, str], Location | None] = {}
 
     def needs(self, asked: Needs) -> Needs:
         """Look-ups of the record key."""
@@ -93,32 +105,67 @@ class RecordIndex:
         del needs
         return answer_of_keys(self.name, self.may_hold)
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""
-        del candidates
         if not is_record_key(self._table, column) or not self.keys_are_unique:
             return None
-        return self.locate(column, values)
+        return self.locate(column, values, candidates)
 
-    def locate(self, column: Field, values: Sequence[object]) -> npt.NDArray[np.bool_] | None:
+    def locate(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """``(n,) bool``: where the index has one of the keys. Raises StatsError when it cannot be read."""
         keys = record_keys(self._table, column, values)
-        return None if keys is None else self.locate_keys(keys)
+        return None if keys is None else self.locate_keys(keys, candidates)
 
-    def locate_keys(self, keys: Sequence[str]) -> npt.NDArray[np.bool_] | None:
-        """``(n,) bool``: where the index has one of these record keys, whatever column they are made of."""
-        with naming_column(self._groups.path, KEY_COLUMN):
-            self._look_up([key for key in keys if key not in self._found])
+    def locate_keys(self, keys: Sequence[str], candidates: Mask | None = None) -> Mask | None:
+        """``(n,) bool``: where the index has one of these record keys, whatever column they are made of.
+
+        Of a partitioned index only the partitions of the candidates are asked; other slices are True. None: too many
+        look-ups, or a file group that the table does not have.
+        """
         mask = np.zeros(len(self._slices), np.bool_)
-        for key in keys:
-            location = self._found[key]
-            if location is not None:
-                place = self._places.get(location)
-                if place is None:
-                    return None                               # a file group that the table does not have
-                mask[place] = True
+        with naming_column(self._groups.path, KEY_COLUMN):
+            partitions = self._asked(candidates, mask) if self._partitioned else ("",)
+            if len(keys) * len(partitions) > LOOK_UPS:
+                return None
+            for partition in partitions:
+                for key in keys if len(keys) < 3 else sorted(keys):    # keys of one block one after the other
+                    location = self._locate(partition, key)
+                    if location is not None:
+                        place = self._places.get(location)
+                        if place is None:
+                            return None
+                        mask[place] = True
         return mask
+
+    def _asked(self, candidates: Mask | None, mask: Mask) -> Sequence[str]:
+        """The partitions to look into. In ``mask`` slices of others become True."""
+        sizes, wanted = self._groups.sizes, set()
+        for place, one in enumerate(self._slices):
+            if one.partition not in sizes or (candidates is not None and not candidates[place]):
+                mask[place] = True
+            else:
+                wanted.add(one.partition)
+        return sorted(wanted)
+
+    def _locate(self, partition: str, key: str) -> Location | None:
+        name = (partition, key)
+        if name in self._found:
+            return self._found[name]
+        if len(self._found) >= KEYS_REMEMBERED:
+            self._found.clear()
+        location = self._found[name] = self._read(partition, key)
+        return location
+
+    def _read(self, partition: str, key: str) -> Location | None:
+        group = self._groups.opened((partition, file_group(key, self._groups.sizes[partition])))
+        found = None if group is None else group.find(key.encode("utf-8", "surrogatepass"))
+        if found is None:
+            return None
+        file, block, start, end = found
+        decoder = self._decoders.get(file)
+        if decoder is None:
+            decoder = self._decoders[file] = LocationDecoder(file.hfile.schema)
+        return decoder.decode(block, start, end)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """All slices or none, for the columns that are a record key."""
@@ -130,88 +177,45 @@ class RecordIndex:
 
     @cached_property
     def rows(self) -> int | None:
-        """How many rows the slices have, by the statistics of the key column; None when there are log files."""
+        """How many rows the slices have; None when there are log files, or nothing tells.
+
+        By the statistics of the key column or of a column of the key; of a few files by their footers.
+        """
+        if any(one.log_files or not one.base_file for one in self._slices):
+            return None
         known = column_stats(self._table, self._slices)
-        if known is None:
+        for name in (KEY_COLUMN, *self._table.record_key_fields):
+            column = self._table.schema.resolve(name, case_sensitive=True)
+            statistics = None if known is None or column is None else known.statistics([column]).get(name)
+            if statistics is not None and not (statistics.row_count == UNKNOWN_COUNT).any():
+                return int(statistics.row_count.sum())
+        if len(self._slices) > FOOTERS_READ:
             return None
-        key = Field(KEY_COLUMN, STRING)
-        statistics = known.statistics([key]).get(KEY_COLUMN)
-        if statistics is None or (statistics.row_count == UNKNOWN_COUNT).any():
-            return None
-        return int(statistics.row_count.sum())
+        footers = [self._table.footers.read(one.base_file or "") for one in self._slices]
+        return None if any(one is None for one in footers) else sum(one.num_rows for one in footers)
 
     @cached_property
     def keys_are_unique(self) -> bool:
         """Whether there are as many keys as rows: then no key stands in two rows, of which the index knows one.
 
-        Slices with log files prove nothing. An index of more than ``KEYS_COUNTED`` keys is not counted.
+        Of a partitioned index: in two rows of one partition. Slices with log files prove nothing.
         """
-        rows = self.rows
-        return rows is not None and rows <= KEYS_COUNTED and rows == self._count_keys()
+        return self.rows is not None and self.rows == self.count
 
-    def _count_keys(self) -> int:
-        """How many keys the index holds; any number above ``KEYS_COUNTED`` when there are more."""
+    @cached_property
+    def count(self) -> int | None:
+        """How many keys the index holds, None when that takes too long. Raises StatsError."""
         with naming_column(self._groups.path, KEY_COLUMN):
-            return sum(len(keys) for _, keys in self._groups.keys(KEYS_COUNTED))
+            return self._groups.count(KEYS_IN_LOGS)
 
-    def has_all(self, keys: set[bytes]) -> bool:
-        """Whether the index holds each of these keys; False when it has more than ``KEYS_COUNTED``."""
+    def has_all(self, keys: set[bytes], limit: int) -> bool:
+        """Whether the index holds each of these keys; False when it has more than ``limit``."""
         left = set(keys)
         with naming_column(self._groups.path, KEY_COLUMN):
-            for _, held in self._groups.keys(KEYS_COUNTED):
+            for _, held in self._groups.keys(limit):
                 left -= held
         return not left
 
     @cached_property
     def _places(self) -> Mapping[Location, int]:
         return {(one.partition, one.file_id): i for i, one in enumerate(self._slices)}
-
-    def _look_up(self, keys: Sequence[str]) -> None:
-        wanted: dict[int, set[bytes]] = {}
-        for key in keys:
-            wanted.setdefault(file_group(key, len(self._groups)), set()).add(key.encode("utf-8", "surrogatepass"))
-        for number, some in wanted.items():
-            found = self._read(number, some)
-            for raw in some:
-                self._found[raw.decode("utf-8", "surrogatepass")] = found.get(raw)
-
-    def _read(self, number: int, keys: set[bytes]) -> dict[bytes, Location]:
-        """Where keys of one group are, after everything that lies on top of its base file."""
-        found: dict[bytes, Location] = {}
-        for layer in self._groups.layers(number):
-            if isinstance(layer, Deletes):
-                for key in layer.keys:
-                    found.pop(key.encode("utf-8", "surrogatepass"), None)
-            else:
-                with naming_column(layer.path, KEY_COLUMN):
-                    _load(layer.hfile, keys, found)
-        return found
-
-
-def _load(hfile: HFile, keys: set[bytes], found: dict[bytes, Location]) -> None:
-    reader: RecordReader | None = None
-    for block in hfile.blocks(sorted(keys)):
-        for key, start, end in entries(block):
-            if key not in keys:
-                continue
-            if start == end:
-                found.pop(key, None)
-                continue
-            reader = reader or RecordReader(hfile.schema)
-            location = unwrap(reader.read(block[start:end]).get("recordIndexMetadata"))
-            if location is None:
-                found.pop(key, None)
-            else:
-                found[key] = _location(location)
-
-
-def _location(stored: Mapping[str, Any]) -> Location:
-    """Partition and file id (``HoodieTableMetadataUtil.getLocationFromRecordIndexInfo``)."""
-    partition = stored.get("partitionName") or ""
-    if stored.get("fileIdEncoding") == 1:
-        return partition, str(stored.get("fileId") or "")
-    high, low, index = stored.get("fileIdHighBits"), stored.get("fileIdLowBits"), stored.get("fileIndex")
-    if high is None or low is None:
-        raise FormatError("a record index entry names no file")
-    file_id = str(uuid.UUID(int=(high & (1 << 64) - 1) << 64 | low & (1 << 64) - 1))
-    return partition, file_id if index is None or index < 0 else f"{file_id}-{index}"

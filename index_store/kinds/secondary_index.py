@@ -37,7 +37,6 @@ from evaluator.schema import Field
 from evaluator.sources import Source
 from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
-from index_store.formats.hfile import entries
 from index_store.formats.keys import file_group
 from index_store.index_info import IndexInfo
 from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
@@ -45,7 +44,6 @@ from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
 from index_store.kinds.record_index import RecordIndex
 from index_store.kinds.record_index import make as record_index
-from index_store.metadata_table import Deletes
 from index_store.schema_history import read_name_history
 
 if TYPE_CHECKING:
@@ -160,7 +158,7 @@ class SecondaryIndex:
             return False
         with naming_column(index.groups.path, column.name):
             keys = index.every_record_key(ENTRIES_READ)
-            return keys is not None and len(keys) == rows and self._keys.has_all(keys)
+            return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
 
     def _rows_with_entry(self, column: Field, version: int) -> int | None:
         """How many entries an index of every row has; None when it cannot be told."""
@@ -182,30 +180,22 @@ class _Index:
 
     def look_up(self, texts: Sequence[str]) -> set[str]:
         """The record keys of all entries of these texts."""
-        wanted: dict[int, set[bytes]] = {}
+        found: set[str] = set()
         for text in texts:
             prefix = f"{escape(text)}$"
-            for number in self.groups.numbered if self.version == 1 else (file_group(prefix, len(self.groups)),):
-                wanted.setdefault(number, set()).add(prefix.encode("utf-8", "surrogatepass"))
-        found: set[str] = set()
-        for number, prefixes in wanted.items():
-            live: set[bytes] = set()
-            for layer in self.groups.layers(number):
-                if isinstance(layer, Deletes):
-                    live.difference_update(key.encode("utf-8", "surrogatepass") for key in layer.keys)
-                    continue
-                for block in layer.hfile.blocks(sorted(prefixes)):
-                    for key, start, end in entries(block):
-                        if key.startswith(tuple(prefixes)):
-                            (live.add if end > start else live.discard)(key)
-            found.update(split_entry(key)[1] for key in live)
+            groups = self.groups.named if self.version == 1 else (("", file_group(prefix, len(self.groups))),)
+            for name in groups:
+                group = self.groups.opened(name)
+                if group is not None:
+                    live = group.starting_with(prefix.encode("utf-8", "surrogatepass"))
+                    found.update(split_entry(key)[1] for key in live)
         return found
 
     def every_record_key(self, limit: int) -> set[bytes] | None:
         """The record keys of all entries, or None when a key has two, there are more, or one lies in a wrong group."""
         found: set[bytes] = set()
         total = 0
-        for number, live in self.groups.keys(limit):
+        for (_, number), live in self.groups.keys(limit):
             total += len(live)
             for key in live:
                 prefix, record_key = split_entry(key)

@@ -101,13 +101,15 @@ def test_keys_of_another_form_answer_only_for_the_key_itself(hudi_copy, old, new
     assert kind.locate(Field("_hoodie_record_key", STRING), ["k0001"]).any()
 
 
-def test_a_partitioned_record_index_is_not_used(hudi_copy):
+def test_an_index_of_another_form_than_defined_is_not_used(hudi_copy):
     path = hudi_copy("1.1.1_main_cow")
     definitions = path / ".hoodie" / ".index_defs" / "index.json"
     definitions.write_text(definitions.read_text().replace('"isPartitioned" : "false"', '"isPartitioned" : "true"'))
-    assert kind_of(path)[2] is None
-    definitions.write_text("{")
-    assert kind_of(path)[2] is None
+    with pytest.raises(StatsError, match="not the name of one of its file groups"):
+        kind_of(path)[2].locate(KEY, ["k0001"])
+    for text in (definitions.read_text().replace('"isPartitioned" : "true"', '"isPartitioned" : "2"'), "{"):
+        definitions.write_text(text)
+        assert kind_of(path)[2] is None
 
 
 @pytest.mark.parametrize("pattern", [".record-index-*_2*", "record-index-*.hfile"])
