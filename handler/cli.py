@@ -6,6 +6,7 @@ Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. 
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
@@ -53,6 +54,24 @@ _HINTS: dict[type[SargoError], str] = {
 
 class _InputError(click.ClickException):
     exit_code = BAD_INPUT
+
+
+class _Elsewhere(click.Command):
+    """A command in a module of its own, with libraries that an extra brings: imported when it is called."""
+
+    def __init__(self, name: str, module: str, extra: str, short_help: str) -> None:
+        super().__init__(name, short_help=short_help)
+        self._module = module
+        self._extra = extra
+
+    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
+                     **extra: Any) -> click.Context:
+        try:
+            command: click.Command = importlib.import_module(self._module).command
+        except ImportError as error:
+            raise _InputError(f"'sargo {self.name}' needs the extra '{self._extra}' ({error.name} is missing): "
+                              f"pip install 'sargo[{self._extra}]'") from error
+        return command.make_context(info_name, args, parent, **extra)
 
 
 class _Sargo(click.Group):
@@ -262,6 +281,10 @@ def explain(table: str, where: str | None, hive_filter: str | None, engine: Engi
 def demo(keep: Path | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
     sys.exit(demonstration.run(_console(), keep))
+
+
+main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
+                            "Answer Hive over Thrift which of the files it listed may be skipped."))
 
 
 def _check_session(time_zone: str | None, as_of: str | None) -> None:

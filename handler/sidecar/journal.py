@@ -1,0 +1,65 @@
+"""The sidecar's log: one JSON object a line on stderr, without data values unless ``log_values`` asks for them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import traceback
+from typing import Any, TextIO
+
+from evaluator.expression import to_text
+from handler.sidecar.reports import Report
+
+__all__ = ["Journal"]
+
+_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class _Lines(logging.Formatter):
+    """Time, level, event, and the event's own fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        when = datetime.datetime.fromtimestamp(record.created, datetime.timezone.utc)
+        fields: dict[str, Any] = {"time": when.isoformat(timespec="milliseconds"), "level": record.levelname.lower(),
+                                  "event": record.getMessage(), **getattr(record, "fields", {})}
+        return json.dumps(fields, ensure_ascii=False, default=str)
+
+
+class Journal:
+    """Writes events. ``values`` allows filters, which hold values of the query, in the lines."""
+
+    def __init__(self, stream: TextIO, level: str = "info", values: bool = False) -> None:
+        self._values = values
+        self._log = logging.Logger("sargo.sidecar", _LEVELS[level])  # not of the tree: nobody else writes here
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(_Lines())
+        self._log.addHandler(handler)
+
+    def say(self, event: str, level: str = "info", **fields: Any) -> None:
+        """Any event; the fields must hold no data values."""
+        self._log.log(_LEVELS[level], event, extra={"fields": fields})
+
+    def failure(self, where: str, error: BaseException) -> None:
+        """An error that is a fault of the sidecar, with the places it came through, without its text."""
+        places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in
+                  traceback.extract_tb(error.__traceback__)[-8:]]
+        self.say("failure", "error", where=where, error=type(error).__name__, at=places,
+                 **({"text": str(error)} if self._values else {}))
+
+    def answered(self, report: Report, because: str) -> None:
+        """One line an answer."""
+        if not self._log.isEnabledFor(logging.INFO):
+            return
+        fields: dict[str, Any] = {
+            "table": report.table, "instant": report.instant, "query_id": report.query_id, "user": report.user,
+            "engine": report.engine, "query_type": report.query_type, "listed": report.listed,
+            "known": report.covered, "skipped": report.skipped, "could_skip": report.could_skip,
+            "milliseconds": round(report.seconds * 1000, 3), "report": report.id[:8]}
+        if because:
+            fields["because"] = because
+        if self._values:
+            decision = report.decision() if report.decision is not None else None
+            fields["filter"] = to_text(decision.plan.expression) if decision is not None else None
+            fields["reasons"] = report.reasons
+        self.say("answered", **fields)

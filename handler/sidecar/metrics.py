@@ -1,0 +1,61 @@
+"""What an operator watches: counters and gauges for Prometheus, each with the words that its labels may be.
+
+No label holds a table's name, a user or a value: a metrics page is read by more people than a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+__all__ = ["BECAUSE", "Metrics"]
+
+#: Why an answer skips nothing.
+BECAUSE = {
+    "plan": "the filter rules out no file slice",
+    "list": "no listed file belongs to a file slice that is ruled out",
+    "filter": "the filter cannot be read",
+    "query_type": "queries of this kind are not pruned",
+    "table": "the table cannot be opened",
+    "time": "the answer was not ready in time",
+    "shadow": "shadow mode",
+    "audit": "an audit found a wrong skip in this table",
+    "failure": "the sidecar failed",
+}
+
+_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+class Metrics:
+    """All metrics of one sidecar, in a registry of its own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        of = self.registry
+        self.requests = Counter("sargo_requests", "Calls by method and how they ended (answered, refused, failed)",
+                                ["method", "end"], registry=of)
+        self.refused = Counter("sargo_refused", "Refused calls by code", ["code"], registry=of)
+        self.seconds = Histogram("sargo_request_seconds", "Seconds from the last byte of a call to its answer",
+                                 ["method"], buckets=_SECONDS, registry=of)
+        self.listed = Counter("sargo_files_listed", "File names that clients listed", registry=of)
+        self.covered = Counter("sargo_files_known", "Listed files that the view of the table has", registry=of)
+        self.skipped = Counter("sargo_files_skipped", "Listed files that were answered as skippable", registry=of)
+        self.could_skip = Counter("sargo_files_could_skip", "The same, as if shadow mode were off", registry=of)
+        self.full = Counter("sargo_files_fully_matched", "Listed files of which every row matches", registry=of)
+        self.nothing = Counter("sargo_skipped_nothing", "Answers that skip nothing, by cause", ["because"], registry=of)
+        self.audits = Counter("sargo_audits", "Audited files by verdict (passed, undecided, failed)", ["verdict"],
+                              registry=of)
+        self.alarm = Gauge("sargo_audit_alarm_tables", "Tables that an audit turned off. Anything but 0 is an alarm",
+                           registry=of)
+        self.connections = Gauge("sargo_connections", "Open connections", registry=of)
+        self.connections_closed = Counter("sargo_connections_closed", "Connections that were closed for a cause",
+                                          ["because"], registry=of)
+        for because in BECAUSE:
+            self.nothing.labels(because)
+        for verdict in ("passed", "undecided", "failed"):
+            self.audits.labels(verdict)
+
+    def watch(self, name: str, text: str, read: Callable[[], float]) -> None:
+        """A gauge that is read when the page is."""
+        Gauge(name, text, registry=self.registry).set_function(read)

@@ -1,0 +1,82 @@
+"""A sidecar from start to end: everything made, listening, until SIGTERM or SIGINT, then drained."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TextIO
+
+from handler.sidecar.journal import Journal
+from handler.sidecar.metrics import Metrics
+from handler.sidecar.pages import Pages
+from handler.sidecar.roots import Roots
+from handler.sidecar.server import Server
+from handler.sidecar.service import Service
+from handler.sidecar.settings import Settings
+
+__all__ = ["Sidecar", "running", "serve"]
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """A sidecar that is listening. ``metrics_port`` is None when there are no pages."""
+
+    host: str
+    port: int
+    metrics_port: int | None
+    server: Server
+    service: Service
+    metrics: Metrics
+
+
+@asynccontextmanager
+async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator[Sidecar]:
+    """A sidecar that listens inside of the block and is drained behind it. Raises SettingsError."""
+    journal = Journal(log, settings.log_level, settings.log_values)
+    metrics = Metrics()
+    threads = ThreadPoolExecutor(settings.workers, thread_name_prefix="sargo")
+    service = Service(settings, Roots(settings.roots), metrics, journal, threads)
+    server = Server(settings, service, metrics, journal)
+    metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
+    metrics.watch("sargo_tables_unavailable", "Tables that could not be opened when they were last tried",
+                  lambda: service.tables.unavailable)
+    metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
+    metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)
+    pages = None
+    try:
+        host, port = await server.start()
+        if settings.metrics_port >= 0:
+            pages = Pages(settings.metrics_host, settings.metrics_port, metrics.registry, service.state)
+        metrics_port = None if pages is None else pages.port
+        journal.say("listening", host=host, port=port, metrics_port=metrics_port, tls=settings.tls_key is not None,
+                    secret=service.has_secret, shadow=settings.shadow, roots=list(settings.roots))
+        yield Sidecar(host, port, metrics_port, server, service, metrics)
+    finally:
+        journal.say("stopping", running=len(server.calls))
+        await server.stop()
+        if pages is not None:
+            pages.close()
+        threads.shutdown(wait=False, cancel_futures=True)
+        journal.say("stopped")
+
+
+def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT. Raises SettingsError when the sidecar cannot start."""
+    async def until_stopped() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # there are no signal handlers on Windows
+                loop.add_signal_handler(number, stop.set)
+        async with running(settings) as sidecar:
+            if started is not None:
+                started(sidecar)
+            await stop.wait()
+
+    asyncio.run(until_stopped())

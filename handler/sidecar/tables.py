@@ -1,0 +1,213 @@
+"""The tables that are open, each with its view, kept up to date and within a limit of memory.
+
+    look at the timeline    at most every ``refresh_seconds`` for one table, by one thread, whoever asks meanwhile waits
+    it moved                the table is opened anew; answers come from the old view when that takes longer than
+                            ``refresh_wait_seconds`` (they are right for the files that it knows: ``listed.py``)
+    it cannot be opened     left alone for ``retry_seconds``
+    too many bytes          those are closed that were not asked for the longest time
+
+Everything here runs on the event loop; what blocks runs in threads. A table has at most one thread that reads its
+timeline and one that makes a plan, so that a slow table holds up nobody but those who ask for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from evaluator.errors import SargoError
+from handler.sidecar.roots import Location
+from handler.sidecar.settings import Settings
+from handler.sidecar.view import Decision, Question, View
+from handler.tables import OpenTable
+from index_store.metadata_table import timeline_directory
+from index_store.properties import read_properties
+from index_store.storage import Storage
+from index_store.table import Table
+
+__all__ = ["TableUnavailable", "Tables"]
+
+T = TypeVar("T")
+#: Views as of an older instant that are kept beside the latest one.
+_OLDER = 2
+#: Tables that are remembered at all, those that cannot be opened among them.
+_MOST_TABLES = 1000
+_Signature = tuple[Any, ...]
+
+
+class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the caller
+    """The table could not be opened, just now or not long ago. ``why`` says what was wrong."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(slots=True)
+class _Entry:
+    location: Location
+    options: Mapping[str, str]
+    view: View | None = None
+    signature: _Signature = ()
+    looked_at: float = -float("inf")
+    looking: asyncio.Task[None] | None = None
+    failure: str | None = None
+    older: OrderedDict[str, View] = field(default_factory=OrderedDict)
+    planning: dict[tuple[int, bytes], asyncio.Task[Decision]] = field(default_factory=dict)
+    plan_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(view.nbytes for view in (self.view, *self.older.values()) if view is not None)
+
+
+class Tables:
+    """The open tables. Used from one event loop only."""
+
+    def __init__(self, settings: Settings, threads: Executor, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._threads = threads
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self.closed = 0
+
+    def __len__(self) -> int:
+        return sum(entry.view is not None for entry in self._entries.values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the open tables hold."""
+        return sum(entry.nbytes for entry in self._entries.values())
+
+    @property
+    def unavailable(self) -> int:
+        """How many tables could not be opened when they were last tried."""
+        return sum(entry.failure is not None for entry in self._entries.values())
+
+    async def view(self, location: Location, as_of: str | None = None, newer_than: float | None = None) -> View:
+        """The table's view: of the timeline as it was after ``newer_than`` on the clock, or within ``refresh_seconds``.
+
+        Raises TableUnavailable.
+        """
+        entry = self._entry(location)
+        if newer_than is None:
+            await self._look(entry, self._clock() - self._settings.refresh_seconds, self._settings.refresh_wait_seconds)
+        else:
+            await self._look(entry, newer_than, None)
+        if entry.view is None:
+            raise TableUnavailable(entry.failure or "the table was closed")
+        view = entry.view
+        if as_of is not None:
+            view = await self._older(entry, view, as_of)
+        self._make_room(entry)
+        return view
+
+    async def decide(self, location: Location, view: View, question: Question) -> Decision:
+        """The plan for a question, made once however many ask for it."""
+        found = view.remembered(question)
+        if found is not None:
+            return found
+        entry = self._entry(location)
+        key = (id(view), question.key)
+        task = entry.planning.get(key)
+        if task is None:
+            async def make() -> Decision:
+                async with entry.plan_lock:
+                    return await self._run(lambda: view.decide(question))
+
+            task = asyncio.ensure_future(make())
+            entry.planning[key] = task
+            task.add_done_callback(lambda _: entry.planning.pop(key, None))
+        decision = await asyncio.shield(task)
+        self._make_room(entry)
+        return decision
+
+    def now(self) -> float:
+        """The clock that ``newer_than`` is read from."""
+        return self._clock()
+
+    # -- looking at the timeline
+
+    def _entry(self, location: Location) -> _Entry:
+        entry = self._entries.get(location.path)
+        if entry is None:
+            entry = _Entry(location, self._settings.table_options.get(location.path, {}))
+            self._entries[location.path] = entry
+            self._make_room(entry)
+        self._entries.move_to_end(location.path)
+        return entry
+
+    async def _look(self, entry: _Entry, newer_than: float, patience: float | None) -> None:
+        """Wait for a look at the timeline after ``newer_than``; with an old view at hand for ``patience`` only."""
+        while entry.looked_at < newer_than:
+            if entry.failure is not None and self._clock() - entry.looked_at < self._settings.retry_seconds:
+                return
+            if entry.looking is None:
+                entry.looking = asyncio.ensure_future(self._look_once(entry))
+            wait = None if entry.view is None else patience
+            done, _ = await asyncio.wait({entry.looking}, timeout=wait)
+            if not done:
+                return
+
+    async def _look_once(self, entry: _Entry) -> None:
+        started = self._clock()
+        try:
+            signature = await self._run(lambda: _signature(self._storage(entry.location)))
+            if entry.view is None or signature != entry.signature:
+                entry.view = await self._run(lambda: self._open(entry))
+                entry.signature = signature
+                entry.older.clear()
+            entry.failure = None
+        except Exception as error:  # whatever a table makes the readers stumble over
+            entry.failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            entry.view = None
+            entry.older.clear()
+        finally:
+            entry.looked_at = started
+            entry.looking = None
+
+    async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
+        view = entry.older.get(as_of)
+        if view is None:
+            try:
+                view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
+            except SargoError as error:
+                raise TableUnavailable(str(error)) from error
+            if entry.view is latest:
+                entry.older[as_of] = view
+                while len(entry.older) > _OLDER:
+                    entry.older.popitem(last=False)
+        return view
+
+    def _make_room(self, keep: _Entry) -> None:
+        """Close the least used tables until the rest fits; the one in use stays."""
+        for name, entry in list(self._entries.items()):
+            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= _MOST_TABLES:
+                return
+            if entry is not keep and entry.looking is None and not entry.planning:
+                del self._entries[name]
+                self.closed += entry.view is not None
+
+    def _storage(self, location: Location) -> Storage:
+        options = None if location.filesystem is not None else self._settings.storage_options
+        return Storage.at(location.path, location.filesystem, options)
+
+    def _open(self, entry: _Entry) -> View:
+        return View(OpenTable(Table(self._storage(entry.location), entry.options)))
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _signature(storage: Storage) -> _Signature:
+    """What changes whenever a table does: its properties and the files of its timeline."""
+    properties = read_properties(storage)
+    version = properties.get("hoodie.table.version", "")
+    folder = timeline_directory(int(version) if version.isdecimal() else 0, properties.get("hoodie.timeline.path", ""))
+    return (tuple(sorted(properties.items())), *((entry.path, entry.size) for entry in storage.files(folder)))
+

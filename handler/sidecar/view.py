@@ -1,0 +1,146 @@
+"""A view: a table as it was at one reading of its timeline, its files, and what was worked out of both.
+
+A view never changes what it says: its plans and the places of listed names can be remembered for as long as it is the
+view of that table. Plans that failed to read something are not remembered, for the next try may succeed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+import sarg
+from evaluator.expression import HudiExpression, Unknown
+from handler.plan import Plan
+from handler.planner import prune
+from handler.sidecar.listed import KnownFiles
+from handler.sidecar.names import ListedNames, Places
+from handler.sidecar.sizes import bytes_of
+from handler.sidecar.unzoned import without_time_zone
+from handler.sql import Engine
+from handler.tables import OpenTable
+
+__all__ = ["Decision", "Question", "View"]
+
+#: How many plans and lists a view remembers, and the bytes of lists at most.
+_PLANS, _LISTS, _LIST_BYTES = 64, 64, 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a plan depends on beside the view: the filter as Base64 text, whose rules hold, the session's zone or None.
+
+    ``key`` stands for all of them.
+    """
+
+    filter: bytes
+    engine: Engine
+    time_zone: str | None
+
+    @property
+    def key(self) -> bytes:
+        parts = (self.engine.encode(), (self.time_zone or "").encode(), self.filter)
+        return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A plan in the form that answers are made of.
+
+    skipped, full   ``(n,) bool``: the slices that are skipped, and those of which every row matches
+    is_read         whether the filter could be read
+    """
+
+    plan: Plan
+    is_read: bool
+    skipped: npt.NDArray[np.bool_]
+    full: npt.NDArray[np.bool_]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [reason.text for reason in self.plan.reasons]
+
+    @property
+    def is_lasting(self) -> bool:
+        return not any(reason.scope == "store" for reason in self.plan.reasons)
+
+
+class View:
+    """A view of an open table. Making plans is not for two threads at once; everything else is."""
+
+    def __init__(self, opened: OpenTable, as_of: str | None = None) -> None:
+        """Raises TableError when the slices of that instant cannot be listed."""
+        self.opened = opened
+        self.as_of = as_of
+        self.table_type = opened.table.table_type
+        self.version = opened.table.version
+        slices = opened.at(as_of).slices
+        self.instant = slices.instant
+        self.files = KnownFiles.of(slices)
+        self.nbytes = 0
+        self._plans: OrderedDict[bytes, Decision] = OrderedDict()
+        self._lists: OrderedDict[bytes, tuple[Places, int]] = OrderedDict()
+        self._lists_lock = threading.Lock()
+        self.weigh()
+
+    def weigh(self) -> None:
+        """Find out anew how much memory the view holds."""
+        self.nbytes = bytes_of(self.opened, self._plans, self._lists) + self.files.nbytes
+
+    # -- plans
+
+    def remembered(self, question: Question) -> Decision | None:
+        """The answer to a question that was asked before."""
+        found = self._plans.get(question.key)
+        if found is not None:
+            self._plans.move_to_end(question.key)
+        return found
+
+    def decide(self, question: Question) -> Decision:
+        """Which slices a filter skips. Nothing that is wrong with the filter raises: it skips nothing then."""
+        is_read = True
+        try:
+            expression: HudiExpression = sarg.decode(question.filter.decode("ascii"))
+            if question.time_zone is None:
+                expression = without_time_zone(expression, self.opened.table.schema)
+        except Exception as error:
+            is_read = False
+            expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
+        plan = prune(self.opened, expression, question.engine, self.as_of,
+                     time_zone=question.time_zone or "UTC")
+        skipped = np.ones(len(plan.slices), np.bool_)
+        skipped[plan.kept_rows] = False
+        full = np.zeros(len(plan.slices), np.bool_)
+        if plan.explanation is not None:
+            full[plan.explanation.evaluation.fully_matched_rows] = True
+        found = Decision(plan, is_read, skipped, full)
+        if found.is_lasting:
+            self._plans[question.key] = found
+            if len(self._plans) > _PLANS:
+                self._plans.popitem(last=False)
+        self.weigh()
+        return found
+
+    # -- lists of names
+
+    def places(self, listed: ListedNames) -> tuple[Places, int]:
+        """``(count,) int32``: where the names stand in ``files``, and the list's digest. Raises Refused."""
+        with self._lists_lock:
+            found = self._lists.get(listed.key)
+            if found is not None:
+                self._lists.move_to_end(listed.key)
+                return found
+        found = self.files.names.places(listed), listed.digest
+        with self._lists_lock:
+            self._lists[listed.key] = found
+            while len(self._lists) > 1 and (len(self._lists) > _LISTS or self._list_bytes() > _LIST_BYTES):
+                self._lists.popitem(last=False)
+        return found
+
+    def _list_bytes(self) -> int:
+        return sum(places.nbytes for places, _ in self._lists.values())

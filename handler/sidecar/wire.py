@@ -1,0 +1,164 @@
+"""Thrift's binary protocol on frames in memory: a call out of a frame's bytes, a frame out of its result.
+
+A frame is hostile until ``check`` has walked over it once. What thriftpy2 reads after that cannot make it loop over a
+container that is not there, nest, or read behind the end:
+
+    a string        as long as it says, inside the frame
+    a struct        at most ``DEEPEST`` inside each other
+    a container     no call has one: refused
+
+Whatever else is wrong (a missing field, a type that is not the IDL's) shows in the values and is checked where they
+are used.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from thriftpy2.protocol.binary import TBinaryProtocol
+from thriftpy2.thrift import TApplicationException, TMessageType
+
+from evaluator.errors import SargoError
+from handler.sidecar.idl import interface
+
+_BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only
+
+__all__ = ["DEEPEST", "Call", "FrameError", "check", "failure", "read_call", "result"]
+
+DEEPEST = 4
+_STOP, _STRUCT, _STRING = 0, 12, 11
+_FIXED = {2: 1, 3: 1, 4: 8, 6: 2, 8: 4, 10: 8}
+_VERSION = 0x8001
+_LONGEST_NAME = 64
+_CALL = 1
+
+
+class FrameError(SargoError):
+    """The bytes of a frame are no call of this interface. ``why`` holds no data values."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Call:
+    """One call: the method, the sequence number to echo, and the arguments in the order of the IDL."""
+
+    __slots__ = ("arguments", "method", "sequence")
+
+    def __init__(self, method: str, sequence: int, arguments: tuple[Any, ...]) -> None:
+        self.method = method
+        self.sequence = sequence
+        self.arguments = arguments
+
+
+class _Memory:
+    """Bytes as the transport that thriftpy2's protocol reads from or writes to."""
+
+    def __init__(self, data: memoryview | bytes = b"") -> None:
+        self._data = memoryview(data)
+        self._at = 0
+        self._written: list[bytes] = []
+
+    def read(self, n: int) -> bytes:
+        end = self._at + n
+        if n < 0 or end > len(self._data):
+            raise FrameError("the frame ends too soon")
+        piece = bytes(self._data[self._at:end])
+        self._at = end
+        return piece
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._written.append(bytes(data))
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def written(self) -> bytes:
+        return b"".join(self._written)
+
+
+def check(frame: memoryview) -> None:
+    """Walk over a frame without building anything. Raises FrameError when it is not one call with its arguments."""
+    size = len(frame)
+    if size < 12 or int.from_bytes(frame[:2], "big") != _VERSION or frame[3] != _CALL:
+        raise FrameError("no call in Thrift's binary protocol")
+    length = int.from_bytes(frame[4:8], "big", signed=True)
+    if not 0 < length <= _LONGEST_NAME:
+        raise FrameError("the method's name is too long")
+    at, open_structs = 12 + length, 1
+    while open_structs:
+        kind = _byte(frame, at)
+        if kind == _STOP:
+            at += 1
+            open_structs -= 1
+            continue
+        at += 3
+        if kind in _FIXED:
+            at += _FIXED[kind]
+        elif kind == _STRING:
+            if at + 4 > size:
+                raise FrameError("the frame ends too soon")
+            (length,) = struct.unpack_from("!i", frame, at)
+            if length < 0:
+                raise FrameError("a string has a negative length")
+            at += 4 + length
+        elif kind == _STRUCT:
+            open_structs += 1
+            if open_structs > DEEPEST:
+                raise FrameError("structs are nested too deeply")
+        else:
+            raise FrameError(f"a field of type {kind} has no place in a call")
+    if at != size:
+        raise FrameError("the frame does not end with the call")
+
+
+def _byte(frame: memoryview, at: int) -> int:
+    if at >= len(frame):
+        raise FrameError("the frame ends too soon")
+    return frame[at]
+
+
+def read_call(frame: memoryview) -> Call:
+    """The call in a frame. Raises FrameError when there is none, or the method is not of this interface."""
+    check(frame)
+    protocol: Any = _BinaryProtocol(_Memory(frame), strict_decode=True)
+    service = interface().Sargo
+    try:
+        method, _, sequence = protocol.read_message_begin()
+        if method not in service.thrift_services:
+            raise FrameError("no such method")
+        arguments = getattr(service, f"{method}_args")()
+        arguments.read(protocol)
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise FrameError(f"the call cannot be decoded: {type(error).__name__}") from error
+    return Call(method, sequence, tuple(getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()))
+
+
+def result(call: Call, value: Any = None, refused: Exception | None = None) -> bytes:
+    """The reply's frame without its length: the value, or the exception of the IDL."""
+    made = getattr(interface().Sargo, f"{call.method}_result")()
+    if refused is None:
+        made.success = value
+    else:
+        made.refused = refused
+    return _message(call.method, TMessageType.REPLY, call.sequence, made.write)
+
+
+def failure(call: Call | None, text: str) -> bytes:
+    """A TApplicationException: what a call gets that cannot be answered in the IDL's terms."""
+    kind = TApplicationException.PROTOCOL_ERROR if call is None else TApplicationException.INTERNAL_ERROR
+    error = TApplicationException(kind, text)
+    name, sequence = ("", 0) if call is None else (call.method, call.sequence)
+    return _message(name, TMessageType.EXCEPTION, sequence, error.write)
+
+
+def _message(name: str, kind: int, sequence: int, write: Callable[[Any], None]) -> bytes:
+    memory = _Memory()
+    protocol: Any = _BinaryProtocol(memory)
+    protocol.write_message_begin(name, kind, sequence)
+    write(protocol)
+    protocol.write_message_end()
+    return memory.written()

@@ -1,0 +1,102 @@
+"""A sidecar that runs in this process, on an event loop of its own, and clients as Thrift's own library makes them."""
+
+import asyncio
+import contextlib
+import io
+import threading
+import zlib
+
+import pytest
+from thriftpy2.protocol.cybin import TCyBinaryProtocol
+from thriftpy2.thrift import TClient
+from thriftpy2.transport import TSocket
+from thriftpy2.transport.framed import TCyFramedTransport
+
+from handler.sidecar.idl import interface
+from handler.sidecar.run import running
+from handler.sidecar.settings import Settings
+from tests.handler.conftest import hive_filters
+
+
+class Running:
+    """A sidecar in a thread; ``log`` is what it wrote."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.log = io.StringIO()
+        self._ready, self._stop = threading.Event(), None
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
+        self.failure = None
+
+    async def _run(self):
+        self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        try:
+            async with running(self.settings, self.log) as self.sidecar:
+                self._ready.set()
+                await self._stop.wait()
+        except Exception as error:
+            self.failure = error
+        finally:
+            self._ready.set()
+
+    def __enter__(self):
+        self._thread.start()
+        assert self._ready.wait(20)
+        if self.failure:
+            raise self.failure
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        if not self.failure:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(30)
+        assert not self._thread.is_alive()
+
+    @property
+    def port(self):
+        return self.sidecar.port
+
+    @contextlib.contextmanager
+    def client(self, timeout=10_000, **socket):
+        transport = TCyFramedTransport(TSocket("127.0.0.1", self.port, socket_timeout=timeout,
+                                             connect_timeout=timeout, **socket))
+        transport.open()
+        try:
+            yield TClient(interface().Sargo, TCyBinaryProtocol(transport))
+        finally:
+            transport.close()
+
+    def metric(self, name, **labels):
+        return self.sidecar.metrics.registry.get_sample_value(name, labels)
+
+
+@pytest.fixture
+def sidecar():
+    """``sidecar(roots=[...], **settings)``: a running one, stopped when the test ends."""
+    with contextlib.ExitStack() as stack:
+        yield lambda **given: stack.enter_context(
+            Running(Settings(**{"port": 0, "metrics_port": 0, "request_seconds": 30, **given})))
+
+
+def request(table, filter_, names, **given):
+    """A PruneRequest; ``names`` are joined as the IDL says."""
+    blob = "\n".join(names).encode()
+    if given.get("names_compressed"):
+        blob = zlib.compress(blob)
+    fields = {"protocol_version": 1, "table": str(table), "filter": filter_.encode(), "engine": "hive4",
+              "time_zone": "UTC", "names": blob, "name_count": len(names), **given}
+    return interface().PruneRequest(**fields)
+
+
+def skipped_names(names, reply):
+    """The names whose bit is set, read as the IDL says."""
+    return {name for i, name in enumerate(names) if reply.skip and reply.skip[i >> 3] & (1 << (i & 7))}
+
+
+@pytest.fixture(scope="session")
+def filters():
+    """Filters that real Hive wrote, by their SQL."""
+    return {one["sql"]: one for one in hive_filters()}
