@@ -12,29 +12,31 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from pyarrow import fs
 
 from index_store.errors import TableError
 from index_store.file_systems import Location, locate
+from index_store.known_files import MOST_KEPT, KnownFiles
 from index_store.ranged_file import RangedFile
 
 __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
 T = TypeVar("T")
 
+_REFUSED = re.compile(r"(?i)access.?denied|forbidden|unauthorized|HTTP status 40[13]|invalid.?access.?key")
+
 #: Files up to this size are read whole; of larger ones only what is asked for.
 READ_WHOLE = 4 << 20
 #: How many files or ranges are read side by side, and how many bytes wait in memory to be asked for.
 SIDE_BY_SIDE = 16
-MOST_AHEAD = 64 << 20
-#: Listings of so many files are not remembered: they are of data, not of what is read.
-_MOST_REMEMBERED = 100_000
+MOST_AHEAD = MOST_KEPT
 
 
 class ByteSource(Protocol):
@@ -68,14 +70,6 @@ class Entry:
     size: int
 
 
-@dataclass(slots=True, repr=False)
-class _Known:
-    """What the storages of one table share: sizes of listed files, and files that are being read ahead."""
-
-    sizes: dict[str, int] = field(default_factory=dict)
-    ahead: dict[str, Future[bytes]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Storage:
     """A directory of a file system, made by ``at``. ``root`` is for people: a URI where there is one, no secrets."""
@@ -83,14 +77,14 @@ class Storage:
     root: str
     _location: Location
     _inside: str
-    _known: _Known
+    _known: KnownFiles
 
     @classmethod
     def at(cls, path: str | os.PathLike[str], filesystem: Any = None,
            options: Mapping[str, str] | None = None) -> Storage:
         """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
         location = locate(path, filesystem, options)
-        return cls(location.name, location, location.root, _Known())
+        return cls(location.name, location, location.root, KnownFiles())
 
     def __repr__(self) -> str:
         return f"Storage({self.root!r})"
@@ -125,7 +119,7 @@ class Storage:
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
-        found = self._awaited(path)
+        found = self._known.get(self._place(path))
         return self._read(path) if found is None else found
 
     def read_if_there(self, path: str) -> bytes | None:
@@ -154,42 +148,32 @@ class Storage:
             return
         pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(chosen)), "sargo-ahead")
         mine = {self._place(path): pool.submit(self._read, path) for path in chosen}
-        self._known.ahead.update(mine)
+        self._known.expect(mine)
         try:
             yield
         finally:
-            for place, future in mine.items():
-                if self._known.ahead.get(place) is future:
-                    del self._known.ahead[place]
+            self._known.forget(mine)
             pool.shutdown(wait=False, cancel_futures=True)
-
-    def _awaited(self, path: str) -> bytes | None:
-        """The bytes of a file that is being read ahead."""
-        future = self._known.ahead.pop(self._place(path), None)
-        try:
-            return None if future is None else future.result()
-        except CancelledError:                                # whoever began it has left
-            return None
 
     def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
         left = MOST_AHEAD
         for path in dict.fromkeys(paths):
-            size = self._known.sizes.get(self._place(path))
-            if size is not None and size <= min(left, READ_WHOLE) and self._place(path) not in self._known.ahead:
+            size = self._known.size(self._place(path))
+            if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self._place(path)):
                 left -= size
                 yield path
 
     @contextmanager
     def open(self, path: str) -> Iterator[ByteSource]:
         """Random access to a file."""
-        found = self._awaited(path)
+        found = self._known.get(self._place(path))
         if found is not None:
             yield Bytes(found)
             return
         with self.input_file(path) as stream:
             size = self._checked_size(path, self._run(path, stream.size))
             if size <= READ_WHOLE:
-                yield Bytes(self._run(path, lambda: self._whole(path, stream)))
+                yield Bytes(self._read(path, stream))
                 return
             yield RangedFile(size, stream, lambda: self._stream(path),
                              lambda operation: self._run(path, operation), self._location.is_local)
@@ -210,8 +194,8 @@ class Storage:
             return self._location.filesystem.get_file_info(selector)
 
         found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
-        if not recursive and len(found) <= _MOST_REMEMBERED:
-            self._known.sizes.update((info.path, info.size or 0) for info in found)
+        if not recursive:
+            self._known.listed({info.path: info.size or 0 for info in found})
         return sorted((Entry(self._relative(info.path), info.size or 0) for info in found),
                       key=lambda entry: entry.path)
 
@@ -221,24 +205,29 @@ class Storage:
 
     # -- one attempt
 
-    def _read(self, path: str) -> bytes:
-        return self._run(path, lambda: self._whole(path))
-
-    def _whole(self, path: str, stream: Any = None) -> bytes:
+    def _read(self, path: str, opened: Any = None) -> bytes:
         """All bytes, as many as the listing promised: log files are appended to, and what came later is left out."""
-        if stream is not None:
-            data: bytes = stream.read_at(stream.size(), 0)
-        else:
-            with self._stream(path) as opened:
-                data = opened.read()
-        return data[:self._checked_size(path, len(data))]
+        streams = [] if opened is None else [opened]
+
+        def attempt() -> bytes:
+            with streams.pop() if streams else self._stream(path) as stream:
+                data: bytes = stream.read()
+                return data
+
+        data = self._run(path, attempt)
+        data = data[:self._checked_size(path, len(data))]
+        if not self._location.is_local:
+            self._known.keep(self._place(path), data)
+        return data
 
     def _stream(self, path: str) -> Any:
         return self._location.filesystem.open_input_file(self._place(path))
 
     def _checked_size(self, path: str, size: int) -> int:
         """The size that counts. Raises TableError when the file is not what was listed."""
-        listed = self._known.sizes.get(self._place(path), size)
+        listed = self._known.size(self._place(path))
+        if listed is None:
+            return size
         if size < listed or (size > listed and ".log." not in posixpath.basename(path)):
             raise TableError(self.absolute(path), f"changed while it was read: {listed} bytes, then {size}")
         return listed
@@ -254,7 +243,9 @@ class Storage:
         except Exception as error:                            # clients behind fsspec have errors of their own
             text = str(error) or type(error).__name__
             shown = self._location.mask(text)
-            cause = error if shown == text else None          # a traceback would show the secret again
+            if _REFUSED.search(text):
+                shown = f"access is denied, check the credentials and what they allow: {shown}"
+            cause = error if shown.endswith(text) else None          # a traceback would show the secret again
             raise TableError(self.absolute(path), f"cannot be read: {shown}") from cause
 
 

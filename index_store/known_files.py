@@ -1,0 +1,86 @@
+"""What an opened table knows of its files: their sizes as they were listed, and small ones that were read or soon are.
+
+Only files of a listing are kept: Hudi never writes under the name of one again, but for log files, which grow, and of
+which only the listed bytes are kept. Where a request costs a round trip, a file that several columns need is read once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+
+__all__ = ["MOST_KEPT", "KnownFiles"]
+
+#: Bytes that are kept for one table.
+MOST_KEPT = 64 << 20
+#: Listings of more files are not remembered: they are of data, not of what is read.
+_MOST_LISTED = 100_000
+
+
+class KnownFiles:
+    """Shared by the storages of one table; a file is named by its path in the file system. Safe with threads."""
+
+    __slots__ = ("_ahead", "_bytes", "_kept", "_limit", "_lock", "_sizes")
+
+    def __init__(self, limit: int = MOST_KEPT) -> None:
+        self._limit = limit
+        self._sizes: dict[str, int] = {}
+        self._ahead: dict[str, Future[bytes]] = {}
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def listed(self, sizes: Mapping[str, int]) -> None:
+        """Remember a listing; files that it shows with another size are no longer kept."""
+        if len(sizes) > _MOST_LISTED:
+            return
+        with self._lock:
+            for path in self._kept.keys() & sizes.keys():
+                if self._sizes.get(path) != sizes[path]:
+                    self._bytes -= len(self._kept.pop(path))
+            self._sizes.update(sizes)
+
+    def size(self, path: str) -> int | None:
+        """The size that a listing showed."""
+        return self._sizes.get(path)
+
+    def expect(self, files: Mapping[str, Future[bytes]]) -> None:
+        """These files are being read."""
+        self._ahead.update(files)
+
+    def forget(self, files: Mapping[str, Future[bytes]]) -> None:
+        """Nobody waits for these any more."""
+        for path, future in files.items():
+            if self._ahead.get(path) is future:
+                del self._ahead[path]
+
+    def is_here(self, path: str) -> bool:
+        """Whether the file is kept or on its way."""
+        return path in self._kept or path in self._ahead
+
+    def get(self, path: str) -> bytes | None:
+        """The file if it is kept, or when it is on its way and has arrived; raises what reading it raised."""
+        with self._lock:
+            data = self._kept.get(path)
+            if data is not None:
+                self._kept.move_to_end(path)
+                return data
+        future = self._ahead.pop(path, None)
+        try:
+            return None if future is None else future.result()
+        except CancelledError:                                # whoever began it has left
+            return None
+
+    def keep(self, path: str, data: bytes) -> None:
+        """Keep a listed file for the next who asks; those that were not asked for longest give way."""
+        if path not in self._sizes or len(data) > self._limit // 4:
+            return
+        with self._lock:
+            if path not in self._kept:
+                self._kept[path] = data
+                self._bytes += len(data)
+            while self._bytes > self._limit:
+                _, gone = self._kept.popitem(last=False)
+                self._bytes -= len(gone)
