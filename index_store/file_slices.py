@@ -6,6 +6,8 @@ The slice of a file group is its latest committed base file and every committed 
     version 8, 9   a log file's name carries its own request time: it is on top when it *completed* not before the base
                    was requested (a compaction planned later holds only what had completed by then)
 
+A log file whose instant is archived, and in no history, is on top of every base: nothing is lost.
+
 A pending compaction starts a new slice in Hudi; a reader merges it with the one before, and so do we: no log file is
 lost. File groups replaced by a completed clustering or overwrite are gone. Hudi: ``HoodieFileGroup.addLogFile``,
 ``getLatestMergedFileSlicesBeforeOrOn``.
@@ -14,14 +16,17 @@ lost. File groups replaced by a completed clustering or overwrite are gone. Hudi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from index_store.errors import TableError
 from index_store.timeline import Timeline
 
 __all__ = ["BaseName", "FileSlice", "FileSlices", "LogName", "build_slices", "parse_base_name", "parse_log_name"]
 
 _BASE = re.compile(r"([^._][^_]*)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile|vortex|lance)")
+_OTHER_DATA = re.compile(r"[^._][^_]*_\d+-\d+-\d+_\d+\.([a-z0-9]+)|.+_hudiext")
+_EXTERNAL = "_hudiext"
 _LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
 
 
@@ -49,7 +54,7 @@ class FileSlices:
 
     instant: str | None
     source: str
-    items: tuple[FileSlice, ...]
+    items: Sequence[FileSlice]
     note: str = ""
 
     def __len__(self) -> int:
@@ -101,10 +106,14 @@ class _Group:
 
 
 def build_slices(files: Iterable[tuple[str, str]], timeline: Timeline, version: int, as_of: str,
-                 replaced: Mapping[tuple[str, str], str] | None = None) -> tuple[FileSlice, ...]:
+                 replaced: Mapping[tuple[str, str], str] | None = None,
+                 doubtful: Callable[[str, str], None] | None = None) -> tuple[FileSlice, ...]:
     """The slices of ``(partition, file name)`` pairs as of an instant, by partition and file id.
 
     ``timeline`` is the whole one; ``replaced`` maps (partition, file id) to the instant that replaced the group.
+    ``doubtful`` is told partition and name of each log file that is counted in although nothing tells whether it is
+    compacted: requested before the base file, archived, and not in the history.
+    Raises TableError for a data file of a form that is not known.
     """
     groups: dict[tuple[str, str], _Group] = {}
     for partition, name in files:
@@ -114,7 +123,9 @@ def build_slices(files: Iterable[tuple[str, str]], timeline: Timeline, version: 
                 groups.setdefault((partition, log.file_id), _Group()).logs.append((log, name))
             continue
         base = parse_base_name(name)
-        if base is not None and base.instant <= as_of and timeline.is_committed(base.instant):
+        if base is None:
+            _refuse_unknown_form(partition, name)
+        elif base.instant <= as_of and timeline.is_committed(base.instant):
             groups.setdefault((partition, base.file_id), _Group()).bases.append((base.instant, name))
     gone = {group for group, instant in (replaced or {}).items() if instant <= as_of}
     slices = []
@@ -122,25 +133,43 @@ def build_slices(files: Iterable[tuple[str, str]], timeline: Timeline, version: 
         if (partition, file_id) in gone:
             continue
         base_instant, base_name = max(group.bases) if group.bases else ("", None)
-        logs = _on_top(group.logs, base_instant, timeline, version, as_of)
-        if base_name is None and not logs:
+        found, unsure = _on_top(group.logs, base_instant, timeline, version, as_of)
+        if base_name is None and not found:
             continue
+        if doubtful is not None:
+            for name in unsure:
+                doubtful(partition, name)
         prefix = f"{partition}/" if partition else ""
         slices.append(FileSlice(partition, file_id, None if base_name is None else prefix + base_name,
-                                tuple(prefix + name for name in logs)))
+                                tuple(prefix + name for name in found)))
     return tuple(slices)
 
 
-def _on_top(logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str) -> list[str]:
-    """Names of the log files on top of a base instant, in the order in which they apply."""
+def _refuse_unknown_form(partition: str, name: str) -> None:
+    """A file that is none of a table's is passed over; one that holds its rows in another form must not be."""
+    match = _OTHER_DATA.fullmatch(name)
+    if match:
+        form = "registered from outside of Hudi" if name.endswith(_EXTERNAL) else f"of format {match[1]}"
+        raise TableError(f"{partition}/{name}" if partition else name, f"data files {form} are not supported")
+
+
+def _on_top(logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str
+            ) -> tuple[list[str], list[str]]:
+    """Names of the log files on top of a base instant, in the order in which they apply, and the doubtful of them."""
     if not logs:
-        return []
+        return [], []
     if version < 8:
         found = [(log.instant, log.version, log.token, name) for log, name in logs
                  if base <= log.instant <= as_of
                  and (base or log.instant not in timeline.pending or log.instant in timeline.pending_compactions)]
-    else:
-        found = [(completion, log.version, log.token, name) for log, name in logs
-                 if log.instant <= as_of and timeline.is_committed(log.instant)
-                 and (completion := timeline.completion(log.instant)) >= base]
-    return [name for *_, name in sorted(found)]
+        return [name for *_, name in sorted(found)], []
+    found, unsure = [], []
+    for log, name in logs:
+        if log.instant > as_of or not timeline.is_committed(log.instant):
+            continue
+        completion = timeline.completion(log.instant)
+        if (completion or base) >= base:
+            found.append((completion or log.instant, log.version, log.token, name))
+            if completion is None and log.instant < base:
+                unsure.append(name)
+    return [name for *_, name in sorted(found)], unsure

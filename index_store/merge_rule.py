@@ -2,7 +2,8 @@
 
 Every rule that Hudi ships picks each value from one of the versions of a row: by commit time, by event time, or column
 by column for partial updates. A payload or merger of the user's own can compute new values; a slice with log files of
-such a table is unknown. Source: ``HoodieTableConfig``, ``RecordMergeMode``, ``HoodieRecordMerger``.
+such a table is unknown. So is one of a table that names anything which Hudi 0.15 to 1.2 does not. Source:
+``HoodieTableConfig``, ``RecordMergeMode``, ``PartialUpdateMode``, ``HoodieRecordMerger``.
 """
 
 from __future__ import annotations
@@ -11,10 +12,17 @@ from collections.abc import Mapping
 
 __all__ = ["merges_to_stored_values"]
 
+_MODEL = "org.apache.hudi.common.model"
 _PICKING_MODES = frozenset({"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"})
-_PICKING_PAYLOADS = frozenset(f"org.apache.hudi.common.model.{name}" for name in (
-    "OverwriteWithLatestAvroPayload", "DefaultHoodieRecordPayload", "EventTimeAvroPayload", "PartialUpdateAvroPayload",
-    "OverwriteNonDefaultsWithLatestAvroPayload"))
+_PICKING_PAYLOADS = frozenset({
+    f"{_MODEL}.OverwriteWithLatestAvroPayload", f"{_MODEL}.DefaultHoodieRecordPayload",
+    f"{_MODEL}.EventTimeAvroPayload",
+    f"{_MODEL}.PartialUpdateAvroPayload", f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+    f"{_MODEL}.FirstValueAvroPayload",                        # the first of equal event times
+    f"{_MODEL}.AWSDmsAvroPayload", "org.apache.hudi.payload.AWSDmsAvroPayload",          # the latest, or a deletion
+    f"{_MODEL}.debezium.MySqlDebeziumAvroPayload",            # by binlog position
+    f"{_MODEL}.debezium.PostgresDebeziumAvroPayload"})        # by log sequence number; the old value for a toasted one
+_PARTIAL_UPDATES = frozenset({"IGNORE_DEFAULTS", "FILL_UNAVAILABLE"})  # the old value for a default, for a marker
 _EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
 _BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
@@ -22,18 +30,21 @@ _STRATEGIES = frozenset({_EVENT_TIME, _COMMIT_TIME, _BY_PAYLOAD})
 
 
 def merges_to_stored_values(properties: Mapping[str, str]) -> bool:
-    """False when the table names a merge mode, strategy or payload that is not known to pick values only."""
+    """False when the table names a merge mode, strategy, payload or partial update that is not known to pick only."""
     mode = properties.get("hoodie.record.merge.mode", "").upper()
     strategy = (properties.get("hoodie.record.merge.strategy.id")
                 or properties.get("hoodie.compaction.record.merger.strategy", "")).lower()
-    payload = (properties.get("hoodie.compaction.payload.class")
-               or properties.get("hoodie.table.legacy.payload.class", ""))
-    if payload and payload not in _PICKING_PAYLOADS:
+    payloads = [name for key in ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
+                if (name := properties.get(key))]
+    partial = properties.get("hoodie.table.partial.update.mode", "").upper()
+    if partial and partial not in _PARTIAL_UPDATES:
+        return False
+    if not _PICKING_PAYLOADS.issuperset(payloads):
         return False
     if strategy and strategy not in _STRATEGIES:
         return False
     if mode in _PICKING_MODES:
         return True
     if mode:                                                  # CUSTOM: safe only as another way to say "by payload"
-        return strategy == _BY_PAYLOAD and bool(payload)
+        return strategy == _BY_PAYLOAD and bool(payloads)
     return True                                               # version 6: by payload, the default one picks the latest

@@ -70,20 +70,38 @@ class MetadataTable:
     def lag(self) -> str:
         """Why the metadata table does not describe the table's latest commit, or "" when it does."""
         last = self.data_timeline.last
-        if last is None or last.requested in self.timeline.by_name:
+        if last is None:
             return ""
+        if last.requested in self.timeline.by_name:
+            return self._hole()
         if not self.timeline.writes:
             return "the metadata table has no completed commit"
         if self.version >= 8 and max(write.completed for write in self.timeline.writes) > last.completed:
             return ""                                         # built from a listing after that commit
         return f"the metadata table does not know the commit {last.requested}"
 
+    def _hole(self) -> str:
+        """Why the metadata table lacks a commit between those that it knows, or ""."""
+        names = [write.requested for write in self.data_timeline.writes]
+        first = next((name for name in names if name in self.timeline.by_name), "")
+        for name in names:
+            if name > first and not self.timeline.is_committed(name):
+                return f"the metadata table does not know the commit {name}, although it knows later ones"
+        return ""
+
     def groups(self, partition: str) -> tuple[FileSlice, ...]:
         """The file groups of a partition, with the files that make up their latest state."""
         names = self._names(partition)
         if not names:
             raise TableError(self.storage.absolute(partition), "the metadata table's partition has no files")
-        return build_slices(((partition, name) for name in names), self.timeline, self.version, _END_OF_TIME)
+        return build_slices(((partition, name) for name in names), self.timeline, self.version, _END_OF_TIME,
+                            doubtful=self._refuse_doubtful)
+
+    def _refuse_doubtful(self, partition: str, name: str) -> None:
+        """A log file that may be compacted must not be put on top again: it would bring back what is gone since."""
+        history = self.timeline.history
+        why = (history.fault if history else "") or "the history does not tell whether it is compacted"
+        raise TableError(self.storage.absolute(f"{partition}/{name}"), why)
 
     def group_ids(self, partition: str) -> tuple[str, ...]:
         """The ids of all file groups, in order: a key's hash picks one of them (``keys.file_group``)."""

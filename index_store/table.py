@@ -6,7 +6,7 @@ Table versions 6, 8 and 9 are read; any other is refused by name. A table is see
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,8 @@ from index_store.metadata_table import METADATA, MetadataTable, timeline_directo
 from index_store.properties import HOODIE, names, read_properties
 from index_store.storage import Storage
 from index_store.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
-from index_store.timeline import Instant, Timeline, parse_as_of, read_timeline
+from index_store.time_travel import check_not_cleaned, instant_at
+from index_store.timeline import Timeline, read_timeline
 
 __all__ = ["Table", "open_table"]
 
@@ -64,7 +65,8 @@ class Table:
         directory = timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))
         if not storage.exists(directory):
             raise TableError(storage.absolute(directory), "the table's timeline is missing")
-        self.timeline: Timeline = read_timeline(storage.below(directory))
+        self.timeline: Timeline = read_timeline(
+            storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history")
 
     def __repr__(self) -> str:
         return f"Table({self.path!r}, version={self.version}, {self.table_type})"
@@ -156,33 +158,27 @@ class Table:
         """
         last = self.timeline.last
         if as_of is not None:
-            last = self._instant_at(as_of)
+            try:
+                last = instant_at(self.timeline, as_of)
+            except (ValueError, LookupError) as error:
+                raise TableError(self.path, str(error)) from error
         files, source, note = self._files
         if last is None:
             return FileSlices(None, source, (), note)
-        items = build_slices(files, self.timeline, self.version, last.requested, self._replaced)
-        return FileSlices(last.requested, source, items, note)
+        if last is not self.timeline.last:
+            check_not_cleaned(last.requested, files, self.timeline, self.version, self._replaced, self.path)
+        unsure: list[str] = []
+        items = build_slices(files, self.timeline, self.version, last.requested, self._replaced,
+                             lambda partition, name: unsure.append(f"{partition}/{name}"))
+        return FileSlices(last.requested, source, items, "; ".join(filter(None, (note, self._doubts(unsure)))))
 
-    def _instant_at(self, as_of: str) -> Instant:
-        try:
-            wanted = parse_as_of(as_of)
-        except ValueError as error:
-            raise TableError(self.path, str(error)) from error
-        found = [write for write in self.timeline.writes if write.requested <= wanted]
-        if not found:
-            raise TableError(self.path, f"no commit is as old as {as_of}")
-        if found[-1] is not self.timeline.last:
-            self._check_not_cleaned(found[-1])
-        return found[-1]
-
-    def _check_not_cleaned(self, instant: Instant) -> None:
-        """Files that only older instants than the last clean's first kept one needed may be gone."""
-        for clean in self.timeline.instants:
-            if clean.action != "clean" or clean.requested <= instant.requested:
-                continue
-            kept = self.timeline.details(clean).get("earliestCommitToRetain") or ""
-            if kept > instant.requested:
-                raise TableError(self.path, f"the files of {instant.requested} are cleaned (kept from {kept} on)")
+    def _doubts(self, unsure: Sequence[str]) -> str:
+        """What to say of log files that may be compacted, and count as if they were not."""
+        if not unsure:
+            return ""
+        fault = self.timeline.history.fault if self.timeline.history else ""
+        return (f"{len(unsure)} log files, such as {unsure[0].lstrip('/')}, may be compacted and count as if they were "
+                f"not: {fault or 'the history does not tell when they completed'}")
 
     @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:

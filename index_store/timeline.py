@@ -5,7 +5,8 @@
     8, 9      ``.hoodie/timeline/``   ``<request>_<completion>.<action>``   ``<request>.<action>.requested|.inflight``
 
 An instant with pending files only is not completed: what it wrote does not exist yet. Instants older than the oldest
-one kept are archived, which Hudi does only to completed ones. Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``.
+one kept are archived, which Hudi does only to completed ones; when they completed is in the history (``history``).
+Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``, ``BaseHoodieTimeline.getFirstNonSavepointCommit``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import fastavro
 
 from index_store.errors import TableError
+from index_store.history import History
 from index_store.storage import Storage
 
 __all__ = ["WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
@@ -51,6 +53,7 @@ class Timeline:
     instants: tuple[Instant, ...]
     pending: Mapping[str, str] = field(default_factory=dict)
     storage: Storage | None = None
+    history: History | None = None
 
     @cached_property
     def by_name(self) -> Mapping[str, Instant]:
@@ -63,9 +66,13 @@ class Timeline:
 
     @cached_property
     def start(self) -> str:
-        """The first write that is still listed and not merely kept by a savepoint; older ones are archived."""
+        """The first write that is still listed and not merely kept by a savepoint; older ones are archived.
+
+        Where every write is saved, it is the first of them.
+        """
         saved = {instant.requested for instant in self.instants if instant.action == "savepoint"}
-        return next((write.requested for write in self.writes if write.requested not in saved), "")
+        listed = [write.requested for write in self.writes]
+        return next((name for name in listed if name not in saved), listed[0] if listed else "")
 
     @property
     def last(self) -> Instant | None:
@@ -80,28 +87,12 @@ class Timeline:
         """Whether the instant that a file's name carries has completed: it is listed, or archived."""
         return name in self.by_name or (name < self.start and name not in self.pending)
 
-    def completion(self, name: str) -> str:
-        """When an instant completed; an archived one, whose time is not kept here, counts by its name."""
+    def completion(self, name: str) -> str | None:
+        """When a committed instant completed; None for an archived one of which the history does not tell."""
         instant = self.by_name.get(name)
-        return instant.completed if instant else self._archived.get(name, name)
-
-    @cached_property
-    def _archived(self) -> Mapping[str, str]:
-        """Completion times of archived instants, from the history of a version 8 or 9 table."""
-        times: dict[str, str] = {}
-        if self.storage is None or not self.storage.exists("history"):
-            return times
-        import pyarrow as pa
-        from pyarrow import parquet
-        for entry in self.storage.files("history"):
-            if entry.path.endswith(".parquet"):
-                try:
-                    with self.storage.input_file(entry.path) as stream:
-                        rows = parquet.read_table(stream, columns=["instantTime", "completionTime"]).to_pylist()
-                except (OSError, pa.ArrowException, KeyError) as error:
-                    raise TableError(self.storage.absolute(entry.path), f"history cannot be read: {error}") from error
-                times.update((row["instantTime"], row["completionTime"]) for row in rows)
-        return times
+        if instant is not None:
+            return instant.completed
+        return self.history.completion(name) if self.history else None
 
     def ahead(self, instants: Iterable[Instant]) -> AbstractContextManager[None]:
         """Inside the block the details of these instants are on their way already, where each costs a round trip."""
@@ -127,8 +118,11 @@ class Timeline:
         return record
 
 
-def read_timeline(storage: Storage) -> Timeline:
-    """The active timeline in a directory; files that are no instants are ignored."""
+def read_timeline(storage: Storage, history: str = "history") -> Timeline:
+    """The active timeline in a directory; files that are no instants are ignored.
+
+    ``history`` is the directory below it in which versions 8 and 9 keep archived instants.
+    """
     done: dict[tuple[str, str], Instant] = {}
     pending: dict[str, str] = {}
     for entry in storage.files():
@@ -142,7 +136,8 @@ def read_timeline(storage: Storage) -> Timeline:
             done[requested, action] = Instant(requested, completed or requested, action, entry.path, entry.size)
     instants = _in_order(done.values())
     finished = {instant.requested for instant in instants}
-    return Timeline(instants, {name: action for name, action in pending.items() if name not in finished}, storage)
+    return Timeline(instants, {name: action for name, action in pending.items() if name not in finished}, storage,
+                    History(storage.below(history)))
 
 
 def _in_order(instants: Iterable[Instant]) -> tuple[Instant, ...]:

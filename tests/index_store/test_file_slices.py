@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import json
 
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from index_store import TableError
 from index_store.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
+from index_store.history import History
+from index_store.storage import Storage
 from index_store.timeline import Instant, Timeline
 
 END = "9" * 20
@@ -56,8 +63,8 @@ CASES = [
     pytest.param(9, ["1-2 deltacommit", "3-8 deltacommit", "4-5 deltacommit"], {}, [base(1), log(3), log(4)],
                  (base(1), (log(4), log(3))), id="v9 log files apply in the order of completion"),
     pytest.param(9, ["2-3 deltacommit"], {}, [log(1)], (None, (log(1),)), id="v9 an archived log file"),
-    pytest.param(9, ["1-2 commit"], {}, [base(1), log(1) + ".cdc", "x_0-1-2_1.txt", ".hoodie_partition_metadata"],
-                 (base(1), ()), id="other files"),
+    pytest.param(9, ["1-2 commit"], {}, [base(1), log(1) + ".cdc", "a_1.txt", "_SUCCESS", ".hoodie_x"], (base(1), ()),
+                 id="other files"),
 ]
 
 
@@ -65,6 +72,34 @@ CASES = [
 def test_the_files_of_a_slice(version, done, pending, names, expected):
     found = build_slices([("", name) for name in names], timeline(done, pending), version, END)
     assert [(one.base_file, one.log_files) for one in found] == ([] if expected is None else [expected])
+
+
+def archived(folder, **times):
+    """A history in which instants completed: ``archived(folder, i3="6")``."""
+    rows = {name[1:]: completed for name, completed in times.items()}
+    first, last = min(rows), max(rows)
+    columns = {"instantTime": list(rows), "completionTime": list(rows.values())}
+    parquet.write_table(pa.table(columns), folder / f"{first}_{last}_0.parquet")
+    (folder / "manifest_1").write_text(json.dumps({"files": [{"fileName": f"{first}_{last}_0.parquet", "fileLen": 1}]}))
+    (folder / "_version_").write_text("1")
+    return History(Storage.at(folder))
+
+
+@pytest.mark.parametrize(("times", "expected", "unsure"), [
+    pytest.param({"i3": "6"}, (log(3),), [], id="completed after the compaction was requested"),
+    pytest.param({"i3": "4"}, (), [], id="compacted"),
+    pytest.param({"i2": "4"}, (log(3),), [log(3)], id="not known to the history: counted in"),
+    pytest.param(None, (log(3),), [log(3)], id="no history: counted in")])
+def test_an_archived_log_file_is_on_top_unless_the_history_proves_that_it_is_compacted(
+        tmp_path, times, expected, unsure):
+    later = timeline(["7-8 deltacommit"])
+    whole = Timeline(later.instants, history=archived(tmp_path, **times) if times else None)
+    doubts = []
+    found = build_slices([("p", base(1)), ("p", log(3)), ("p", base(5))], whole, 9, END,
+                         doubtful=lambda partition, name: doubts.append((partition, name)))
+    assert [(one.base_file, one.log_files) for one in found] == [
+        (f"p/{base(5)}", tuple(f"p/{name}" for name in expected))]
+    assert doubts == [("p", name) for name in unsure]
 
 
 @pytest.mark.parametrize(("as_of", "expected"), [
@@ -97,6 +132,14 @@ def test_paths_are_relative_to_the_table():
     "a_0-1-2_3.parquet.crc", "a_b_c.parquet", ".a_0-1-2_3.parquet", "_SUCCESS", "a.parquet"])
 def test_other_names_are_no_base_files(name):
     assert parse_base_name(name) is None
+
+
+@pytest.mark.parametrize(("name", "form"), [
+    ("g_0-1-2_1.newformat", "of format newformat"), ("g_0-1-2_1.avro", "of format avro"),
+    ("part-00000.parquet_20260101000000001_hudiext", "registered from outside of Hudi")])
+def test_data_files_of_another_form_are_refused_and_not_passed_over(name, form):
+    with pytest.raises(TableError, match=f"p/{name}: data files {form} are not supported"):
+        build_slices([("p", base(1)), ("p", name)], timeline(["1 commit"]), 9, END)
 
 
 def test_names_of_old_and_new_releases():

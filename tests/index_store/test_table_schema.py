@@ -119,9 +119,30 @@ MODEL = "org.apache.hudi.common.model"
      False),
     ({"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": "12345678-0000-0000-0000-000000000000",
       "hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload"}, False),
-    ({"hoodie.compaction.record.merger.strategy": "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"}, True)])
+    ({"hoodie.compaction.record.merger.strategy": "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"}, True),
+    ({"hoodie.record.merge.strategy.id": "1897ef5f-18bc-4557-939c-9d6a8afd1519"}, False),
+    ({"hoodie.record.merge.mode": "BY_MOOD"}, False),
+    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.table.legacy.payload.class": "example.Sum"}, False),
+    ({"hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload",
+      "hoodie.table.legacy.payload.class": "com.example.Sum"}, False),
+    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}, True),
+    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.table.partial.update.mode": "FILL_UNAVAILABLE",
+      "hoodie.table.legacy.payload.class": f"{MODEL}.debezium.PostgresDebeziumAvroPayload"}, True),
+    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "ADD_UP"}, False),
+    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "FILL_DEFAULTS"}, False)])
 def test_merge_rules_that_only_pick_stored_values(properties, expected):
     assert merges_to_stored_values(properties) is expected
+
+
+@pytest.mark.parametrize("name", [
+    f"{MODEL}.OverwriteWithLatestAvroPayload", f"{MODEL}.DefaultHoodieRecordPayload", f"{MODEL}.EventTimeAvroPayload",
+    f"{MODEL}.PartialUpdateAvroPayload", f"{MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+    f"{MODEL}.FirstValueAvroPayload", f"{MODEL}.AWSDmsAvroPayload", "org.apache.hudi.payload.AWSDmsAvroPayload",
+    f"{MODEL}.debezium.MySqlDebeziumAvroPayload", f"{MODEL}.debezium.PostgresDebeziumAvroPayload"])
+def test_payloads_of_hudi_pick_stored_values_and_others_of_the_same_name_do_not_count(name):
+    assert merges_to_stored_values({"hoodie.compaction.payload.class": name})
+    assert not merges_to_stored_values({"hoodie.compaction.payload.class": name + "2"})
+    assert not merges_to_stored_values({"hoodie.compaction.payload.class": f"example.{name.rpartition('.')[2]}"})
 
 
 def group(lo=None, hi=None, nulls=0, values=100, counted=True):

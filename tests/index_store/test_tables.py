@@ -204,6 +204,20 @@ def test_a_lagging_metadata_table_is_not_used(hudi_copy):
     assert [kind.name for kind in table.kinds(slices)] == ["partition_values", "key_filters"]
 
 
+def test_a_commit_that_the_metadata_table_lacks_between_others_is_noticed(hudi_copy):
+    path = hudi_copy("1.1.1_main_mor")
+    expected = open_table(path).slices()
+    folder = path / ".hoodie/metadata/.hoodie/timeline"
+    known = {name.name.partition("_")[0] for name in folder.glob("*_*.deltacommit")}
+    lost = sorted(write.requested for write in open_table(path).timeline.writes if write.requested in known)[-2]
+    for file in folder.glob(f"{lost}*"):
+        file.unlink()
+    slices = open_table(path).slices()
+    assert slices.source == "file listing"
+    assert slices.note == f"the metadata table does not know the commit {lost}, although it knows later ones"
+    assert slices.items == expected.items
+
+
 @pytest.mark.parametrize("pattern", ["files/.files-0000-0_2*", "files/files-0000-0_6*"])
 def test_a_missing_file_of_the_metadata_table_is_noticed(hudi_copy, pattern):
     path = hudi_copy("1.1.1_main_mor")

@@ -40,7 +40,7 @@ def test_an_instant_is_committed_when_listed_or_archived(tmp_path):
     assert not found.is_committed(C)
     assert not found.is_committed("20250101000000000")        # pending, however old
     assert not found.is_committed("20260102100000000")        # rolled back: newer than the first one, and not listed
-    assert (found.completion(B), found.completion(A)) == (C, A)
+    assert (found.completion(B), found.completion(A)) == (C, None)
 
 
 def test_a_commit_that_only_a_savepoint_keeps_does_not_start_the_timeline(tmp_path):
@@ -49,23 +49,17 @@ def test_a_commit_that_only_a_savepoint_keeps_does_not_start_the_timeline(tmp_pa
     assert found.is_committed(B)
 
 
+def test_where_every_commit_is_saved_older_ones_are_archived(tmp_path):
+    found = timeline(tmp_path, f"{B}_{B}.commit", f"{B}_{B}.savepoint", f"{C}_{C}.commit", f"{C}_{C}.savepoint")
+    assert found.start == B
+    assert found.is_committed(A)
+    assert not found.is_committed("20260102100000000")
+
+
 def test_an_empty_timeline_commits_nothing(tmp_path):
     found = timeline(tmp_path)
     assert found.last is None
     assert not found.is_committed(A)
-
-
-def test_archived_instants_complete_when_the_history_says(hudi_table, tmp_path):
-    import pyarrow as pa
-    from pyarrow import parquet
-    (tmp_path / "history").mkdir()
-    rows = pa.table({"instantTime": [A], "completionTime": [B], "action": ["deltacommit"]})
-    parquet.write_table(rows, tmp_path / "history" / f"{A}_{A}_0.parquet")
-    found = timeline(tmp_path, f"{C}_{C}.commit")
-    assert found.completion(A) == B
-    (tmp_path / "history" / "x.parquet").write_bytes(b"no parquet")
-    with pytest.raises(TableError, match="history cannot be read"):
-        timeline(tmp_path).completion(A)
 
 
 @pytest.mark.parametrize(("text", "expected"), [
