@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
 __all__ = ["BECAUSE", "Metrics"]
 
@@ -31,6 +31,8 @@ class Metrics:
     """All metrics of one sidecar, in a registry of its own."""
 
     def __init__(self) -> None:
+        disable_created: Callable[[], None] = disable_created_metrics
+        disable_created()                                     # a second series for each, which nobody asks for
         self.registry = CollectorRegistry()
         of = self.registry
         self.requests = Counter("sargo_requests", "Calls by method and how they ended (answered, refused, failed)",

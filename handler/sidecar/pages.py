@@ -51,7 +51,7 @@ class Pages:
         except OSError as error:
             raise SettingsError(f"cannot listen on {host}:{port} for metrics: {error}") from error
         self.port = self._server.server_port
-        self._thread = threading.Thread(target=self._server.serve_forever, name="pages", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="pages", daemon=True)
         self._thread.start()
 
     def close(self) -> None:

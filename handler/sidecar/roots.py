@@ -94,7 +94,7 @@ def _root(text: str) -> _Root:
     try:
         scheme, authority, path = _split(text)
     except ValueError as error:
-        raise SettingsError(f"a root {error}") from error
+        raise SettingsError(f"root {text!r} {error}") from error
     if scheme == "file":
         path = os.path.realpath(path)
         return _Root(scheme, authority, path, fs.PyFileSystem(ConfinedFileSystem(path)))

@@ -62,6 +62,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
         await server.stop()
         if pages is not None:
             pages.close()
+        service.close()
         threads.shutdown(wait=False, cancel_futures=True)
         journal.say("stopped")
 

@@ -45,6 +45,7 @@ _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hi
 _MOST_REASONS, _LONGEST_REASON = 8, 300
 #: Lists up to this size are looked up on the event loop: a change of thread would cost more.
 _SHORT = 256 << 10
+_ANSWERING = 2
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class _Answer:
 
 
 class Service:
-    """The calls of the IDL. ``threads`` does what blocks."""
+    """The calls of the IDL. ``threads`` open tables and make plans; long lists have threads of their own."""
 
     def __init__(self, settings: Settings, roots: Roots, metrics: Metrics, journal: Journal,
                  threads: ThreadPoolExecutor) -> None:
@@ -89,7 +90,7 @@ class Service:
         self.reports = Reports(settings.reports)
         self.stopping = False
         self._roots = roots
-        self._threads = threads
+        self._threads = ThreadPoolExecutor(_ANSWERING, thread_name_prefix="sargo-answer")
         self._secret = settings.shared_secret()
         self._running = 0
         self._turned_off: set[str] = set()
@@ -197,6 +198,10 @@ class Service:
             return self._bits(asked, view, decision)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._bits, asked, view, decision)
+
+    def close(self) -> None:
+        """Let go of the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _bits(self, asked: _Asked, view: View, decision: Decision) -> _Answer:
         places, digest = view.places(asked.listed)

@@ -15,12 +15,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evaluator.errors import SargoError
+from handler.sidecar.idl import Refused
 from handler.sidecar.roots import Location
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
@@ -58,7 +59,7 @@ class _Entry:
     looking: asyncio.Task[None] | None = None
     failure: str | None = None
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
-    planning: dict[tuple[int, bytes], asyncio.Task[Decision]] = field(default_factory=dict)
+    at_work: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
     plan_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -113,17 +114,12 @@ class Tables:
         if found is not None:
             return found
         entry = self._entry(location)
-        key = (id(view), question.key)
-        task = entry.planning.get(key)
-        if task is None:
-            async def make() -> Decision:
-                async with entry.plan_lock:
-                    return await self._run(lambda: view.decide(question))
 
-            task = asyncio.ensure_future(make())
-            entry.planning[key] = task
-            task.add_done_callback(lambda _: entry.planning.pop(key, None))
-        decision = await asyncio.shield(task)
+        async def make() -> Decision:
+            async with entry.plan_lock:
+                return await self._run(lambda: view.decide(question))
+
+        decision = await self._once(entry, (id(view), question.key), make)
         self._make_room(entry)
         return decision
 
@@ -172,24 +168,40 @@ class Tables:
             entry.looking = None
 
     async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
-        view = entry.older.get(as_of)
-        if view is None:
-            try:
-                view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
-            except SargoError as error:
-                raise TableUnavailable(str(error)) from error
+        known = entry.older.get(as_of)
+        if known is not None:
+            return known
+
+        async def make() -> View:
+            view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
             if entry.view is latest:
                 entry.older[as_of] = view
                 while len(entry.older) > _OLDER:
                     entry.older.popitem(last=False)
-        return view
+            return view
+
+        try:
+            return await self._once(entry, (id(latest), as_of), make)
+        except SargoError as error:
+            raise TableUnavailable(str(error)) from error
+
+    async def _once(self, entry: _Entry, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What ``make`` gives, made once for all who ask meanwhile, and to its end when they have left."""
+        task: asyncio.Task[T] | None = entry.at_work.get(key)
+        if task is None:
+            if len(entry.at_work) >= self._settings.max_requests:
+                raise Refused("busy", f"{len(entry.at_work)} questions about this table are being worked on")
+            task = asyncio.ensure_future(make())
+            entry.at_work[key] = task
+            task.add_done_callback(lambda done: _forget(entry, key, done))
+        return await asyncio.shield(task)
 
     def _make_room(self, keep: _Entry) -> None:
         """Close the least used tables until the rest fits; the one in use stays."""
         for name, entry in list(self._entries.items()):
             if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= _MOST_TABLES:
                 return
-            if entry is not keep and entry.looking is None and not entry.planning:
+            if entry is not keep and entry.looking is None and not entry.at_work:
                 del self._entries[name]
                 self.closed += entry.view is not None
 
@@ -202,6 +214,12 @@ class Tables:
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _forget(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
+    entry.at_work.pop(key, None)
+    if not done.cancelled():
+        done.exception()                                      # those who waited for it may all have left
 
 
 def _signature(storage: Storage) -> _Signature:

@@ -25,7 +25,7 @@ from handler.sidecar.idl import interface
 
 _BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only
 
-__all__ = ["DEEPEST", "Call", "FrameError", "check", "failure", "read_call", "result"]
+__all__ = ["DEEPEST", "Call", "FrameError", "Memory", "check", "failure", "read_call", "result"]
 
 DEEPEST = 4
 _STOP, _STRUCT, _STRING = 0, 12, 11
@@ -54,7 +54,7 @@ class Call:
         self.arguments = arguments
 
 
-class _Memory:
+class Memory:
     """Bytes as the transport that thriftpy2's protocol reads from or writes to."""
 
     def __init__(self, data: memoryview | bytes = b"") -> None:
@@ -124,7 +124,7 @@ def _byte(frame: memoryview, at: int) -> int:
 def read_call(frame: memoryview) -> Call:
     """The call in a frame. Raises FrameError when there is none, or the method is not of this interface."""
     check(frame)
-    protocol: Any = _BinaryProtocol(_Memory(frame), strict_decode=True)
+    protocol: Any = _BinaryProtocol(Memory(frame), strict_decode=True)
     service = interface().Sargo
     try:
         method, _, sequence = protocol.read_message_begin()
@@ -156,7 +156,7 @@ def failure(call: Call | None, text: str) -> bytes:
 
 
 def _message(name: str, kind: int, sequence: int, write: Callable[[Any], None]) -> bytes:
-    memory = _Memory()
+    memory = Memory()
     protocol: Any = _BinaryProtocol(memory)
     protocol.write_message_begin(name, kind, sequence)
     write(protocol)
