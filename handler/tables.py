@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -145,9 +146,13 @@ class OpenTable:
         return {known.kind.name: known.source(asked, fail).statistics for known in self.at(as_of).knowledge}
 
 
-def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None) -> OpenTable:
-    """Open the Hudi table at ``path``. Raises TableError when it cannot be read.
+def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None, *, filesystem: Any = None,
+               storage_options: Mapping[str, str] | None = None) -> OpenTable:
+    """Open the Hudi table at a local path or a URI. Raises TableError when it cannot be read.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
+    ``filesystem``: one of pyarrow or fsspec, of which ``path`` is a path then. ``storage_options``: what the file
+    system needs, such as region, endpoint and keys; what is not given comes from the environment.
     """
-    return OpenTable(index_store.open_table(os.fspath(path), options=options))
+    return OpenTable(index_store.open_table(os.fspath(path), filesystem=filesystem, options=options,
+                                            storage_options=storage_options))

@@ -139,6 +139,8 @@ def _take_apart(text: str) -> _Parts:
     if not rest.startswith("//"):
         return _Parts(scheme, "", "", "", rest, query)        # file:/data, hdfs:/data
     authority, slash, path = rest[2:].partition("/")
+    if "@" in path and ":" in authority and not authority.rpartition(":")[2].isdigit():
+        raise ValueError("what stands before @ must be escaped (%2F for /), or given as an option")
     userinfo, _, host = authority.rpartition("@")
     user, _, password = userinfo.partition(":")
     return _Parts(scheme, unquote(user), unquote(password), host, slash + path, query)
@@ -150,15 +152,15 @@ def _in_bucket(parts: _Parts) -> str:
     return f"{parts.host}{parts.path}".rstrip("/")
 
 
-def _endpoint(text: str) -> tuple[str, str]:
-    """Scheme and host of ``http://localhost:9000`` or ``localhost:9000``."""
+def _endpoint(text: str, otherwise: str = "") -> tuple[str, str]:
+    """Scheme and host of ``http://localhost:9000`` or ``localhost:9000``; without an endpoint the host is ""."""
     scheme, separator, rest = text.partition("://")
-    return (scheme.lower(), rest.rstrip("/")) if separator else ("https", text.rstrip("/"))
+    return (scheme.lower(), rest.rstrip("/")) if separator else (otherwise or "https", text.rstrip("/"))
 
 
 def _s3(parts: _Parts, options: S3Options) -> tuple[Any, str, bool]:
     root = _in_bucket(parts)
-    scheme, host = _endpoint(options.endpoint) if options.endpoint else ("https", "")
+    scheme, host = _endpoint(options.endpoint, options.scheme)
     region = options.region or ("us-east-1" if host else _region_of(parts.host))
     access_key, secret_key = options.access_key or parts.user, options.secret_key or parts.password
     if bool(access_key) != bool(secret_key):
@@ -187,7 +189,7 @@ def _region_of(bucket: str) -> str | None:
 
 def _gcs(parts: _Parts, options: GcsOptions) -> tuple[Any, str, bool]:
     root = _in_bucket(parts)
-    scheme, host = _endpoint(options.endpoint) if options.endpoint else ("https", "")
+    scheme, host = _endpoint(options.endpoint, options.scheme)
     more: dict[str, Any] = {}
     if options.access_token:
         more = {"access_token": options.access_token,
@@ -232,7 +234,8 @@ def _hdfs(parts: _Parts, options: HdfsOptions) -> tuple[Any, str, bool]:
         found = fs.HadoopFileSystem(host or "default", int(port or 0), user=options.user or parts.user or None,
                                     kerb_ticket=options.kerberos_ticket or None)
     except OSError as error:
-        raise ValueError(f"Hadoop's client cannot be used ({error}): set HADOOP_HOME, JAVA_HOME and CLASSPATH, or "
+        why = " ".join(str(error).split())
+        raise ValueError(f"Hadoop's client cannot be used ({why}): set HADOOP_HOME, JAVA_HOME and CLASSPATH, or "
                          "read through webhdfs://, which needs neither") from error
     return found, parts.path.rstrip("/") or "/", False
 

@@ -61,6 +61,7 @@ class S3Options:
 
     region: str = ""
     endpoint: str = ""
+    scheme: str = ""
     anonymous: bool = False
     access_key: str = ""
     secret_key: str = ""
@@ -79,6 +80,7 @@ class GcsOptions:
     """Google Cloud Storage. Without a token, application default credentials count."""
 
     endpoint: str = ""
+    scheme: str = ""
     anonymous: bool = False
     access_token: str = ""
     service_account: str = ""
