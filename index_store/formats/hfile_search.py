@@ -1,6 +1,6 @@
 """Single keys and prefixes in one HFile: the index says which block, and that block says the rest.
 
-    block    bisect in the first keys, which are held; the block is inflated once and kept (``BlockCache``)
+    block    bisect in the first keys, which are held; a block that is asked for again is kept (``BlockCache``)
     entry    the first times: the key's own bytes are searched in the block
              from the third question on: bisect in the list of the block's keys, which one walk makes
 
@@ -26,41 +26,66 @@ __all__ = ["BlockCache", "HFileSearch"]
 KEY_END = b"\0\x7f\xff\xff\xff\xff\xff\xff\xff\x04"
 _WALKED_AT = 3
 _NUMBERS = itertools.count()
+_SEEN = 8192
+
+#: The number of a file and of a block in it.
+_Key = tuple[int, int]
 
 Place = tuple[bytes, int, int]
 
 
 class BlockCache:
-    """The blocks that were asked for last, up to a sum of inflated bytes. May be shared by files and by threads."""
+    """The blocks that were asked for last, up to a sum of inflated bytes. May be shared by files and by threads.
+
+    A block is kept from the second time on that it is asked for, while that is remembered: new memory costs half as
+    much again as inflating into old, and most blocks are never asked for again. The very last block is always there.
+    """
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
-        self._blocks: OrderedDict[tuple[int, int], _Block] = OrderedDict()
+        self._blocks: OrderedDict[_Key, _Block] = OrderedDict()
+        self._seen: OrderedDict[_Key, None] = OrderedDict()
+        self._last: tuple[_Key, _Block] | None = None
         self._bytes = 0
         self._lock = threading.Lock()
 
     def get(self, file: HFileSearch, number: int) -> _Block:
         """Block ``number`` of a file, inflated now or before. Raises FormatError and what the source raises."""
         key = (file.number, number)
+        last = self._last
+        if last is not None and last[0] == key:
+            return last[1]
         block = self._blocks.get(key)
         if block is not None:
             with self._lock:
                 if key in self._blocks:
                     self._blocks.move_to_end(key)
             return block
+        self._last = last = None                              # its memory is what the next block is inflated into
         block = _Block(file.hfile.block(number).inflated())
+        self._last = (key, block)
         with self._lock:
-            if key not in self._blocks:
-                self._bytes += len(block.data)
-            self._blocks[key] = block
-            while self._bytes > self._most and len(self._blocks) > 1:
-                _, gone = self._blocks.popitem(last=False)
-                self._bytes -= len(gone.data)
+            if key in self._seen:
+                self._keep(key, block)
+            else:
+                self._seen[key] = None
+                if len(self._seen) > _SEEN:
+                    self._seen.popitem(last=False)
         return block
+
+    def _keep(self, key: _Key, block: _Block) -> None:
+        del self._seen[key]
+        self._blocks[key] = block
+        self._bytes += len(block.data)
+        while self._bytes > self._most and len(self._blocks) > 1:
+            gone, old = self._blocks.popitem(last=False)
+            self._bytes -= len(old.data)
+            self._seen[gone] = None
 
     def forget(self, file: HFileSearch) -> None:
         """Drop the blocks of a file that is closed."""
         with self._lock:
+            self._last = None
             for key in [key for key in self._blocks if key[0] == file.number]:
                 self._bytes -= len(self._blocks.pop(key).data)
 
@@ -157,9 +182,12 @@ def _search(data: bytes, key: bytes) -> tuple[int, int] | None:
     the key before it and here: then its length, read there, would reach to the same end.
     """
     needle = len(key).to_bytes(2, "big") + key + KEY_END
-    at = data.find(needle)
+    middle = _middle(data, key)
+    at = data.find(needle, *middle)
     if at < 0:
-        return None
+        at = data.find(needle)                                # a guess may be wrong
+        if at < 0:
+            return None
     end = at + len(needle)
     start = at - 8
     if start < 0 or int.from_bytes(data[start:start + 4], "big") != len(needle):
@@ -172,6 +200,14 @@ def _search(data: bytes, key: bytes) -> tuple[int, int] | None:
     if start - begin > _LONGEST_GAP or _other_start(data, begin, start, end):
         return _UNCERTAIN
     return end, end + size
+
+
+def _middle(data: bytes, key: bytes) -> tuple[int, int]:
+    """The half of a block in which the key is likely, if its keys are of one length."""
+    half = data.find(KEY_END, len(data) // 2)
+    if half < len(key) + 2:
+        return 0, len(data)
+    return (0, half + len(KEY_END)) if key <= data[half - len(key):half] else (half - len(key), len(data))
 
 
 def _other_start(data: bytes, begin: int, start: int, end: int) -> bool:

@@ -58,5 +58,7 @@ def file_group(key: str, groups: int) -> int:
 
     Java's ``abs(Integer.MIN_VALUE)`` stays negative; its remainder keeps the sign, and the outer abs repairs it.
     """
+    if groups == 1:
+        return 0
     hashed = abs(java_hash(key))
     return (1 << 31) % groups if hashed == 1 << 31 else hashed % groups

@@ -9,6 +9,7 @@ of another shape goes through fastavro; a record must end where its entry does. 
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -27,6 +28,10 @@ _BODY = ("partitionName", "fileIdHighBits", "fileIdLowBits", "fileIndex", "fileI
 _BODY_KINDS = ("text", "long", "long", "long", "text", "long")
 _HALF = (1 << 64) - 1
 _REMEMBERED = 50_000
+_VARINT = rb"([\x80-\xff]{0,9}[\x00-\x7f])"
+#: No partition, a UUID with index 0, no text; an instant; encoding 0.
+_USUAL = re.compile(rb"\x02\x00\x02" + _VARINT + rb"\x02" + _VARINT + rb"\x02\x00\x02\x00\x02" + _VARINT + rb"\x00",
+                    re.DOTALL)
 
 
 class _OtherShapeError(Exception):
@@ -40,6 +45,7 @@ class LocationDecoder:
         self._schema = schema
         self._reference: RecordReader | None = None
         self._before: tuple[str, ...] = ()
+        self._head = b""
         self._after = 0
         self._position = False
         self._fast = self._plan()
@@ -76,14 +82,16 @@ class LocationDecoder:
     def _decoded(self, value: bytes) -> Location | None:
         if self._fast:
             try:
-                return self._decode(value, 0, len(value))
+                return self._decode(value)
             except (_OtherShapeError, IndexError, UnicodeDecodeError):
                 pass
         self._reference = self._reference or RecordReader(self._schema)
         stored = unwrap(self._reference.read(value).get(_FIELD))
         return None if stored is None else _location(stored)
 
-    def _decode(self, data: bytes, at: int, end: int) -> Location:
+    def _after_head(self, data: bytes) -> int:
+        """Where the location starts, behind the other fields of the record and its own branch."""
+        at = size = 0
         for kind in self._before:
             if kind == "int":
                 _, at = _long(data, at)
@@ -97,9 +105,21 @@ class LocationDecoder:
                 at += 1
             size, at = _long(data, at)
             at += size
-        if data[at] != 2:
+        if size < 0 or data[at] != 2:
             raise _OtherShapeError
-        partition, at = _text(data, at + 1)
+        return at + 1
+
+    def _decode(self, data: bytes) -> Location:
+        if self._head and data.startswith(self._head):         # alike in all records of a file
+            at = len(self._head)
+        else:
+            at = self._after_head(data)
+            self._head = data[:at]
+        usual = _USUAL.match(data, at)
+        rest = b"" if usual is None else data[usual.end():]
+        if usual is not None and rest == bytes(self._position + self._after):
+            return "", _uuid_text(_number(usual[1]), _number(usual[2]), 0)
+        partition, at = _text(data, at)
         high, at = _optional_long(data, at)
         low, at = _optional_long(data, at)
         index, at = _optional_long(data, at)
@@ -108,7 +128,7 @@ class LocationDecoder:
         encoding, at = _long(data, at)
         if self._position:
             _, at = _optional_long(data, at)
-        if at + self._after != end or any(data[at:end]) or encoding not in (0, 1):
+        if at + self._after != len(data) or any(data[at:]) or encoding not in (0, 1):
             raise _OtherShapeError
         if encoding == 1:
             return partition, file_id
@@ -153,6 +173,14 @@ def _long(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
         if shift > 63:
             raise _OtherShapeError
+
+
+def _number(varint: bytes) -> int:
+    value = shift = 0
+    for byte in varint:
+        value |= (byte & 127) << shift
+        shift += 7
+    return (value >> 1) ^ -(value & 1)
 
 
 def _optional_long(data: bytes, at: int) -> tuple[int | None, int]:

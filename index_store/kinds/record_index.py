@@ -20,7 +20,6 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +29,7 @@ from evaluator.columns import UNKNOWN_COUNT
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Source
-from index_store.errors import TableError, naming_column
-from index_store.formats.hfile_search import HFileSearch
+from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
 from index_store.index_info import DEFINITIONS
@@ -54,8 +52,8 @@ KEYS_IN_LOGS = 100_000
 LOOK_UPS = 20_000
 #: So many footers are read to count rows.
 FOOTERS_READ = 100
-#: So many keys are remembered.
-KEYS_REMEMBERED = 100_000
+#: So many keys, and decoders of files, are remembered.
+KEYS_REMEMBERED, FILES_REMEMBERED = 100_000, 256
 
 Mask = npt.NDArray[np.bool_]
 
@@ -93,7 +91,7 @@ class RecordIndex:
         self._slices = slices
         self._partitioned = partitioned
         self._groups = KeyGroups(metadata, PARTITION, partitioned=partitioned)
-        self._decoders: WeakKeyDictionary[HFileSearch, LocationDecoder] = WeakKeyDictionary()
+        self._decoders: dict[int, LocationDecoder] = {}        # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
 
     def needs(self, asked: Needs) -> Needs:
@@ -123,7 +121,7 @@ class RecordIndex:
         look-ups, or a file group that the table does not have.
         """
         mask = np.zeros(len(self._slices), np.bool_)
-        with naming_column(self._groups.path, KEY_COLUMN):
+        try:
             partitions = self._asked(candidates, mask) if self._partitioned else ("",)
             if len(keys) * len(partitions) > LOOK_UPS:
                 return None
@@ -135,6 +133,9 @@ class RecordIndex:
                         if place is None:
                             return None
                         mask[place] = True
+        except (FormatError, TableError) as error:
+            with naming_column(self._groups.path, KEY_COLUMN):
+                raise error
         return mask
 
     def _asked(self, candidates: Mask | None, mask: Mask) -> Sequence[str]:
@@ -162,9 +163,11 @@ class RecordIndex:
         if found is None:
             return None
         file, block, start, end = found
-        decoder = self._decoders.get(file)
+        decoder = self._decoders.get(file.number)
         if decoder is None:
-            decoder = self._decoders[file] = LocationDecoder(file.hfile.schema)
+            if len(self._decoders) >= FILES_REMEMBERED:
+                self._decoders.clear()
+            decoder = self._decoders[file.number] = LocationDecoder(file.hfile.schema)
         return decoder.decode(block, start, end)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
