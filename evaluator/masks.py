@@ -13,6 +13,8 @@ __all__ = ["Masks", "masks_of"]
 
 Mask = npt.NDArray[np.bool_]
 _MOST_SPARE = 4
+#: Fewer flags are not worth keeping: they would take the place of the many that another layer's search will want.
+_FEWEST_SPARE = 1 << 16
 
 
 class Masks:
@@ -48,6 +50,9 @@ _spare = threading.local()
 @contextmanager
 def masks_of(n: int) -> Iterator[Masks]:
     """The arrays that this thread's last search of n slices left."""
+    if n < _FEWEST_SPARE:
+        yield Masks(n)
+        return
     masks = _spare.__dict__.pop("masks", None)
     if masks is None or masks.n != n:
         masks = Masks(n)

@@ -65,6 +65,8 @@ def _test_values(atom: Atom, where: Where) -> Mask:
     column = atom.column
     values, unknown = ((column.lo, column.unknown_bounds[0]) if atom.is_lower else
                        (column.hi, column.unknown_bounds[1]))
+    if unknown is True:
+        return np.ones(_size(where), np.bool_)
     mask: Mask = np.asarray(_OPERATORS[atom.op](taken(values, where), _constant(atom.value)), np.bool_)
     if unknown is not False:
         mask |= _some(unknown, where)
@@ -126,7 +128,9 @@ def test_apart(apart: Apart, where: Where) -> Mask:
 
 
 def nonzero(mask: Mask) -> npt.NDArray[np.int64]:
-    """``np.flatnonzero``, but eight slices at a time where few are TRUE."""
+    """``np.flatnonzero``, but eight slices at a time where few of many are TRUE."""
+    if len(mask) <= _FEW_ROWS:
+        return np.flatnonzero(mask)
     whole = len(mask) & ~7
     words = mask[:whole].view(np.uint64)
     filled = np.flatnonzero(words != 0)

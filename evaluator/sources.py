@@ -36,5 +36,4 @@ class Source:
         """The statistics of some columns, and of functions of them, in some slices."""
         return Source(self.name, {name: self.statistics[name].take(rows) for name in columns
                                   if name in self.statistics}, None,
-                      {key: statistics.take(rows) for key, statistics in self.expressions.items()
-                       if key[1] in columns})
+                      {key: self.expressions[key].take(rows) for key in self.expressions if key[1] in columns})

@@ -1,0 +1,301 @@
+"""A table in two layers answers as the joined table does, bit for bit, and its numbers go back and forth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import expression as ex
+from evaluator.bind import bind
+from evaluator.codes import MOST_EDGES
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
+from evaluator.evaluate import Source, evaluate
+from evaluator.expression import column_names
+from evaluator.layered_evaluation import evaluate_layers
+from evaluator.layered_sources import LayeredSource
+from evaluator.layers import Layers
+from evaluator.leaves import Lookup
+from evaluator.schema import Field, Schema
+from evaluator.semantics import ENGINES, Semantics
+from evaluator.stored_bounds import StoredBounds
+from evaluator.types import INT, STRING
+from tests.evaluator.answers_of import all_answers
+from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
+from tests.evaluator.test_stored_bounds import read_only, stored
+
+SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
+
+
+def numbers(*rows: int) -> npt.NDArray[np.int64]:
+    return np.array(rows, np.int64)
+
+
+@st.composite
+def layers_of(draw: st.DrawFn, most: int = 40) -> Layers:
+    base = draw(st.integers(0, most))
+    dead = draw(st.sets(st.integers(0, base - 1), max_size=base)) if base else set()
+    return Layers(base, read_only(numbers(*sorted(dead))), draw(st.integers(0, most)))
+
+
+# -- numbers
+
+
+def meaning(layers: Layers) -> list[tuple[str, int]]:
+    """Each slice of the whole, the slow way."""
+    dead = set(layers.dead.tolist())
+    return [("base", row) for row in range(layers.base) if row not in dead] + [
+        ("delta", row) for row in range(layers.delta)]
+
+
+@given(data=st.data(), layers=layers_of())
+def test_slices_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers: Layers) -> None:
+    whole = meaning(layers)
+    assert (layers.n, layers.live) == (len(whole), len(whole) - layers.delta)
+    every = st.lists(st.integers(0, max(layers.n - 1, 0)), max_size=30) if layers.n else st.just([])
+    rows = numbers(*data.draw(every))
+    base, delta = layers.split_rows(rows)
+    assert [("base", row) for row in base.tolist()] + [("delta", row) for row in delta.tolist()] == [
+        whole[row] for row in [*rows[rows < layers.live], *rows[rows >= layers.live]]]
+    some = numbers(*sorted(data.draw(st.sets(st.integers(0, max(layers.base - 1, 0)), max_size=layers.base))))
+    assert layers.whole_of_base(some).tolist() == [place for place, (of, row) in enumerate(whole)
+                                                   if of == "base" and row in some.tolist()]
+    assert layers.whole_of_base(some.astype(np.int32)).dtype == np.int64
+    late = np.arange(layers.delta)[::2]
+    assert layers.join_rows(some, late).tolist() == [place for place, (of, row) in enumerate(whole) if (
+        row in some.tolist() if of == "base" else row % 2 == 0)]
+
+
+@given(data=st.data(), layers=layers_of())
+def test_values_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers: Layers) -> None:
+    whole = meaning(layers)
+    base, delta = np.arange(layers.base), np.arange(layers.delta) + 1000
+    joined = layers.join_values(base, delta)
+    assert joined.tolist() == [row if of == "base" else row + 1000 for of, row in whole]
+    again = layers.split_values(joined, -1)
+    assert again[0].tolist() == [-1 if row in layers.dead.tolist() else row for row in range(layers.base)]
+    assert again[1].tolist() == delta.tolist()
+    flags = np.array(data.draw(st.lists(st.booleans(), min_size=layers.n, max_size=layers.n)), np.bool_)
+    of_base, of_delta = layers.split_mask(flags)
+    assert not of_base[layers.dead].any()
+    assert layers.join_values(of_base, of_delta).tolist() == flags.tolist()
+
+
+@pytest.mark.parametrize("dead", [(-1,), (3,), (1, 1), (2, 1)])
+def test_dead_slices_are_slices_of_the_base_in_order(dead: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="numbers from 0 to 2, ascending"):
+        Layers(3, numbers(*dead), 0)
+
+
+# -- statistics
+
+
+def plain(known: ColumnStatistics) -> list[Any]:
+    arrays = [known.lo_known, known.hi_known, known.null_count, known.row_count, known.trust]
+    parts = [] if known.parts is None else [plain(known.parts.statistics), known.parts.slice_of.tolist()]
+    return [known.type, known.lo.tolist(), known.hi.tolist(), *(array.tolist() for array in arrays), parts]
+
+
+def drawn(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
+    """Statistics of n slices that are drawn from a few, in any of the forms."""
+    few = data.draw(st.lists(slices([name]), min_size=1, max_size=3))
+    known = weakened(exact_statistics(name, few), data.draw)
+    rows = np.array([data.draw(st.integers(0, len(few) - 1)) for _ in range(min(n, 9))], np.intp)
+    known = known.take(np.resize(rows, n))
+    if n and data.draw(st.integers(0, 3)) == 0:
+        of = np.sort(np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=8)), np.intp))
+        files = known.take(np.resize(np.arange(n), len(of)))
+        # What is known of the files must be true of their slices, too.
+        wide = replace(known, lo_known=known.lo_known & False, hi_known=known.hi_known & False,
+                       null_count=np.full(n, UNKNOWN_COUNT), row_count=np.full(n, UNKNOWN_COUNT))
+        known = replace(wide, parts=Parts(files, of))
+    return stored(known) if data.draw(st.booleans()) else known
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), layers=layers_of(12), name=st.sampled_from(list(TYPES)))
+def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Layers, name: str) -> None:
+    base, delta = drawn(data, name, layers.base), drawn(data, name, layers.delta)
+    whole = layers.join_statistics(base, delta)
+    either = any(isinstance(known.lo, StoredBounds) for known in (base, delta))
+    assert isinstance(whole.lo, StoredBounds) is either
+    for place, (of, row) in enumerate(meaning(layers)):
+        wanted = (base if of == "base" else delta).take(numbers(row))
+        found = whole.take(numbers(place))
+        assert plain(replace(found, parts=None)) == plain(replace(wanted, parts=None))
+        of_files = [[] if one.parts is None else plain(one.parts.statistics) if len(one.parts.slice_of) else []
+                    for one in (found, wanted)]
+        assert of_files[0] == of_files[1]
+    first, second = layers.split_statistics(whole)
+    assert (len(first), len(second)) == (layers.base, layers.delta)
+    assert plain(layers.join_statistics(first, second)) == plain(whole)
+    for known in (first.lo_known, first.hi_known):
+        assert not known[layers.dead].any()
+    assert set(first.null_count[layers.dead].tolist() + first.row_count[layers.dead].tolist()) <= {UNKNOWN_COUNT}
+
+
+def test_statistics_of_other_types_or_sizes_are_refused() -> None:
+    layers = Layers(2, numbers(), 1)
+    one, two, text = (ColumnStatistics.unknown(of, n) for of, n in ((INT, 1), (INT, 2), (STRING, 1)))
+    for base, delta in ((one, one), (two, two), (two, text)):
+        with pytest.raises(ValueError, match="are no layers of"):
+            layers.join_statistics(base, delta)
+    with pytest.raises(ValueError, match="are not the 3"):
+        layers.split_statistics(two)
+    with pytest.raises(ValueError, match="not layers of one index kind"):
+        LayeredSource.joined(layers, Source("a", {}), Source("b", {}))
+
+
+# -- evaluation
+
+
+def may_hold_of(data: st.DataObject, n: int) -> Any:
+    """Keys as an index would have them, that only looks at the candidates; or no answer to a column."""
+    held = {name: np.array(data.draw(st.lists(st.booleans(), min_size=min(n, 5), max_size=min(n, 5))) or [True],
+                           np.bool_) for name in TYPES}
+    silent = data.draw(st.sets(st.sampled_from(list(TYPES)), max_size=4))
+
+    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> Any:
+        assert len(candidates) == n
+        return None if lookup.column.name in silent else np.resize(held[lookup.column.name], n) & candidates
+
+    return may_hold
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Layers:
+    """Layers of few slices, of more than are looked at one by one, and of none."""
+    base, delta = draw(st.sampled_from([(3, 2), (0, 3), (4, 0), (9, 9), (260, 3), (230, 240), (5, 250)]))
+    share = draw(st.sampled_from([0, 0.1, 0.5, 1]))
+    chosen = np.random.default_rng(draw(st.integers(0, 99))).random(base) < share
+    return Layers(base, read_only(np.flatnonzero(chosen)), delta)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data(), layers=shapes())
+def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: Layers) -> None:
+    expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)
+    columns = column_names(expression)
+
+    def layer(n: int) -> dict[str, ColumnStatistics]:
+        known = {name: drawn(data, name, n) for name in columns if data.draw(st.integers(0, 7))}
+        return {name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) if data.draw(st.booleans()) else one
+                for name, one in known.items()}
+
+    base, delta = Source("column_stats", layer(layers.base)), Source("column_stats", layer(layers.delta))
+    ask = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
+    sources = [LayeredSource.joined(layers, base, delta, ask)]
+    if data.draw(st.booleans()):
+        keys = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
+        sources.append(LayeredSource.split(layers, Source("names", layer(layers.n), keys)))
+    bound = bind(expression, SCHEMA, semantics)
+    rows = numbers(*sorted(data.draw(st.sets(st.integers(0, layers.n - 1), max_size=6)))) if layers.n else numbers()
+
+    whole = [Source(source.whole.name, dict(source.whole.statistics), source.whole.may_hold) for source in sources]
+    wanted = all_answers(bound, evaluate(bound, layers.n, whole), whole, rows, SCHEMA)
+    found = evaluate_layers(bound, layers, sources)
+    answers = all_answers(bound, found, found.sources, rows, SCHEMA)
+    for what, value in wanted.items():
+        assert answers[what] == value, what
+    again = evaluate_layers(bound, layers, sources)
+    assert [leaf.outcomes.tolist() for leaf in again.leaves] == [
+        leaf.outcomes.tolist() for leaf in evaluate(bound, layers.n, whole).leaves], "asked for before the kept rows"
+    assert again.outcomes.tolist() == wanted["outcomes"] or ask is not None
+
+
+X, S = ex.Column(("x",)), ex.Column(("s",))
+TWO = Schema([Field("x", INT), Field("s", STRING)])
+SPARK = Semantics.named("spark", "UTC")
+
+
+def test_rows_may_be_asked_for_in_any_order() -> None:
+    layers = Layers(4, numbers(1), 3)
+    base, delta = from_values(INT, [0, 1, 2, 3], [0, 1, 2, 3]), from_values(INT, [4, 5, 6], [4, 5, 6])
+    source = LayeredSource.joined(layers, Source("a", {"x": base}), Source("a", {"x": delta}))
+    bound = bind(ex.Compare("=", X, ex.Literal(5, INT)), TWO, SPARK)
+    rows = numbers(5, 0, 4, 2, 4)  # slices with 6, 0, 5, 3, 5
+    found = evaluate_layers(bound, layers, [source])
+    assert (found.outcomes_at(rows) & 1).tolist() == (found.leaf_at(0, rows) & 1).tolist() == [0, 0, 1, 0, 1]
+
+
+def test_keys_are_looked_up_once_and_only_where_the_statistics_leave_a_slice_open() -> None:
+    layers = Layers(300, np.arange(0, 300, 3), 5)
+    base = ColumnStatistics.unknown(INT, 300)
+    known = from_values(INT, [0] * 300, [9] * 150 + [4] * 150)
+    asked: list[npt.NDArray[np.bool_]] = []
+
+    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        asked.append(candidates)
+        assert lookup.values == (7,)
+        return np.arange(len(candidates)) % 2 == 0
+
+    source = LayeredSource.joined(layers, Source("a", {"x": known}), Source("a", {"x": base.take(np.arange(5))}),
+                                  may_hold)
+    found = evaluate_layers(bind(ex.Compare("=", X, ex.Literal(7, INT)), TWO, SPARK), layers, [source])
+    assert found.kept_rows.tolist() == [*range(0, 100, 2), 200, 202, 204]
+    assert len(asked) == 1
+    assert np.flatnonzero(asked[0]).tolist() == [*range(100), *range(200, 205)]
+    assert np.flatnonzero(found.keep).tolist() == found.kept_rows.tolist()
+
+
+class Counted(Mapping[str, ColumnStatistics]):
+    """Statistics that say what was asked for."""
+
+    def __init__(self, known: Mapping[str, ColumnStatistics]) -> None:
+        self.known, self.asked = known, set[str]()
+
+    def __getitem__(self, name: str) -> ColumnStatistics:
+        self.asked.add(name)
+        return self.known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.known
+
+    def __iter__(self) -> Any:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+def test_columns_are_joined_and_split_once_and_when_they_are_asked_for() -> None:
+    layers = Layers(3, numbers(0), 2)
+    known = {name: ColumnStatistics.unknown(of, 3) for name, of in (("x", INT), ("s", STRING))}
+    late = {"x": ColumnStatistics.unknown(INT, 2)}
+    base = Counted(known)
+    joined = LayeredSource.joined(layers, Source("a", base), Source("a", late))
+    assert "s" in joined.delta.statistics
+    assert list(joined.whole.statistics) == ["x", "s"]
+    assert (len(joined.whole.statistics), base.asked) == (2, set())
+    assert joined.whole.statistics["x"] is joined.whole.statistics["x"]
+    assert base.asked == {"x"}
+    assert len(joined.delta.statistics["s"]) == 2
+    with pytest.raises(KeyError):
+        joined.whole.statistics["y"]
+    split = LayeredSource.split(layers, Source("b", Counted({"x": ColumnStatistics.unknown(INT, 4)})))
+    assert split.base.statistics["x"] is split.base.statistics["x"]
+    assert (len(split.base.statistics["x"]), len(split.delta.statistics["x"])) == (3, 2)
+    known["x"] = known["x"].indexed()
+    assert joined.base.statistics["x"] is known["x"]
+    copy = joined.answering(lambda *_: None)
+    assert copy.whole.may_hold is not None
+    assert copy.whole.statistics is joined.whole.statistics
+
+
+def test_statistics_of_functions_are_layered_too() -> None:
+    layers = Layers(3, numbers(1), 1)
+    base = from_values(STRING, ["a", "b", "c"], ["a", "b", "c"], [0] * 3, [5] * 3)
+    source = LayeredSource.joined(layers, Source("e", {}, expressions={("lower", "s"): base}), Source("e", {}))
+    bound = bind(ex.Compare("=", ex.Call("lower", (S,)), ex.Literal("c", STRING)), TWO, SPARK)
+    found = evaluate_layers(bound, layers, [source])
+    assert found.kept_rows.tolist() == [1, 2]
+    whole = Source("e", {}, expressions=dict(source.whole.expressions))
+    assert found.outcomes.tolist() == evaluate(bound, 3, [whole]).outcomes.tolist()
+    halves = LayeredSource.split(layers, whole)
+    assert evaluate_layers(bound, layers, [halves]).outcomes.tolist() == found.outcomes.tolist()
