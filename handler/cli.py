@@ -28,6 +28,8 @@ from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
 from handler.filters import is_hive_filter
 from handler.json_text import json_text
+from handler.listing_report import report_files
+from handler.listing_view import show_files
 from handler.plan_view import show_plan
 from handler.planner import prune
 from handler.sql import Engine, SqlError, parse
@@ -170,6 +172,12 @@ _table_options = click.option("--table-option", "table_options", metavar="KEY=VA
                               help="What only the table's catalog entry says of it: hoodie.index.type=BUCKET, ...")
 
 
+_storage_options = click.option("--storage-option", "storage_options", metavar="KEY=VALUE", multiple=True,
+                                callback=_read_table_options,
+                                help="What the file system needs: region=..., endpoint=..., anonymous=true, ...; keys "
+                                     "rather in the environment, where other users do not see them.")
+
+
 def _pruning_options(command: Callable[..., None]) -> Any:
     options: list[Callable[[Any], Any]] = [
         click.argument("table"),
@@ -179,6 +187,7 @@ def _pruning_options(command: Callable[..., None]) -> Any:
                      help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
         click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
         _table_options,
+        _storage_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
         click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -218,22 +227,42 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 @click.argument("table")
 @click.option("--as-of", metavar="INSTANT", help="Look at the table as of this instant or date.")
 @_table_options
+@_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def inspect(table: str, as_of: str | None, table_options: dict[str, str], as_json: bool) -> None:
+def inspect(table: str, as_of: str | None, table_options: dict[str, str], storage_options: dict[str, str],
+            as_json: bool) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
     _check_session(None, as_of)
     with _working("reading the table"):
-        report: TableReport = report_table(open_table(table, table_options), as_of)
+        report: TableReport = report_table(open_table(table, table_options, storage_options=storage_options), as_of)
     if as_json:
         _print_json(report.to_dict())
     else:
         show_table(report, _console())
 
 
+@main.command()
+@click.argument("table")
+@click.option("--partition", metavar="PATH", help="Show the files of this partition, such as dt=2026-01-01.")
+@click.option("--as-of", metavar="INSTANT", help="Show the files of the slices of this instant or date only.")
+@_storage_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def files(table: str, partition: str | None, as_of: str | None, storage_options: dict[str, str], as_json: bool) -> None:
+    """List a table's partitions, or the files of one, from the metadata table: no directory is listed."""
+    _check_session(None, as_of)
+    with _working("reading the list of files"):
+        report = report_files(open_table(table, storage_options=storage_options), partition, as_of)
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        show_files(report, _console())
+
+
 @main.command("prune")
 @_pruning_options
 def prune_command(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-                  table_options: dict[str, str], time_zone: str | None, strict: bool, as_json: bool) -> None:
+                  table_options: dict[str, str], storage_options: dict[str, str], time_zone: str | None, strict: bool,
+                  as_json: bool) -> None:
     """Answer which file slices of TABLE a filter needs.
 
     \b
@@ -243,7 +272,8 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
     expression, rules = _chosen_filter(where, hive_filter, engine)
     _check_session(time_zone, as_of)
     with _working("pruning"):
-        plan = prune(open_table(table, table_options), expression, rules, as_of, strict, time_zone)
+        opened = open_table(table, table_options, storage_options=storage_options)
+        plan = prune(opened, expression, rules, as_of, strict, time_zone)
     if as_json:
         _print_json(plan.to_dict())
     else:
@@ -254,13 +284,14 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
 @_pruning_options
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
 def explain(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-            table_options: dict[str, str], time_zone: str | None, strict: bool, as_json: bool, file_id: str | None
-            ) -> None:
+            table_options: dict[str, str], storage_options: dict[str, str], time_zone: str | None, strict: bool,
+            as_json: bool, file_id: str | None) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
     expression, rules = _chosen_filter(where, hive_filter, engine)
     _check_session(time_zone, as_of)
     with _working("pruning"):
-        plan = prune(open_table(table, table_options), expression, rules, as_of, strict, time_zone)
+        opened = open_table(table, table_options, storage_options=storage_options)
+        plan = prune(opened, expression, rules, as_of, strict, time_zone)
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
     if file_id is not None and len(indices) != 1:
         raise _InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
