@@ -158,7 +158,7 @@ def load_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
     if misspelt:
         raise SettingsError(f"{misspelt[0]} is not a setting")
     try:
-        return Loaded(**given)
+        return Settings.model_construct(**dict(Loaded(**given)))
     except ValidationError as error:
         raise SettingsError("; ".join(_words(item) for item in error.errors())) from error
     except SettingsSourceError as error:

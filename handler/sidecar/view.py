@@ -29,6 +29,8 @@ __all__ = ["Decision", "Question", "View"]
 
 #: How many plans and lists a view remembers, and the bytes of lists at most.
 _PLANS, _LISTS, _LIST_BYTES = 64, 64, 64 << 20
+#: What a remembered plan holds for each slice: its masks and outcomes.
+_PLAN_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +84,21 @@ class View:
         slices = opened.at(as_of).slices
         self.instant = slices.instant
         self.files = KnownFiles.of(slices)
-        self.nbytes = 0
         self._plans: OrderedDict[bytes, Decision] = OrderedDict()
         self._lists: OrderedDict[bytes, tuple[Places, int]] = OrderedDict()
         self._lists_lock = threading.Lock()
-        self.weigh()
+        self._weighed = self._read_so_far()
+        self._table_bytes = bytes_of(self.opened)
 
-    def weigh(self) -> None:
-        """Find out anew how much memory the view holds."""
-        self.nbytes = bytes_of(self.opened, self._plans, self._lists) + self.files.nbytes
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the view holds: what was read of the table, its file names, plans and lists."""
+        return (self._table_bytes + self.files.nbytes + self._list_bytes()
+                + len(self._plans) * len(self.files.slices) * _PLAN_BYTES)
+
+    def _read_so_far(self) -> int:
+        """How much was asked of the table's indexes: what it holds grows with that only."""
+        return sum(len(known.asked) for known in self.opened.at(self.as_of).knowledge)
 
     # -- plans
 
@@ -123,7 +131,9 @@ class View:
             self._plans[question.key] = found
             if len(self._plans) > _PLANS:
                 self._plans.popitem(last=False)
-        self.weigh()
+        if self._read_so_far() != self._weighed:
+            self._weighed = self._read_so_far()
+            self._table_bytes = bytes_of(self.opened)
         return found
 
     # -- lists of names
@@ -143,4 +153,4 @@ class View:
         return found
 
     def _list_bytes(self) -> int:
-        return sum(places.nbytes for places, _ in self._lists.values())
+        return sum(places.nbytes for places, _ in list(self._lists.values()))

@@ -19,8 +19,8 @@ from index_store import FileSlice, FileSlices
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 #: A condition, whether a row (a, b) satisfies it, and whether some file's values leave it possible.
 CONDITIONS = {
-    "a = 1": (lambda a, b: a == 1, lambda records: any(a == 1 for a, _ in records)),
-    "b IS NULL": (lambda a, b: b is None, lambda records: any(b is None for _, b in records)),
+    "a = 1": (lambda a, _: a == 1, lambda records: any(a == 1 for a, _ in records)),
+    "b IS NULL": (lambda _, b: b is None, lambda records: any(b is None for _, b in records)),
     "a = 1 OR b = 2": (lambda a, b: a == 1 or b == 2, lambda records: any(a == 1 or b == 2 for a, b in records)),
 }
 ABSENT = object()                                             # a column that a partial update leaves as it was
@@ -52,6 +52,10 @@ def merged(files):
             old = rows.get(key, (None, None))
             rows[key] = tuple(before if new is ABSENT else new for before, new in zip(old, record, strict=True))
     return list(rows.values())
+
+
+def keys_of(files):
+    return {key for file in files for key in file.records}
 
 
 def written(files):
@@ -90,7 +94,8 @@ def history(events, with_logs):
             current = Group(File(base_name, rows)) if rows else current
         else:
             name = f"p=1/.group{group}-0_{instant}.log.1_0-1-{place}"
-            current.logs.append(File(name, partial if current.files() else records))
+            updates = {key: record for key, record in partial.items() if key in keys_of(current.files())}
+            current.logs.append(File(name, updates or records))   # only rows that are there are updated in part
         groups = {**groups, group: current}
         moments.append(groups)
     return moments
