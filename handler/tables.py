@@ -1,7 +1,9 @@
 """An opened table: what was read of it once stays with it, so that the next filter pays for its own columns only.
 
 Slices, index kinds and statistics are kept per instant. An opened table answers for the timeline as it was when it was
-opened: open it again to see newer commits (its answers stay right for the files that they name).
+opened: open it again to see newer commits (its answers stay right for the files that they name). Of a large table the
+latest slices and their statistics are also kept on disk (``index_store.snapshots``): opening it again, or after a
+commit, reads no more than is new.
 """
 
 from __future__ import annotations
@@ -9,21 +11,34 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 import index_store
+from evaluator.bind import BoundExpression
 from evaluator.columns import ColumnStatistics
 from evaluator.errors import SargoError
-from evaluator.evaluate import MayHold, Source
+from evaluator.evaluate import Evaluation, MayHold, Source, evaluate
+from evaluator.layered_evaluation import evaluate_layers
+from evaluator.layered_sources import LayeredSource
+from evaluator.layers import Layers
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from index_store import FileSlices, IndexKind, Table
+from index_store.snapshots import (
+    Snapshot,
+    SnapshotCache,
+    StoredKind,
+    default_cache,
+    keep_slices,
+    open_snapshot,
+    with_snapshot,
+)
 
-__all__ = ["Knowledge", "OpenTable", "TableAt", "open_table"]
+__all__ = ["Knowledge", "OpenTable", "TableAnswers", "TableAt", "open_table"]
 
 OnFailure = Callable[[Exception], None]
 
@@ -41,19 +56,44 @@ class Knowledge:
     """
 
     kind: IndexKind
+    layers: Layers | None = None
+    #: Of all slices; of those of the base, when a snapshot keeps them in layers and knows those of ``since`` apart.
     statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
+    since: dict[str, ColumnStatistics] = field(default_factory=dict)
     expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
+    _views: LayeredSource | None = None
 
     def source(self, asked: Needs, on_failure: OnFailure) -> Source:
         """What the kind says to these questions; where it fails, which is reported, it says nothing (C4)."""
+        if self.layers is not None:
+            return self.layered_source(asked, on_failure).whole
+        needs = self._learn(asked, on_failure)
+        return Source(self.kind.name, self.statistics, self._look_up(needs.keys, on_failure),
+                      self.expressions) if needs else Source(self.kind.name, {})
+
+    def layered_source(self, asked: Needs, on_failure: OnFailure) -> LayeredSource:
+        """The same by layer, of a table that has some."""
+        needs = self._learn(asked, on_failure)
+        assert self.layers is not None
+        if not needs:
+            return LayeredSource.split(self.layers, Source(self.kind.name, {}))
+        return self._layered(self.layers).answering(self._look_up(needs.keys, on_failure))
+
+    def _layered(self, layers: Layers) -> LayeredSource:
+        if self._views is None:
+            whole = Source(self.kind.name, self.statistics, None, self.expressions)
+            self._views = LayeredSource.split(layers, whole) if not isinstance(self.kind, StoredKind) else (
+                LayeredSource.joined(layers, whole, Source(self.kind.name, self.since)))
+        return self._views
+
+    def _learn(self, asked: Needs, on_failure: OnFailure) -> Needs:
+        """Ask the kind what was not asked before; gives those of the questions that it has something for."""
         try:
             needs = self.kind.needs(asked)
         except Exception as error:
             on_failure(error)
             needs = Needs()
-        if not needs:
-            return Source(self.kind.name, {})
         asked_before = self.asked
         for column in needs.columns:
             if (_BOUNDS, column.name) in asked_before:
@@ -63,8 +103,7 @@ class Knowledge:
                         tuple([one for one in needs.functions if (one[0], one[1].name) not in asked_before]))
         if missing:
             self._load(missing, on_failure)
-        look_up = self._look_up(needs.keys, on_failure) if needs.keys else None
-        return Source(self.kind.name, self.statistics, look_up, self.expressions)
+        return needs
 
     def _index(self, name: str) -> None:
         known = self.statistics.get(name)
@@ -73,9 +112,12 @@ class Knowledge:
 
     def _load(self, needs: Needs, on_failure: OnFailure) -> None:
         try:
-            found = self.kind.answer(needs)
-            self.statistics.update(found.statistics)
-            self.expressions.update(found.expressions)
+            if isinstance(self.kind, StoredKind):
+                self._load_stored(self.kind, needs)
+            else:
+                found = self.kind.answer(needs)
+                self.statistics.update(found.statistics)
+                self.expressions.update(found.expressions)
         except Exception as error:
             parts = list(needs.parts())
             if len(parts) == 1:
@@ -88,7 +130,17 @@ class Knowledge:
         self.asked.update((_NULLS, column.name) for column in needs.columns)
         self.asked.update((function, column.name) for function, column in needs.functions)
 
-    def _look_up(self, needed: Sequence[Lookup], on_failure: OnFailure) -> MayHold:
+    def _load_stored(self, kind: StoredKind, needs: Needs) -> None:
+        for name, found in kind.columns(needs).items():
+            if found.base is not None:
+                self.statistics[name] = found.base
+            if found.since is not None:
+                self.since[name] = found.since
+
+    def _look_up(self, needed: Sequence[Lookup], on_failure: OnFailure) -> MayHold | None:
+        if not needed:
+            return None
+
         def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
             if lookup not in needed:
                 return None
@@ -102,19 +154,51 @@ class Knowledge:
 
 
 @dataclass(frozen=True, slots=True)
+class TableAnswers:
+    """What all kinds of a table say to some questions: by kind, and by layer where the table has some."""
+
+    sources: list[Source]
+    layers: Layers | None = None
+    layered: list[LayeredSource] = field(default_factory=list)
+
+    def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
+        """The outcome of a filter in the table's n slices."""
+        if self.layers is not None:
+            return evaluate_layers(bound, self.layers, self.layered)
+        return evaluate(bound, n, self.sources)
+
+
+@dataclass(frozen=True, slots=True)
 class TableAt:
     """The slices of a table at an instant, and its index kinds; ``failure`` says why there are none, if they failed."""
 
     slices: FileSlices
     knowledge: tuple[Knowledge, ...]
     failure: Exception | None = None
+    layers: Layers | None = None
+
+    def ask(self, asked: Needs, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
+        """What every kind says; a failure is reported by the kind's name, and what failed is left out."""
+        layered = []
+        sources = []
+        for known in self.knowledge:
+            def fail(error: Exception, name: str = known.kind.name) -> None:
+                on_failure(name, error)
+
+            if self.layers is None:
+                sources.append(known.source(asked, fail))
+            else:
+                layered.append(known.layered_source(asked, fail))
+        return TableAnswers(sources or [one.whole for one in layered], self.layers, layered)
 
 
 class OpenTable:
     """A handle on a table, made by ``open_table``; ``prune`` takes it in place of a path."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, cache: SnapshotCache | None = None) -> None:
+        """``cache``: where snapshots of the table are kept; None: nowhere."""
         self.table = table
+        self._cache = cache
         self._at: dict[str | None, TableAt] = {}
 
     @property
@@ -128,13 +212,27 @@ class OpenTable:
         """Slices and kinds at an instant, read once. Raises TableError when the slices cannot be listed."""
         found = self._at.get(as_of)
         if found is None:
-            slices = self.table.slices(as_of)
+            slices, snapshot = self._slices(as_of)
+            layers = None if snapshot is None else snapshot.layers
             try:
-                found = TableAt(slices, tuple(Knowledge(kind) for kind in self.table.kinds(slices)))
+                kinds = self.table.kinds(slices)
+                if snapshot is not None:
+                    kinds = with_snapshot(kinds, snapshot)
+                found = TableAt(slices, tuple(Knowledge(kind, layers) for kind in kinds), None, layers)
             except SargoError as error:
                 found = TableAt(slices, (), error)
             self._at[as_of] = found
         return found
+
+    def _slices(self, as_of: str | None) -> tuple[FileSlices, Snapshot | None]:
+        """The slices at an instant; with the snapshot that keeps them, if they are the latest ones of a large table."""
+        if as_of is not None or self._cache is None:
+            return self.table.slices(as_of), None
+        snapshot = open_snapshot(self.table, self._cache)
+        if snapshot is not None:
+            return snapshot.slices, snapshot
+        slices = self.table.slices()
+        return slices, keep_slices(self.table, slices, self._cache)
 
     def statistics(self, columns: Sequence[Field], as_of: str | None = None,
                    ) -> Mapping[str, Mapping[str, ColumnStatistics]]:
@@ -146,13 +244,16 @@ class OpenTable:
         return {known.kind.name: known.source(asked, fail).statistics for known in self.at(as_of).knowledge}
 
 
-def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None, *, filesystem: Any = None,
+def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None,
+               cache: SnapshotCache | Literal["default"] | None = "default", *, filesystem: Any = None,
                storage_options: Mapping[str, str] | None = None) -> OpenTable:
     """Open the Hudi table at a local path or a URI. Raises TableError when it cannot be read.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
     ``filesystem``: one of pyarrow or fsspec, of which ``path`` is a path then. ``storage_options``: what the file
     system needs, such as region, endpoint and keys; what is not given comes from the environment.
+    ``cache``: where snapshots of large tables are kept, by default in the user's cache folder; None: nowhere.
     """
     return OpenTable(index_store.open_table(os.fspath(path), filesystem=filesystem, options=options,
-                                            storage_options=storage_options))
+                                            storage_options=storage_options),
+                     default_cache() if cache == "default" else cache)

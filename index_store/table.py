@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from pyarrow import parquet
 
 from evaluator.schema import Schema
 from evaluator.types import STRING, Kind, Type
+from index_store.commit_schema import find_schema
 from index_store.errors import FormatError, TableError
 from index_store.file_slices import FileSlices, build_slices
 from index_store.index_info import IndexInfo, read_index_info
@@ -32,6 +35,8 @@ from index_store.timeline import Timeline, read_timeline
 __all__ = ["Table", "open_table"]
 
 VERSIONS = (6, 8, 9)
+_END_OF_TIME = "9" * 24
+_THEN = "type of an older schema"
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
@@ -105,11 +110,47 @@ class Table:
             raise TableError(self.path, f"{where}: {error}") from error
 
     def _latest_schema(self) -> TableSchema | None:
-        for instant in reversed(self.timeline.writes):
-            text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
+        text, where = self._schema_text
+        return self._avro(text, where) if text else None
+
+    @cached_property
+    def _schema_text(self) -> tuple[str, str]:
+        """The Avro schema that the latest commit wrote down which wrote one, and its file; "" when there is none."""
+        return self._schema_text_until(_END_OF_TIME)
+
+    def _schema_text_until(self, name: str) -> tuple[str, str]:
+        """The same of the commits up to an instant; that of a table service only where no other has one."""
+        until = [instant for instant in reversed(self.timeline.writes) if instant.requested <= name]
+        setting = (instant for instant in until if self.timeline.may_set_schema(instant))
+        for instant in chain(setting, until):
+            where = self.timeline.storage
+            text = find_schema(where.read(instant.file)) if where is not None and instant.file else None
+            if text is None:
+                text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
             if text:
-                return self._avro(text, instant.file)
-        return None
+                return str(text), instant.file
+        return "", ""
+
+    def schema_at(self, name: str | None) -> Schema:
+        """``schema`` for a filter as of an instant: what was not there, or had another type, is never compared (P19).
+
+        A reader of an older instant uses the schema of its time, and what ``i + 2147483647`` is depends on the type.
+        """
+        last = self.timeline.last
+        if name is None or last is None or name >= last.requested:
+            return self.schema
+        text, where = self._schema_text_until(name)
+        if text == self.schema_text:
+            return self.schema
+        then = {field.name: field.type for field in self._avro(text, where).schema} if text else {}
+        beside = {*self.partition_fields, *META_COLUMNS}
+        return Schema(tuple(field if field.name in beside or then.get(field.name) == field.type
+                            else replace(field, type=Type(Kind.OTHER, name=_THEN)) for field in self.schema))
+
+    @property
+    def schema_text(self) -> str:
+        """The Avro schema of the latest commit that wrote one, or ""."""
+        return self._schema_text[0]
 
     def _footer_schema(self) -> TableSchema:
         for file_slice in self.slices():
@@ -212,6 +253,10 @@ class Table:
                     for file_id in file_ids:
                         gone.setdefault((partition, file_id), instant.requested)
         return gone
+
+    def has_replaced(self, group: tuple[str, str]) -> bool:
+        """Whether a file group (partition, file id) was replaced by an instant that is still in the timeline."""
+        return group in self._replaced
 
     @cached_property
     def listing(self) -> Listing:

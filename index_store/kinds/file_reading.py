@@ -64,12 +64,15 @@ class FileReading:
         self._proofs = FooterProofs(table.footers)
         self._one_writer: dict[int, bool] = {}
 
-    def rows(self, column: Field, stored: Versions) -> FileRows | None:
-        """What is believed of each file; None when the index has no record of the column for any of them."""
+    def rows(self, column: Field, stored: Versions, *, is_indexed: bool = False) -> FileRows | None:
+        """What is believed of each file; None when the index has no record of the column for any of them.
+
+        ``is_indexed``: it has, for other files.
+        """
         latest = stored.latest()
         found = self._places.of(latest, column.name.encode())
         deleted = self._places.of_names(latest.deleted)
-        if not found.count and not len(deleted):
+        if not is_indexed and not found.count and not len(deleted):
             return None
         rows = found.statistics(column.type, self._table.columns.units.get(column.name, ""), self._table.version)
         if column.name in self._names.reused:

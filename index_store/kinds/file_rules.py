@@ -30,6 +30,7 @@ from evaluator.bounds import (
     ignore_bounds_of_all_null,
 )
 from evaluator.columns import UNKNOWN_COUNT, array_dtype, filler
+from evaluator.stored_bounds import taken
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
@@ -58,8 +59,8 @@ class FileStatistics:
 
     type: Type
     place: npt.NDArray[np.intp]
-    lo: npt.NDArray[Any]
-    hi: npt.NDArray[Any]
+    lo: Any
+    hi: Any
     lo_known: Mask
     hi_known: Mask
     nulls: Counts
@@ -110,6 +111,13 @@ class FileStatistics:
             found = replace(found, nulls=np.where(mask, UNKNOWN_COUNT, self.nulls), empty=self.empty & ~mask,
                             rows=np.where(mask, UNKNOWN_COUNT, self.rows), null_only=self.null_only & ~mask)
         return found
+
+    def take(self, chosen: npt.NDArray[np.intp]) -> FileStatistics:
+        """Some of the rows."""
+        return FileStatistics(
+            self.type, self.place[chosen], taken(self.lo, chosen), taken(self.hi, chosen), self.lo_known[chosen],
+            self.hi_known[chosen], self.nulls[chosen], self.rows[chosen], self.trust[chosen], self.empty[chosen],
+            self.null_only[chosen], self.size[chosen])
 
     def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
         """Rows added for files of which all ``counts`` values are null."""

@@ -1,6 +1,7 @@
 """Real tables, unpacked once, and the filters that real Hive wrote for their columns."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -41,3 +42,11 @@ def main_cow(tmp_path_factory):
 def main_cow_copy(tmp_path):
     """The demo's table for a test that damages it."""
     return unpack_table(tmp_path)
+
+
+@pytest.fixture
+def unpack_copy(unpack, tmp_path):
+    """``unpack_copy("1.1.1_main_cow")``: a copy of that table for a test that changes it."""
+    def copied(name):
+        return shutil.copytree(unpack(name), tmp_path / name)
+    return copied

@@ -1,0 +1,43 @@
+"""The schema that a commit wrote down, without decoding what it says of each file.
+
+A commit of a thousand files takes 20 ms to decode, and one text of it is wanted at every opening of a table. In an
+uncompressed Avro file the text stands behind the key ``schema`` of ``extraMetadata``. Where that is not found exactly
+once, or is no schema, nothing is said, and the commit is to be decoded.
+"""
+
+from __future__ import annotations
+
+import json
+
+__all__ = ["find_schema"]
+
+_AVRO, _KEY = b"Obj\x01", b"\x0cschema"
+_CODECS = (b"\x14avro.codec\x08null", b"\x14avro.codec\x00")
+
+
+def find_schema(data: bytes) -> str | None:
+    """The Avro schema's text in the bytes of a completed instant, or None when it is not certain."""
+    if not data.startswith(_AVRO) or not (b"\x14avro.codec" not in data or any(codec in data for codec in _CODECS)):
+        return None
+    place = data.find(_KEY)
+    if place < 0 or data.find(_KEY, place + 1) >= 0:
+        return None
+    size, start = _length(data, place + len(_KEY))
+    try:
+        text = data[start:start + size].decode("utf-8")
+        schema = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return text if len(text.encode()) == size and isinstance(schema, dict) and "fields" in schema else None
+
+
+def _length(data: bytes, place: int) -> tuple[int, int]:
+    """A length as Avro writes it (zig-zag, seven bits a byte), and where it ends."""
+    value = 0
+    for shift in range(0, 35, 7):
+        byte = data[place] if place < len(data) else 0
+        place += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+    return value >> 1, place

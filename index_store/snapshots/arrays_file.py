@@ -1,0 +1,200 @@
+"""Named arrays of different lengths in one Arrow IPC file, read through a memory map without a copy.
+
+An array is a column of large lists in a record batch of one row. The schema's metadata says what the file is about and
+holds a digest of that and of all names, types, lengths and contents. A file that was damaged, or is about something
+else, is ``UnusableError``, never trusted. Files are replaced atomically.
+
+Comparing the digest reads everything, once after each start of the machine: a mark beside the file says of which inode,
+size and times that was done. Opening a file that bears its mark costs the same at any size.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import xxhash
+
+__all__ = ["ArraysFile", "Stored", "UnusableError", "replacing", "write_arrays"]
+
+#: What can be stored: a numeric array of one axis, or an Arrow array of large binary or decimals.
+Stored: TypeAlias = Any
+
+#: What stands for no array at all: a batch without columns has no rows either.
+_NOTHING = {"nothing": np.zeros(0, np.int64)}
+_ABOUT, _DIGEST = b"sargo.about", b"sargo.digest"
+_FAULTS = (OSError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_MARK = ".verified"
+#: Files that this process has verified.
+_verified: set[str] = set()
+
+
+class UnusableError(Exception):
+    """A stored file is missing, damaged, or about something else. It is made again, and nothing else follows."""
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:
+    """Write arrays into a file, which is complete or not there. Raises OSError."""
+    stored = {name: _arrow(array) for name, array in (arrays or _NOTHING).items()}
+    said = json.dumps(about, sort_keys=True).encode()
+    metadata = {_ABOUT: said, _DIGEST: _digest(said, stored)}
+    fields = [pa.field(name, pa.large_list(array.type)) for name, array in stored.items()]
+    columns = [pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), array) for array in stored.values()]
+    schema = pa.schema(fields, metadata)
+    with replacing(path) as temporary, pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(pa.record_batch(columns, schema=schema))
+    _mark(path, path.stat())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[str]:
+    """The name of a new file beside ``path``, which takes its place at the end, or vanishes after an error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+class ArraysFile:
+    """An open file of arrays."""
+
+    def __init__(self, path: Path, batch: pa.RecordBatch, stat: os.stat_result) -> None:
+        metadata = batch.schema.metadata or {}
+        self.path = path
+        self._said: bytes = metadata[_ABOUT]
+        self.about: Mapping[str, Any] = json.loads(self._said)
+        self._batch = batch
+        self._digest: bytes = metadata[_DIGEST]
+        self._stat = stat
+
+    @classmethod
+    def open(cls, path: Path, about: Mapping[str, Any]) -> ArraysFile:
+        """Open a file if it is whole, and about what is expected, as far as ``about`` says it. Raises UnusableError."""
+        try:
+            stat = path.stat()
+            with pa.memory_map(os.fspath(path)) as source:
+                batch = pa.ipc.open_file(source).get_batch(0)
+            found = cls(path, batch, stat)
+            if batch.num_rows != 1:
+                raise ValueError("not a file of arrays")
+            if any(found.about.get(name) != value for name, value in about.items()):
+                raise UnusableError(f"{path}: about something else")
+            found._verify()
+        except _FAULTS as error:
+            raise UnusableError(f"{path}: {error}") from error
+        return found
+
+    def _verify(self) -> None:
+        """Compare the digest with what is there, unless that was done. Raises UnusableError."""
+        if _is_marked(self.path, self._stat):
+            return
+        if _digest(self._said, {name: self._values(name) for name in self._batch.schema.names}) != self._digest:
+            raise UnusableError(f"{self.path}: damaged")
+        _mark(self.path, self._stat)
+
+    @property
+    def names(self) -> list[str]:
+        found: list[str] = self._batch.schema.names
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the arrays have."""
+        return int(self._batch.nbytes)
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """A numeric array; read-only. Raises UnusableError when there is none of this name."""
+        try:
+            found: npt.NDArray[Any] = self._values(name).to_numpy(zero_copy_only=True)
+        except _FAULTS as error:
+            raise UnusableError(f"{self.path}: {name}: {error}") from error
+        return found
+
+    def arrow(self, name: str) -> pa.Array:
+        """An array as Arrow has it. Raises UnusableError when there is none of this name."""
+        try:
+            return self._values(name)
+        except _FAULTS as error:
+            raise UnusableError(f"{self.path}: {name}: {error}") from error
+
+    def _values(self, name: str) -> pa.Array:
+        return self._batch.column(name).values
+
+
+def _identity(path: Path, stat: os.stat_result) -> str:
+    """What changes with any change to a file, and when the machine starts; "" where the latter is not known."""
+    boot = _boot()
+    return boot and " ".join(map(str, (boot, path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns,
+                                       stat.st_ctime_ns)))
+
+
+@cache
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _is_marked(path: Path, stat: os.stat_result) -> bool:
+    identity = _identity(path, stat)
+    if identity and identity not in _verified:
+        with suppress(OSError, ValueError):
+            if path.with_name(path.name + _MARK).read_text("utf-8") == identity:
+                _verified.add(identity)
+    return identity in _verified
+
+
+def _mark(path: Path, stat: os.stat_result) -> None:
+    identity = _identity(path, stat)
+    if identity:
+        _verified.add(identity)
+        with suppress(OSError), replacing(path.with_name(path.name + _MARK)) as temporary:
+            Path(temporary).write_text(identity, "utf-8")
+
+
+def _arrow(array: Stored) -> pa.Array:
+    if isinstance(array, np.ndarray):
+        return pa.array(array.view(np.uint8) if array.dtype == np.bool_ else array)
+    if array.null_count:
+        raise ValueError("an array with nulls is not stored")
+    return array if array.offset == 0 else pa.concat_arrays([array])
+
+
+def _digest(about: bytes, arrays: Mapping[str, pa.Array]) -> bytes:
+    state = xxhash.xxh3_128(about)
+    for name, array in arrays.items():
+        state.update(f"{name}\0{array.type}\0{len(array)}\0".encode())
+        for buffer in _contents(array):
+            state.update(buffer)
+    return state.hexdigest().encode()
+
+
+def _contents(array: pa.Array) -> Iterator[memoryview]:
+    """The bytes that make up an array without nulls, without padding."""
+    if pa.types.is_large_binary(array.type):
+        _, offsets, data = array.buffers()
+        edges = memoryview(offsets)[: (len(array) + 1) * 8] if offsets else memoryview(b"")
+        yield edges
+        end = int.from_bytes(edges[-8:], "little") if len(edges) else 0
+        if data is not None:
+            yield memoryview(data)[:end]
+    else:
+        data = array.buffers()[1]
+        if data is not None:
+            yield memoryview(data)[: len(array) * (array.type.bit_width // 8)]

@@ -1,0 +1,197 @@
+"""The folder of snapshots: which states of which tables are kept, within a limit of bytes.
+
+    <folder>/<table>/<state>.json     a manifest: the state, and the folders that hold its arrays
+    <folder>/<table>/<name>/...       arrays of a base, or of what changed since
+
+Every file is replaced atomically, so processes may share a folder: a reader sees a manifest that is whole or none, and
+arrays that vanish under it were mapped before or are missed and read again. Nothing in the folder is trusted before its
+digest was compared. The tables that were used longest ago go first when there are too many bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+from index_store.snapshots.arrays_file import replacing
+from index_store.snapshots.state import FORMAT, State
+
+__all__ = ["DEFAULT_LIMIT", "Manifest", "SnapshotCache", "default_cache"]
+
+DEFAULT_LIMIT = 4 << 30
+#: Smaller tables are read as fast as a snapshot of them is opened.
+FEWEST_SLICES = 2_000
+#: Names a folder for snapshots, or "off".
+VARIABLE, LIMIT_VARIABLE = "SARGO_CACHE", "SARGO_CACHE_BYTES"
+#: How many states of a table are kept; another process may still open an older one.
+_STATES = 2
+#: Files younger than this belong to a writer that has not published them yet.
+_GRACE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A state of a table, the folder of its base, and that of what changed since (None: nothing).
+
+    ``instant`` is that of its slices, ``source`` where the list of files came from.
+    """
+
+    state: State
+    base: str
+    since: str | None
+    instant: str | None
+    source: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"format": FORMAT, "state": self.state.to_dict(), "base": self.base, "since": self.since,
+                "instant": self.instant, "source": self.source}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Manifest:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        if plain["format"] != FORMAT:
+            raise ValueError("another format")
+        names = [plain["base"], *([] if plain["since"] is None else [plain["since"]])]
+        if not all(isinstance(name, str) and name.isalnum() for name in names):
+            raise ValueError("no name of a folder")
+        return cls(State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"],
+                   str(plain["source"]))
+
+
+class SnapshotCache:
+    """A folder of snapshots. Reading never raises; writing raises OSError."""
+
+    def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT,
+                 fewest_slices: int = FEWEST_SLICES) -> None:
+        """``limit``: bytes that the folder may hold. Tables of fewer slices are not kept."""
+        self.folder = Path(folder)
+        self.limit = limit
+        self.fewest_slices = fewest_slices
+
+    def __repr__(self) -> str:
+        return f"SnapshotCache({os.fspath(self.folder)!r}, limit={self.limit})"
+
+    def of_table(self, state: State) -> Path:
+        """The folder of a table."""
+        return self.folder / state.table_digest
+
+    def find(self, state: State) -> Manifest | None:
+        """The manifest of this very state."""
+        path = self.of_table(state) / f"{state.digest}.json"
+        manifest = _read(path)
+        if manifest is None or manifest.state != state:
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return manifest
+
+    def latest(self, state: State) -> Manifest | None:
+        """The newest manifest of the table in any state."""
+        for path in _by_age(self.of_table(state)):
+            manifest = _read(path)
+            if manifest is not None and manifest.state.table == state.table:
+                return manifest
+        return None
+
+    def publish(self, manifest: Manifest) -> None:
+        """Make a state known whose arrays are there, and make room."""
+        folder = self.of_table(manifest.state)
+        with replacing(folder / f"{manifest.state.digest}.json") as temporary:
+            Path(temporary).write_text(json.dumps(manifest.to_dict()), "utf-8")
+        self.tidy(folder)
+        self.make_room(folder)
+
+    def tidy(self, folder: Path) -> None:
+        """Remove the states of a table but the newest, and what no state needs."""
+        manifests = list(_by_age(folder))
+        for path in manifests[_STATES:]:
+            _remove(path)
+        needed = {name for path in manifests[:_STATES] if (found := _read(path)) is not None
+                  for name in (found.base, found.since)}
+        for path in folder.iterdir():
+            if path.suffix != ".json" and path.name not in needed and _age(path) > _GRACE_SECONDS:
+                _remove(path)
+
+    def make_room(self, keep: Path) -> None:
+        """Remove tables until the rest fits, those first that were used longest ago, but not ``keep``."""
+        sizes = {path: _bytes(path) for path in self.folder.iterdir() if path.is_dir()}
+        total = sum(sizes.values())
+        for path in sorted(sizes, key=_last_use):
+            if total <= self.limit:
+                break
+            if path != keep:
+                _remove(path)
+                total -= sizes[path]
+
+    def forget(self, state: State) -> None:
+        """Remove all that is kept of a table."""
+        _remove(self.of_table(state))
+
+
+def default_cache() -> SnapshotCache | None:
+    """The user's cache folder, or what SARGO_CACHE names; None when that is "off"."""
+    named = os.environ.get(VARIABLE, "")
+    if named.lower() == "off":
+        return None
+    try:
+        limit = int(os.environ.get(LIMIT_VARIABLE, "") or DEFAULT_LIMIT)
+    except ValueError:
+        limit = DEFAULT_LIMIT
+    return SnapshotCache(named or user_cache_path("sargo") / "snapshots", limit)
+
+
+def _read(path: Path) -> Manifest | None:
+    try:
+        return Manifest.from_dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _by_age(folder: Path) -> Iterator[Path]:
+    """The manifests of a table, newest first."""
+    try:
+        found = sorted(((path.stat().st_mtime_ns, path) for path in folder.glob("*.json")), reverse=True)
+    except OSError:
+        return
+    yield from (path for _, path in found)
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _last_use(folder: Path) -> float:
+    try:
+        return max((path.stat().st_mtime for path in folder.glob("*.json")), default=0.0)
+    except OSError:
+        return 0.0
+
+
+def _bytes(folder: Path) -> int:
+    total = 0
+    for root, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                total += os.stat(os.path.join(root, name)).st_size
+    return total
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()

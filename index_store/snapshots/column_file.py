@@ -1,0 +1,165 @@
+"""Statistics of one column as stored arrays, and back: bounds, counts, trust, parts, and the index for searching.
+
+    lo, hi, lo_known, hi_known, nulls, rows, trust      of each slice
+    part.*, part_of                                     of each file of slices of several files
+    index.*                                             what ``ColumnIndex.parts`` gives
+    file.*                                              of each file: what a later state needs to unite slices anew
+
+Bounds that are Python objects in memory (text, binary, wide decimals) are stored as Arrow arrays and read as
+``StoredBounds``. A column that the index kind knows nothing of is stored as just that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from evaluator.column_index import ColumnIndex
+from evaluator.columns import ColumnStatistics, Parts, array_dtype
+from evaluator.schema import Field
+from evaluator.stored_bounds import StoredBounds, is_storable
+from evaluator.types import Type
+from index_store.kinds.file_rules import FileStatistics
+from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError, write_arrays
+
+__all__ = ["StoredColumn", "column_file_name", "open_column", "write_column"]
+
+_COUNTS = ("nulls", "rows")
+_FLAGS = ("lo_known", "hi_known")
+_FILE_FLAGS = (*_FLAGS, "empty", "null_only")
+_INDEX = "index."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredColumn:
+    """What is kept of one column: its statistics (None: the kind knows nothing of it), and those of its files."""
+
+    statistics: ColumnStatistics | None
+    files: FileStatistics | None
+
+
+def column_file_name(kind: str, column: str) -> str:
+    """The name of the file of a column."""
+    return f"{kind}-{xxhash.xxh3_64_hexdigest(column.encode('utf-8', 'surrogatepass'))}.arrow"
+
+
+def write_column(path: Path, kind: str, column: Field, n: int, statistics: ColumnStatistics | None,
+                 files: FileStatistics | None) -> None:
+    """Write what is known of a column in n slices. Raises OSError."""
+    arrays: dict[str, Stored] = {}
+    about = {**_about(kind, column, n), "known": statistics is not None}
+    if statistics is not None:
+        arrays.update(_of_statistics(statistics, ""))
+        if statistics.parts is not None:
+            arrays.update(_of_statistics(statistics.parts.statistics, "part."))
+            arrays["part_of"] = statistics.parts.slice_of
+        if statistics.index is not None:
+            parts = statistics.index.parts()
+            arrays.update({_INDEX + name: _plain(part) for name, part in parts.items() if isinstance(part, np.ndarray)})
+            about["index"] = _described(parts)
+    if files is not None:
+        arrays.update(_of_files(files))
+    write_arrays(path, arrays, about)
+
+
+def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
+    """Read what is known of a column. Raises UnusableError when that is not there, not whole, or not of this column."""
+    stored = ArraysFile.open(path, _about(kind, column, n))
+    if stored.about.get("known") is not True:
+        return StoredColumn(None, None)
+    try:
+        names = set(stored.names)
+        statistics = _read_statistics(stored, "", column.type, n)
+        if "part_of" in names:
+            part_of = stored.array("part_of")
+            statistics = replace(statistics, parts=Parts(
+                _read_statistics(stored, "part.", column.type, len(part_of)), part_of))
+        if "index" in stored.about:
+            statistics = replace(statistics, index=ColumnIndex.from_parts(column.type, _read_index(stored)))
+        files = _read_files(stored, column.type) if "file.place" in names else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnusableError(f"{path}: {error}") from error
+    return StoredColumn(statistics, files)
+
+
+def _plain(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Bytes of fixed width as bytes."""
+    return part.view(np.uint8) if part.dtype.kind == "S" else part
+
+
+def _described(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What an index consists of beside arrays, and the type of its edges."""
+    return {"prefix": parts["prefix"].hex(), "key_bytes": parts["key_bytes"], "blocks.size": parts["blocks.size"],
+            "edges": parts["edges"].dtype.str}
+
+
+def _read_index(stored: ArraysFile) -> dict[str, Any]:
+    said = stored.about["index"]
+    found: dict[str, Any] = {name[len(_INDEX):]: stored.array(name) for name in stored.names if name.startswith(_INDEX)}
+    return {**found, "edges": found["edges"].view(said["edges"]), "prefix": bytes.fromhex(said["prefix"]),
+            "key_bytes": int(said["key_bytes"]), "blocks.size": int(said["blocks.size"])}
+
+
+def _about(kind: str, column: Field, n: int) -> Mapping[str, Any]:
+    return {"what": "column", "kind": kind, "column": column.name, "type": str(column.type), "slices": n}
+
+
+def _bound(values: Any, column_type: Type) -> Stored:
+    if isinstance(values, StoredBounds):
+        return values.array
+    return StoredBounds.of(values, column_type).array if is_storable(column_type) else values
+
+
+def _read_bound(stored: ArraysFile, name: str, column_type: Type, n: int) -> Any:
+    if is_storable(column_type):
+        return _checked(StoredBounds(stored.arrow(name), column_type), n)
+    return _checked(stored.array(name), n, array_dtype(column_type))
+
+
+def _checked(values: Any, n: int, dtype: Any = None) -> Any:
+    if len(values) != n or (dtype is not None and values.dtype != dtype):
+        raise ValueError("arrays do not fit together")
+    return values
+
+
+def _of_statistics(one: ColumnStatistics, prefix: str) -> dict[str, Stored]:
+    return {prefix + "lo": _bound(one.lo, one.type), prefix + "hi": _bound(one.hi, one.type),
+            prefix + "lo_known": one.lo_known, prefix + "hi_known": one.hi_known, prefix + "nulls": one.null_count,
+            prefix + "rows": one.row_count, prefix + "trust": one.trust}
+
+
+def _read_statistics(stored: ArraysFile, prefix: str, column_type: Type, n: int) -> ColumnStatistics:
+    lo, hi = (_read_bound(stored, prefix + side, column_type, n) for side in ("lo", "hi"))
+    lo_known, hi_known = (_flags(stored, prefix + name, n) for name in _FLAGS)
+    nulls, rows = (_checked(stored.array(prefix + name), n, np.int64) for name in _COUNTS)
+    return ColumnStatistics(column_type, lo, hi, lo_known, hi_known, nulls, rows,
+                            _checked(stored.array(prefix + "trust"), n, np.uint8))
+
+
+def _flags(stored: ArraysFile, name: str, n: int) -> Any:
+    return _checked(stored.array(name), n, np.uint8).view(np.bool_)
+
+
+def _of_files(files: FileStatistics) -> dict[str, Stored]:
+    order = np.argsort(files.place, kind="stable")
+    found: dict[str, Stored] = {"file.lo": _bound(files.lo[order], files.type),
+                                "file.hi": _bound(files.hi[order], files.type)}
+    for name in ("place", *_FILE_FLAGS, *_COUNTS, "trust", "size"):
+        found[f"file.{name}"] = getattr(files, name)[order]
+    return found
+
+
+def _read_files(stored: ArraysFile, column_type: Type) -> FileStatistics:
+    place = stored.array("file.place")
+    m = len(place)
+    lo, hi = (_read_bound(stored, f"file.{side}", column_type, m) for side in ("lo", "hi"))
+    flags = {name: _flags(stored, f"file.{name}", m) for name in _FILE_FLAGS}
+    counts = {name: _checked(stored.array(f"file.{name}"), m, np.int64) for name in (*_COUNTS, "size")}
+    return FileStatistics(type=column_type, place=place, lo=lo, hi=hi,
+                          trust=_checked(stored.array("file.trust"), m, np.uint8), **flags, **counts)

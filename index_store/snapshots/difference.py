@@ -1,0 +1,167 @@
+"""What happened to a table between two states, if it can be told from the new instants alone.
+
+    commit, deltacommit, replacecommit, clean, savepoint    what they wrote, replaced and removed is all that changed
+    anything else (rollback, restore, indexing, ...)        no difference is given: everything is read again
+
+The files come from the blocks that these instants wrote into the metadata table's ``files``, and groups that are gone
+from the instants themselves. Whatever is missing, or not as expected, means that there is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from index_store.errors import FormatError, naming_table
+from index_store.file_slices import parse_base_name, parse_log_name
+from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.formats.hfile import HFile, entries
+from index_store.formats.keys import NON_PARTITIONED
+from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
+from index_store.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable, Records
+from index_store.snapshots.state import State
+from index_store.storage import Bytes
+from index_store.timeline import WRITE_ACTIONS
+
+if TYPE_CHECKING:
+    from index_store.table import Table
+
+__all__ = ["Difference", "NotIncremental", "difference_of", "new_layers"]
+
+_KNOWN = WRITE_ACTIONS | {"clean", "savepoint"}
+#: What a metadata table does by itself changes no record.
+_KNOWN_OF_METADATA = WRITE_ACTIONS | {"clean", "compaction", "logcompaction"}
+
+Group = tuple[str, str]
+
+
+class NotIncremental(Exception):  # noqa: N818  (no error: everything is read again)
+    """Why the difference of two states cannot be told from their instants."""
+
+
+@dataclass(slots=True)
+class Difference:
+    """Names of files by group (partition, file id), and groups that are gone, since an earlier state."""
+
+    instants: frozenset[str]
+    added: dict[Group, list[str]] = field(default_factory=dict)
+    removed: dict[Group, set[str]] = field(default_factory=dict)
+    replaced: set[Group] = field(default_factory=set)
+
+
+def difference_of(old: State, new: State, table: Table) -> Difference:
+    """What happened from one state to the other. Raises NotIncremental, and TableError where reading fails."""
+    if (old.table, old.fixed) != (new.table, new.fixed):
+        raise NotIncremental("the table's properties, schema or options changed")
+    metadata = table.metadata
+    assert metadata is not None
+    came = _came(old.instants, new.instants, table.timeline.start, _KNOWN)
+    wrote = _came(old.metadata_instants, new.metadata_instants, metadata.timeline.start, _KNOWN_OF_METADATA)
+    if any(action == "deltacommit" and name not in came for name, action in wrote.items()):
+        raise NotIncremental("an index was built")
+    found = Difference(frozenset(came))
+    if not came:
+        return found
+    tracked = {name for name, action in came.items() if action != "savepoint"}
+    if not tracked <= set(wrote):
+        raise NotIncremental("an instant is not in the metadata table's timeline")
+    _add_files(found, metadata, tracked)
+    for instant in table.timeline.instants:
+        if instant.requested in came and instant.action == "replacecommit":
+            replaced = table.timeline.details(instant).get("partitionToReplaceFileIds") or {}
+            found.replaced |= {(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
+    return found
+
+
+def _came(old: tuple[tuple[str, str, str], ...], new: tuple[tuple[str, str, str], ...], start: str,
+          known: frozenset[str] | set[str]) -> dict[str, str]:
+    """The instants that completed since, with their actions."""
+    gone = set(old) - set(new)
+    if any(requested >= start for requested, _, _ in gone):
+        raise NotIncremental("an instant is gone that was not archived")
+    came = {requested: action for requested, _, action in set(new) - set(old)}
+    strange = sorted(set(came.values()) - known)
+    if strange:
+        raise NotIncremental(f"there was a {strange[0]}")
+    return came
+
+
+def new_layers(metadata: MetadataTable, partition: str, instants: frozenset[str]) -> list[Records | Deletes]:
+    """What these instants wrote into a partition of the metadata table, oldest first.
+
+    Raises NotIncremental when one of them is not found in a log file: it has been compacted, or never came.
+    """
+    found: list[Records | Deletes] = []
+    missing = set(instants)
+    for path, block in _blocks(metadata, partition, instants):
+        missing.discard(block.instant)
+        with naming_table(path):
+            if block.type == DELETE:
+                found.append(Deletes(path, tuple(deleted_keys(block.content))))
+            elif block.type == HFILE_DATA:
+                if block.content:
+                    found.append(Records(path, HFile.open(Bytes(block.content))))
+            else:
+                raise NotIncremental(f"a block of type {block.type} in {path}")
+    if missing:
+        raise NotIncremental(f"{partition} has no block of {min(missing)}")
+    return found
+
+
+def _blocks(metadata: MetadataTable, partition: str, instants: frozenset[str]) -> Iterator[tuple[str, LogBlock]]:
+    """The valid blocks of these instants, by instant; from version 8 on a log file's name says whose it is."""
+    found: list[tuple[str, str, LogBlock]] = []
+    for entry in metadata.storage.files(partition):
+        name = parse_log_name(entry.path.rpartition("/")[2])
+        if name is None or (metadata.version >= 8 and name.instant not in instants):
+            continue
+        path = metadata.storage.absolute(entry.path)
+        with naming_table(path):
+            for block in read_log_blocks(metadata.storage.read(entry.path)):
+                if block.type == COMMAND:
+                    if block.target in instants:
+                        raise NotIncremental(f"{path} takes something back")
+                elif block.type != CDC and block.instant in instants and metadata.is_valid(block.instant):
+                    found.append((block.instant, path, block))
+    found.sort(key=lambda one: one[0])
+    yield from ((path, block) for _, path, block in found)
+
+
+def _add_files(found: Difference, metadata: MetadataTable, instants: set[str]) -> None:
+    for layer in new_layers(metadata, "files", frozenset(instants)):
+        if isinstance(layer, Deletes):
+            raise NotIncremental("a partition was removed")
+        with naming_table(layer.path):
+            reader = RecordReader(layer.hfile.schema)
+            for block in layer.hfile.blocks():
+                for raw, start, end in entries(block):
+                    _add_record(found, raw, reader, block[start:end])
+
+
+def _add_record(found: Difference, raw: bytes, reader: RecordReader, value: bytes) -> None:
+    try:
+        key = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError("a key is not text") from error
+    if not value:
+        raise NotIncremental("a partition was removed")
+    files = unwrap(reader.read(value).get("filesystemMetadata")) or {}
+    if key == ALL_PARTITIONS:
+        if any(info["isDeleted"] for info in files.values()):
+            raise NotIncremental("a partition was removed")
+        return
+    partition = "" if key == NON_PARTITIONED else key
+    for name, info in files.items():
+        parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
+        if parsed is None:
+            continue
+        group = partition, parsed.file_id
+        if info["isDeleted"]:
+            found.removed.setdefault(group, set()).add(name)
+            if name in found.added.get(group, ()):
+                found.added[group].remove(name)
+        else:
+            if name in found.removed.get(group, ()):
+                raise NotIncremental(f"{name} was removed and written again")
+            found.added.setdefault(group, []).append(name)

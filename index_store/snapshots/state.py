@@ -1,0 +1,98 @@
+"""What a snapshot is a snapshot of: everything in a table's state that its slices and statistics follow from.
+
+    properties, options    the table's configuration and what a catalog says of it
+    timeline               completed and pending instants of the table and of its metadata table
+    schema                 of the latest commit; and the names of the files that record how it came about
+
+Two equal states give equal slices and statistics, for files that are in a timeline never change. The state is two
+directory listings and the properties: nothing that grows with the number of files is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from index_store.schema_history import DIRECTORY
+from index_store.timeline import Timeline
+
+if TYPE_CHECKING:
+    from index_store.table import Table
+
+__all__ = ["FORMAT", "State", "state_of"]
+
+#: Rises with every change of what is stored, or of the rules by which statistics are believed.
+FORMAT = 1
+
+Instants = tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """A table's state: (requested, completed, action) of each completed instant, and (requested, action) of the others.
+
+    ``table`` names the table, ``fixed`` is the digest of what must be equal for two states to be comparable.
+    """
+
+    table: str
+    fixed: str
+    instants: Instants
+    pending: tuple[tuple[str, str], ...]
+    metadata_instants: Instants
+    metadata_pending: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Differs for different states."""
+        return _digest(json.dumps(self.to_dict(), sort_keys=True))
+
+    @property
+    def table_digest(self) -> str:
+        return _digest(self.table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"table": self.table, "fixed": self.fixed, "instants": [list(one) for one in self.instants],
+                "pending": [list(one) for one in self.pending],
+                "metadata_instants": [list(one) for one in self.metadata_instants],
+                "metadata_pending": [list(one) for one in self.metadata_pending]}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> State:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        def instants(name: str) -> Instants:
+            return tuple((str(a), str(b), str(c)) for a, b, c in plain[name])
+
+        def pending(name: str) -> tuple[tuple[str, str], ...]:
+            return tuple((str(a), str(b)) for a, b in plain[name])
+
+        return cls(str(plain["table"]), str(plain["fixed"]), instants("instants"), pending("pending"),
+                   instants("metadata_instants"), pending("metadata_pending"))
+
+
+def state_of(table: Table) -> State | None:
+    """The state of an open table; None when no metadata table describes it, and so there is nothing to keep.
+
+    Raises TableError when a listing fails.
+    """
+    if table.metadata is None or not table.metadata_is_current:
+        return None
+    names = [entry.path for entry in table.storage.files(DIRECTORY)]
+    fixed = _digest(json.dumps(
+        [FORMAT, sorted(table.properties.items()), sorted(table.options.items()), table.schema_text, names]))
+    where = f"{getattr(table.storage.filesystem, 'type_name', '')}:{table.path}"
+    return State(where, fixed, *_listed(table.timeline), *_listed(table.metadata.timeline))
+
+
+def _listed(timeline: Timeline) -> tuple[Instants, tuple[tuple[str, str], ...]]:
+    return (tuple((one.requested, one.completed, one.action) for one in timeline.instants),
+            tuple(sorted(timeline.pending.items())))
+
+
+def _digest(text: str) -> str:
+    return xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))

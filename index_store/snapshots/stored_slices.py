@@ -1,0 +1,202 @@
+"""File slices as arrays: what ``FileSlice`` says of one, without an object for each of millions.
+
+    partitions  (p,) Arrow, sorted       partition  (n,) int32: which of them
+    file_ids    (n,) Arrow               bases      (n,) Arrow: the base file's name, empty if there is none
+    log_starts  (n + 1,) int64           logs       Arrow: names of log files, those of slice i from log_starts[i] on
+    groups      (n,) uint64, sorted: hashes of partition and file id        group_rows  (n,) int32: whose they are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import xxhash
+
+from index_store.file_slices import FileSlice
+from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError
+
+__all__ = ["ChangedSlices", "StoredSlices", "slice_arrays"]
+
+Rows = npt.NDArray[np.int64]
+_NAMES = ("partitions", "file_ids", "bases", "logs")
+_NUMBERS = {"partition": np.int32, "log_starts": np.int64, "groups": np.uint64, "group_rows": np.int32}
+
+
+def slice_arrays(slices: Sequence[FileSlice]) -> dict[str, Stored]:
+    """The arrays of some slices."""
+    partitions = sorted({one.partition for one in slices})
+    code = {partition: i for i, partition in enumerate(partitions)}
+    logs = [name.rpartition("/")[2] for one in slices for name in one.log_files]
+    hashes = np.fromiter((_group_hash(one.partition, one.file_id) for one in slices), np.uint64, len(slices))
+    order = np.argsort(hashes, kind="stable")
+    return {
+        "partitions": _binary(partitions), "partition": np.array([code[one.partition] for one in slices], np.int32),
+        "file_ids": _binary([one.file_id for one in slices]),
+        "bases": _binary([(one.base_file or "").rpartition("/")[2] for one in slices]),
+        "log_starts": np.cumsum([0, *(len(one.log_files) for one in slices)], dtype=np.int64), "logs": _binary(logs),
+        "groups": hashes[order], "group_rows": order.astype(np.int32),
+    }
+
+
+def _binary(texts: Sequence[str]) -> pa.Array:
+    return pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.large_binary())
+
+
+def _group_hash(partition: str, file_id: str) -> int:
+    return xxhash.xxh3_64_intdigest(f"{partition}\0{file_id}".encode("utf-8", "surrogatepass"))
+
+
+class StoredSlices(Sequence[FileSlice]):
+    """The slices of an open file.
+
+    Raises UnusableError when its arrays do not fit together, or the file is damaged.
+    """
+
+    def __init__(self, stored: ArraysFile) -> None:
+        self._stored = stored
+        numbers = {name: stored.array(name) for name in _NUMBERS}
+        self.partition_codes: npt.NDArray[np.int32] = numbers["partition"]
+        self._log_starts, self._groups, self._group_rows = (
+            numbers[name] for name in ("log_starts", "groups", "group_rows"))
+        n = len(self.partition_codes)
+        sizes = {len(self._groups), len(self._group_rows), len(self._log_starts) - 1}
+        if sizes != {n} or any(numbers[name].dtype != dtype for name, dtype in _NUMBERS.items()):
+            raise UnusableError("slices whose arrays do not fit together")
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        found = {name: self._stored.arrow(name) for name in _NAMES}
+        if {len(found["file_ids"]), len(found["bases"])} != {len(self)}:
+            raise UnusableError("slices whose arrays do not fit together")
+        return found
+
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of all partitions, sorted."""
+        return tuple(map(_text, self._names["partitions"].to_pylist()))
+
+    @cached_property
+    def has_logs(self) -> bool:
+        """Whether any slice has log files."""
+        return len(self._names["logs"]) > 0
+
+    @property
+    def base_names(self) -> pa.Array:
+        """``(n,)`` Arrow binary: names of base files, empty where there is none."""
+        return self._names["bases"]
+
+    @property
+    def log_names(self) -> tuple[pa.Array, Rows]:
+        """Names of all log files, and ``(n + 1,)`` where those of each slice start."""
+        return self._names["logs"], self._log_starts
+
+    @cached_property
+    def file_starts(self) -> Rows:
+        """``(n + 1,)``: how many files the slices before each have."""
+        has_base = np.diff(np.frombuffer(self.base_names.buffers()[1], np.int64)[:len(self) + 1]) > 0
+        found: Rows = self._log_starts + np.concatenate(([0], np.cumsum(has_base)))
+        return found
+
+    def __len__(self) -> int:
+        return len(self.partition_codes)
+
+    @overload
+    def __getitem__(self, index: int) -> FileSlice: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
+
+    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        return self._slice(place)
+
+    def __iter__(self) -> Iterator[FileSlice]:
+        return (self._slice(place) for place in range(len(self)))
+
+    def _slice(self, place: int) -> FileSlice:
+        partition = self.partitions[self.partition_codes[place]]
+        prefix = f"{partition}/" if partition else ""
+        base = _text(self._names["bases"][place].as_py())
+        logs = self._names["logs"][int(self._log_starts[place]):int(self._log_starts[place + 1])].to_pylist()
+        return FileSlice(partition, _text(self._names["file_ids"][place].as_py()), prefix + base if base else None,
+                         tuple(prefix + _text(name) for name in logs))
+
+    def some(self, rows: Rows) -> list[FileSlice]:
+        """The slices of these rows, all at once."""
+        places = pa.array(rows)
+        file_ids, bases = (self._names[name].take(places).to_pylist() for name in ("file_ids", "bases"))
+        logged = self._log_starts[rows] < self._log_starts[rows + 1]
+        found = []
+        for place, (row, code, file_id, base) in enumerate(zip(
+                rows.tolist(), self.partition_codes[rows].tolist(), file_ids, bases, strict=True)):
+            if logged[place]:
+                found.append(self._slice(row))
+                continue
+            partition = self.partitions[code]
+            prefix = f"{partition}/" if partition else ""
+            found.append(FileSlice(partition, _text(file_id), prefix + _text(base)))
+        return found
+
+    def rows_of(self, groups: Sequence[tuple[str, str]]) -> Rows:
+        """``(k,) int64``: which slice each (partition, file id) is, or -1."""
+        wanted = np.fromiter((_group_hash(*group) for group in groups), np.uint64, len(groups))
+        places = self._groups.searchsorted(wanted, "left")
+        found = np.full(len(groups), -1, np.int64)
+        inside = np.flatnonzero(places < len(self._groups))
+        inside = inside[self._groups[places[inside]] == wanted[inside]]
+        rows = self._group_rows[places[inside]].astype(np.int64)
+        file_ids = self._names["file_ids"].take(pa.array(rows)).to_pylist()
+        for i, row, code, file_id in zip(inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids,
+                                         strict=True):
+            if (self.partitions[code], _text(file_id)) == groups[i]:
+                found[i] = row
+            else:
+                raise UnusableError("two file groups of one hash")
+        return found
+
+
+class ChangedSlices(Sequence[FileSlice]):
+    """Slices of a base that are still there, and behind them those that came since."""
+
+    def __init__(self, base: StoredSlices, dead: Rows, since: Sequence[FileSlice]) -> None:
+        """``dead``: rows of the base that are gone, ascending."""
+        self.base = base
+        self.dead = dead
+        self.since = since
+        #: How many rows of the base that are still there stand before each dead one.
+        self._live_before = dead - np.arange(len(dead))
+
+    def __len__(self) -> int:
+        return len(self.base) - len(self.dead) + len(self.since)
+
+    @overload
+    def __getitem__(self, index: int) -> FileSlice: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
+
+    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(index)
+        live = len(self.base) - len(self.dead)
+        if place >= live:
+            return self.since[place - live]
+        return self.base[place + int(np.searchsorted(self._live_before, place, "right"))]
+
+    def __iter__(self) -> Iterator[FileSlice]:
+        return (self[place] for place in range(len(self)))
+
+
+def _text(data: Any) -> str:
+    text: str = data.decode("utf-8", "surrogatepass")
+    return text

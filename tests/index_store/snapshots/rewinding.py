@@ -1,0 +1,54 @@
+"""Real tables as they were after each of their commits: later instants are taken out of both timelines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_INSTANT = re.compile(r"(\d{17})\d*(?:_\d+)?\.[a-z]+(?:\.(?:requested|inflight))?|(\d{17})\.inflight")
+
+
+def timelines(table: Path) -> list[Path]:
+    """The directories of the table's timeline and of its metadata table's."""
+    found = []
+    for root in (table, table / ".hoodie" / "metadata"):
+        directory = root / ".hoodie" / "timeline"
+        found.append(directory if directory.is_dir() else root / ".hoodie")
+    return found
+
+
+def instants(table: Path) -> list[str]:
+    """The completed instants of the table, in order."""
+    names = {match[1] for path in timelines(table)[0].iterdir()
+             if (match := re.fullmatch(r"(\d{17})(?:_\d+)?\.[a-z]+", path.name)) and not path.name.endswith(".inflight")}
+    return sorted(names)
+
+
+def take_away(table: Path, aside: Path) -> None:
+    """Move every instant out of the timelines."""
+    for number, directory in enumerate(timelines(table)):
+        target = aside / str(number)
+        target.mkdir(parents=True)
+        for path in list(directory.iterdir()):
+            if path.is_file() and _INSTANT.fullmatch(path.name):
+                path.rename(target / path.name)
+
+
+def bring_back(table: Path, aside: Path, until: str) -> None:
+    """Move the instants up to one of them back in."""
+    for number, directory in enumerate(timelines(table)):
+        for path in list((aside / str(number)).iterdir()):
+            match = _INSTANT.fullmatch(path.name)
+            assert match is not None
+            if (match[1] or match[2]) <= until:
+                path.rename(directory / path.name)
+
+
+def commit_by_commit(table: Path, aside: Path) -> Iterator[str]:
+    """Take a table back to its first commit, and then on, one instant at a time; the name of each."""
+    names = instants(table)
+    take_away(table, aside)
+    for name in names:
+        bring_back(table, aside, name)
+        yield name

@@ -1,0 +1,104 @@
+"""A snapshot that is carried from commit to commit says what a table read whole says: on real tables, bit for bit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
+from evaluator.types import Kind
+from index_store import Table
+from index_store.snapshots import Snapshot, SnapshotCache, keep_slices, open_snapshot, with_snapshot
+from index_store.snapshots.arrays_file import UnusableError
+from index_store.table import open_table
+from tests.index_store.conftest import TABLES
+from tests.index_store.snapshots.rewinding import commit_by_commit
+
+STORED = ("column_stats", "partition_values")
+#: Commits that cannot be carried over: rollbacks, index builds, changed schemas; and the first of each table.
+ANEW = {"0.15.0_main_cow": 4, "0.15.0_nan_cow": 1, "1.0.2_main_cow": 2, "1.0.2_sec_cow": 4, "1.0.2_sec_mor": 5,
+        "1.1.1_evol_cow": 3, "1.1.1_expr_cow": 6, "1.1.1_main_cow": 2, "1.1.1_main_mor": 2, "1.1.1_sec_cow": 5,
+        "1.1.1_sec_mor": 4}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
+        name: str, hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
+    path, cache, ways = hudi_copy(name), SnapshotCache(tmp_path / "cache", fewest_slices=0), Counter[str]()
+    for _ in commit_by_commit(path, tmp_path / "aside"):
+        snapshot = open_snapshot(open_table(path), cache)
+        table = open_table(path)
+        if table.metadata is None or not table.metadata_is_current:
+            assert snapshot is None
+            continue
+        if snapshot is None:
+            ways["anew"] += 1
+            snapshot = keep_slices(table, table.slices(), cache)
+            assert snapshot is not None
+            _read_all(open_table(path), snapshot)
+        else:
+            ways["carried over"] += 1
+        _check(table, snapshot)
+        again = open_snapshot(open_table(path), cache)
+        assert again is not None
+        assert again.manifest == snapshot.manifest
+    assert ways["anew"] == ANEW.get(name, 1), ways
+
+
+def _read_all(table: Table, snapshot: Snapshot) -> None:
+    """Ask for every column, as filters over the time would."""
+    for kind in with_snapshot(table.kinds(table.slices()), snapshot):
+        if kind.name in STORED:
+            kind.answer(Needs(bounds=tuple(table.schema)))
+
+
+def _check(table: Table, snapshot: Snapshot) -> None:
+    slices = table.slices()
+    place = {(one.partition, one.file_id): row for row, one in enumerate(slices)}
+    assert {(one.partition, one.file_id): one for one in snapshot.slices} == {
+        (one.partition, one.file_id): one for one in slices}
+    assert snapshot.slices.instant == slices.instant
+    order = np.array([place[one.partition, one.file_id] for one in snapshot.slices], np.intp)
+    columns = [column for column in table.schema if column.type.kind is not Kind.OTHER]
+    for kind in table.kinds(slices):
+        if kind.name in STORED:
+            whole = kind.answer(Needs(bounds=tuple(columns))).statistics
+            for column in columns:
+                try:
+                    kept = snapshot.column(kind.name, column)
+                except UnusableError:                       # it is read anew when it is asked for
+                    continue
+                if kept.base is None:
+                    assert column.name not in whole
+                    continue
+                layers = snapshot.layers
+                found = kept.base if layers is None or kept.since is None else (
+                    layers.join_statistics(kept.base, kept.since))
+                assert_same(found, whole[column.name].take(order))
+
+
+def assert_same(found: ColumnStatistics, expected: ColumnStatistics) -> None:
+    assert found.type == expected.type
+    for name in ("lo_known", "hi_known", "null_count", "row_count", "trust"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
+    for side in ("lo", "hi"):
+        known = getattr(expected, f"{side}_known")
+        assert np.asarray(getattr(found, side))[known].tolist() == np.asarray(getattr(expected, side))[known].tolist()
+    parts, expected_parts = _sorted_parts(found), _sorted_parts(expected)
+    assert parts == expected_parts
+
+
+def _sorted_parts(one: ColumnStatistics) -> list[tuple[object, ...]]:
+    """What each file of a slice says, in an order of its own: files of a slice have none."""
+    if one.parts is None:
+        return []
+    of = one.parts.statistics
+    rows = zip(one.parts.slice_of.tolist(), np.asarray(of.lo).tolist(), np.asarray(of.hi).tolist(),
+               of.lo_known.tolist(), of.hi_known.tolist(), of.null_count.tolist(), of.row_count.tolist(), strict=True)
+    return sorted(((at, lo if lo_known else None, hi if hi_known else None, nulls, count)
+                   for at, lo, hi, lo_known, hi_known, nulls, count in rows), key=repr)
