@@ -19,16 +19,15 @@ from evaluator import outcome
 from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler
 from evaluator.descent import descend
 from evaluator.interval import UNKNOWN, Interval
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Test, test_outcome
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Test, expression_of, test_outcome
 from evaluator.one_slice import interval_of, interval_of_row, outcome_of_test, rows_of
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import Outcomes
 from evaluator.ranges import MaskedBound, Range, masked_range_of
 from evaluator.sources import Source
 from evaluator.stored_bounds import Bounds
-from evaluator.types import Kind
 
-__all__ = ["FUNCTION_INPUTS", "Answers", "expression_of"]
+__all__ = ["FUNCTION_INPUTS", "Answers"]
 
 #: Distinct inputs for which a function of several columns is computed, at about 15 microseconds each.
 FUNCTION_INPUTS = 200_000
@@ -94,23 +93,6 @@ def _unknown_range(operand: BoundOperand) -> Range:
 
 def _filler_of(operand: BoundOperand) -> object:
     return filler(operand.type)
-
-
-def expression_of(test: Test) -> tuple[str, str] | None:
-    """The function and the column of a test of ``function(column)`` against constants; None for any other test.
-
-    Only functions that yield text or whole numbers of text or days: their bounds are in the form of the test.
-    """
-    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
-        return None
-    operand = test.left if isinstance(test, Comparison) else test.operand
-    if type(operand) is not BoundFunction or len(operand.arguments) != 1:
-        return None
-    column = operand.arguments[0]
-    if not isinstance(column, BoundColumn) or column.is_nested or column.type != column.field.type:
-        return None
-    simple = operand.type.kind.is_integer or operand.type.kind in (Kind.STRING, Kind.VARCHAR)
-    return (operand.function, column.field.name) if simple else None
 
 
 class _SourceView:

@@ -40,6 +40,7 @@ from evaluator.leaves import (
     NullTest,
     OutOfRange,
     Test,
+    expression_of,
     starts_with,
     text_constant,
 )
@@ -200,7 +201,9 @@ class _Binder:
                                        "decided")
             return Comparison(op, _cast(operand, common, self._semantics), constant_of(interval, common)), None
         if isinstance(operand, BoundFunction):
-            return Comparison(op, operand, constant_of(interval, operand.type)), None
+            comparison = Comparison(op, operand, constant_of(interval, operand.type))
+            is_key = op in ("=", "<=>") and interval.is_point and not interval.null
+            return comparison, _lookup_of_result(comparison, [interval.lo]) if is_key else None
         test = against_column(op, operand, to_ordinals(interval, operand.type))
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and _has_one_form(operand.type)
         is_key = is_key and not isinstance(interval.lo, Fraction)
@@ -292,7 +295,10 @@ class _Binder:
         if isinstance(target, BoundColumn) and not has_null and not _may_hold_any(target.type, points, wider):
             yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
             return
-        yield Membership(target, Members.of(points, dtype, has_null)), lookup
+        test = Membership(target, Members.of(points, dtype, has_null))
+        if lookup is None and not wider:
+            lookup = _lookup_of_result(test, lookups)
+        yield test, lookup
         for interval in wider:
             yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
 
@@ -392,6 +398,16 @@ def _type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
 
 def _adds_midnight(source: Type, target: Type, constant: Type) -> bool:
     return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
+
+
+def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
+    """The values that a function of a column must yield, where equal values are the same value."""
+    expression = expression_of(test)
+    if expression is None or not all(type(value) in (int, str) for value in values):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    [column] = columns_of(operand).values()
+    return Lookup(column, tuple(values), expression[0])
 
 
 def _has_one_form(of: Type) -> bool:

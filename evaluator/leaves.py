@@ -17,16 +17,16 @@ from evaluator.expression import HudiExpression, to_text
 from evaluator.functions.letter_case import successor
 from evaluator.interval import Interval
 from evaluator.like import LikePattern
-from evaluator.operands import BoundConstant, BoundOperand
+from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import FALSE, NULL, TRUE
 from evaluator.ranges import Members, Range
 from evaluator.records import record
 from evaluator.rules import Planes
 from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.types import STRING, Kind
 
 __all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "RangeOf",
-           "Test", "starts_with", "test_outcome", "test_planes", "text_constant"]
+           "Test", "expression_of", "starts_with", "test_outcome", "test_planes", "text_constant"]
 
 RangeOf = Callable[[BoundOperand], Range]
 
@@ -158,3 +158,20 @@ def test_outcome(test: Test, range_of: RangeOf) -> Any:
     if isinstance(test, Prefix) and test.pattern is not None:
         return rules.on_points(found, range_of(test.operand), test.pattern.matches)
     return found
+
+
+def expression_of(test: Test) -> tuple[str, str] | None:
+    """The function and the column of a test of ``function(column)`` against constants; None for any other test.
+
+    Only functions that yield text or whole numbers of text or days: their bounds are in the form of the test.
+    """
+    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    if type(operand) is not BoundFunction or len(operand.arguments) != 1:
+        return None
+    column = operand.arguments[0]
+    if not isinstance(column, BoundColumn) or column.is_nested or column.type != column.field.type:
+        return None
+    simple = operand.type.kind.is_integer or operand.type.kind in (Kind.STRING, Kind.VARCHAR)
+    return (operand.function, column.field.name) if simple else None

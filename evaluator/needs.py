@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from evaluator.answers import expression_of
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, NullTest
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, NullTest, expression_of
 from evaluator.operands import BoundColumn, columns_of
 from evaluator.records import record
 from evaluator.schema import Field

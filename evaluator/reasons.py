@@ -16,13 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.answers import expression_of
 from evaluator.bind import BoundExpression
 from evaluator.bounds import Trust, reason
 from evaluator.columns import ColumnStatistics
 from evaluator.evaluate import Evaluation, Source, interval_at
 from evaluator.interval import Interval
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test, expression_of
 from evaluator.operands import BoundFunction
 from evaluator.outcome import TRUE, describe
 from evaluator.rule_texts import RuleTexts, interval_of, operand_text, rule_texts
@@ -96,7 +95,9 @@ def _decisions(leaf: BoundLeaf, evaluation: Evaluation, sources: Sequence[Source
         elif found is not None and leaf.lookup is not None:
             spoken = True
             held = "may be in the slice" if found & TRUE else "is in no file of the slice"
-            yield Decision(source.name, leaf.lookup.column.name, f"{said.test} needs a row with that key",
+            looked_up, function = leaf.lookup.column.name, leaf.lookup.function
+            yield Decision(source.name, f"{function}({looked_up})" if function else looked_up,
+                           f"{said.test} needs a row with that key",
                            f"the key {held}", said.constants, USED, describe(found))
     if not spoken:
         yield Decision("none", columns, said.rule(total, no_value=False), "", said.constants,

@@ -1,20 +1,20 @@
-"""Hudi's expression indexes (``expr_index_<name>``): bounds of a function of a column, or filters of a column's values.
+"""Hudi's expression indexes (``expr_index_<name>``): bounds of a function of a column, or filters of its values.
 
     column_stats type    file key: column id + partition id + file id, 48 characters; the bounds are of the *expression*
-    bloom_filters type   file key: partition id + file id, 36 characters; read for ``identity`` of a text column
+    bloom_filters type   file key: partition id + file id, 36 characters; the texts of the expression's values
 
 An index is used for the very same function of the very same column, and only if its definition in ``index.json`` has no
 option beside the function's name; other functions of that column learn nothing from it (real Hudi asks an index of
-``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how their bounds are believed:
-``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions. Records of
-whole partitions are not used. Source: ``HoodieExpressionIndex``, hudi.md B2.
+``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how far they are believed:
+``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions; filters are
+used where the slice is one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
+hudi.md B2; held against the rows of tables of Hudi 1.0.2 and 1.1.1.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,27 +23,28 @@ import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Source
 from evaluator.types import Kind
-from index_store.errors import TableError, naming_column
-from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
+from index_store.errors import naming_column
 from index_store.formats.bloom import BloomFilter
-from index_store.formats.hfile import entries
 from index_store.formats.keys import column_id, file_name_id, partition_id
-from index_store.index_info import DEFINITIONS
-from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, column_coverage
+from index_store.index_info import EXPRESSION_PREFIX, IndexInfo
+from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.bloom_filters import load_filters
 from index_store.kinds.column_stats import make as column_stats
+from index_store.kinds.column_stats import read_columns
 from index_store.kinds.expression_functions import (
     EXPRESSION_FUNCTIONS,
+    IDENTITY,
     ExpressionFunction,
     believe_expression,
-    is_used,
 )
-from index_store.kinds.file_rules import FileStatistics
+from index_store.kinds.expression_keys import texts_of_values
 from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.kinds.stats_places import Places
 from index_store.merge_rule import merges_to_stored_values
 from index_store.metadata_table import Deletes, MetadataTable
 from index_store.schema_history import read_name_history
@@ -52,208 +53,155 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["PREFIX", "ExpressionIndex", "make"]
+__all__ = ["ExpressionIndex", "make"]
 
-PREFIX = "expr_index_"
-VERSION = 9
-_FILE_KEY = 48
+Mask = npt.NDArray[np.bool_]
 
 
 def make(table: Table, slices: FileSlices) -> ExpressionIndex | None:
-    """The kind, if the table has expression indexes and its metadata table describes the latest commit.
-
-    Indexes of tables before version 9 were never held against the rows, and are not used.
-    """
-    if table.version < VERSION or table.metadata is None or not table.metadata_is_current:
+    """The kind, if the table has expression indexes and its metadata table describes the latest commit."""
+    if table.metadata is None or not table.metadata_is_current or not any(
+            name.startswith(EXPRESSION_PREFIX) for name in table.available_indexes):
         return None
-    partitions = tuple(name for name in table.available_indexes if name.startswith(PREFIX))
-    return ExpressionIndex(table, slices, table.metadata, partitions) if partitions else None
+    return ExpressionIndex(table, slices, table.metadata)
 
 
 @dataclass(frozen=True, slots=True)
-class _Definition:
-    """One index: its partition of the metadata table, and the function and the column that it is of."""
+class _Index:
+    """One index that is used: its partition of the metadata table, and the function and the column that it is of."""
 
     partition: str
-    type: str
-    function: str
+    is_filter: bool
+    function: ExpressionFunction
     column: str
 
-
-@dataclass(slots=True)
-class _Stored:
-    """What an index holds of each file, by key, and the keys that are marked as deleted."""
-
-    records: dict[bytes, list[StatsRecord]] = field(default_factory=dict)
-    deleted: dict[bytes, bytes] = field(default_factory=dict)
-
-    def put(self, key: bytes, record: StatsRecord | None) -> None:
-        """Put a newer record on top, as in ``column_stats``: deleted or tight replaces, anything else widens."""
-        if record is None or record.deleted:
-            self.records.pop(key, None)
-            if record is not None:
-                self.deleted[key] = record.file_name
-        else:
-            self.deleted.pop(key, None)
-            there = [] if record.tight else self.records.get(key, [])
-            self.records[key] = [*(one for one in there if one != record), record]
+    def is_of(self, name: str, column: Field) -> bool:
+        """Whether it is of this very function of this very column."""
+        return self.column == column.name and name in self.function.names and column.type.kind is self.function.over
 
 
 class ExpressionIndex:
-    """All expression indexes of a table. Each is read when its column is first asked for."""
+    """All expression indexes of a table. Each is read when its very expression is first asked for."""
 
     name = "expression_index"
 
-    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable, partitions: tuple[str, ...]) -> None:
+    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
         self._table = table
         self._slices = slices
         self._metadata = metadata
-        self._partitions = partitions
-        self._files: SliceFiles | None = None
         self._known: dict[str, ColumnStatistics | None] = {}
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
+        self._doubtful: dict[str, tuple[Mask, Mask]] = {}
 
     def needs(self, asked: Needs) -> Needs:
-        """The very functions that there are bounds of, and look-ups of columns that there are filters of."""
-        return Needs(functions=tuple([(name, column) for name, column in asked.functions
-                                      if self._bounds_of(name, column)]),
-                     keys=tuple([one for one in asked.keys if not one.function
-                                 and any(_is_bloom_of(index, one.column) for index in self._definitions)]))
+        """The very functions that there are bounds of, and look-ups in those that there are filters of."""
+        return Needs(functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
+                     keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]))
 
     def answer(self, needs: Needs) -> Source:
         """Bounds of the functions; filters are read for the slices that a look-up comes to."""
-        return replace(answer_of_keys(self.name, self.may_hold), expressions=self.expressions(needs.functions))
+        return Source(self.name, {}, self.may_hold, self.expressions(needs.functions))
 
     def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
         """Statistics of functions of columns, by (function, column). Raises StatsError or TableError."""
         found: dict[tuple[str, str], ColumnStatistics] = {}
         for name, column in functions:
-            for one, function in self._bounds_of(name, column):
+            for one in self._of(name, column, is_filter=False):
                 if one.partition not in self._known:
                     with naming_column(self._metadata.storage.absolute(one.partition), column.name):
-                        self._known[one.partition] = self._build(one, column, function)
+                        self._known[one.partition] = self._build(one, column)
                 statistics = self._known[one.partition]
                 if statistics is not None:
                     found[name, column.name] = statistics
         return found
 
-    def _bounds_of(self, name: str, column: Field) -> list[tuple[_Definition, ExpressionFunction]]:
-        """The indexes of the bounds of this function of this column."""
-        found = ((one, EXPRESSION_FUNCTIONS.get(one.function)) for one in self._definitions
-                 if one.column == column.name and one.type == "column_stats")
-        return [(one, function) for one, function in found
-                if function is not None and name in function.names and column.type.kind is function.over]
-
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
-        """False for the slices whose filter of the column's own values holds none of these."""
-        texts = [value for value in values if isinstance(value, str) and value]
-        found = [one for one in self._definitions if _is_bloom_of(one, column)]
-        if not found or len(texts) < len(values):
+    def may_hold(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
+        """False for the slices whose filter holds none of the texts of these values."""
+        found = [(one, texts) for one in self._of(lookup.function, lookup.column, is_filter=True)
+                 if (texts := texts_of_values(one.function, lookup.values)) is not None]
+        if not found or self._is_reused(lookup.column):
             return None
-        raw = [text.encode("utf-8", "surrogatepass") for text in texts]
         mask = np.ones(len(self._slices), np.bool_)
-        places = range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist()
-        for one in found:
-            for place, bloom in self._filters(one, places).items():
-                mask[place] &= any(bloom.may_hold(key) for key in raw)
+        ancient, other = self._doubts(lookup.column)
+        usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
+        for one, texts in found:
+            for place, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
+                mask[place] &= any(bloom.may_hold(text) for text in texts)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """How many slices have usable statistics of each expression, and filters of each column."""
-        functions = [(function, column) for column in columns for function in EXPRESSION_FUNCTIONS]
-        known = {f"{function}({column})": column_coverage(statistics)
-                 for (function, column), statistics in self.expressions(functions).items()}
+        """How many slices have usable statistics or filters of each expression, ``lower(s)``; a column's own: ``s``."""
         n = len(self._slices)
+        known: dict[str, ColumnCoverage] = {}
         for column in columns:
-            for one in self._definitions:
-                if _is_bloom_of(one, column):
-                    usable = len(self._filters(one, range(n)))
+            for one in self._used:
+                name = one.function.names[0]
+                if not one.is_of(name, column):
+                    continue
+                if one.is_filter:
+                    usable = 0 if self._is_reused(column) else len(self._filters(one, range(n)))
                     reasons = {Trust.OK: usable, Trust.NO_RECORD: n - usable}
-                    known[column.name] = ColumnCoverage(usable, {why: count for why, count in reasons.items() if count})
+                    covered = ColumnCoverage(usable, {why: count for why, count in reasons.items() if count})
+                else:
+                    statistics = self.expressions([(name, column)]).get((name, column.name))
+                    covered = column_coverage(statistics or ColumnStatistics.unknown(
+                        one.function.result, n, Trust.NO_RECORD))
+                text = f"{name}({column.name})" if name else column.name
+                if text not in known or covered.usable > known[text].usable:
+                    known[text] = covered
         return Coverage(self.name, self._slices.instant, n, known)
 
     @cached_property
-    def _definitions(self) -> tuple[_Definition, ...]:
-        """What index.json says of the indexes, where that is no more than a function and one column."""
-        storage = self._table.storage
-        path = self._table.properties.get("hoodie.table.index.defs.path") or DEFINITIONS
-        path = path[len(storage.root):].lstrip("/") if path.startswith(storage.root) else path
-        try:
-            bodies = json.loads(storage.read(path))["indexDefinitions"]
-            found = [(name, bodies[name]) for name in self._partitions if name in bodies]
-            return tuple(_Definition(name, str(body["indexType"]), str(body["indexFunction"]), body["sourceFields"][0])
-                         for name, body in found
-                         if len(body["sourceFields"]) == 1 and is_used(body))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            why = f"the index definitions cannot be understood: {error}"
-            raise TableError(storage.absolute(path), why) from error
+    def _used(self) -> tuple[_Index, ...]:
+        """The indexes that are used at all (``IndexInfo.read``). Raises TableError."""
+        return tuple(_index_of(info) for info in self._table.indexes()
+                     if info.read and info.name.startswith(EXPRESSION_PREFIX))
 
-    @property
-    def _slice_files(self) -> SliceFiles:
-        if self._files is None:
-            self._files = SliceFiles.of(self._slices)
-        return self._files
+    def _of(self, name: str, column: Field, *, is_filter: bool) -> list[_Index]:
+        return [one for one in self._used if one.is_filter is is_filter and one.is_of(name, column)]
 
-    def _build(self, one: _Definition, column: Field, function: ExpressionFunction) -> ColumnStatistics | None:
+    @cached_property
+    def _places(self) -> Places:
+        return Places(SliceFiles.of(self._slices))
+
+    def _is_reused(self, column: Field) -> bool:
+        """Whether the column's name once meant another column, whose values the index may be of."""
+        return column.name in read_name_history(self._table.storage).reused
+
+    def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
         """Join the records with the slices' files, believe what can be believed, unite per slice."""
-        stored, files = self._read(one), self._slice_files
-        records: list[StatsRecord] = []
-        places: list[int] = []
-        for key, versions in stored.records.items():
-            place = self._place(versions[0].file_name, key)
-            if place >= 0 and all(record.column == column.name.encode() for record in versions):
-                records.extend(versions)
-                places.extend([place] * len(versions))
-        if not records:
+        groups, function, files = self._metadata.groups(one.partition), one.function, self._places.files
+        layers = (layer for group in groups for layer in self._metadata.layers(group))
+        latest = read_columns(layers, [column])[column_id(column.name)].latest()
+        found = self._places.of(latest, column.name.encode())  # records of partitions name no file
+        if not found.count:
             return None
-        if column.name in read_name_history(self._table.storage).reused:
+        if self._is_reused(column):
             return ColumnStatistics.unknown(function.result, files.slices, Trust.RENAMED)
-        gone = [place for key, name in stored.deleted.items() if (place := self._place(name, key)) >= 0]
-        rows = FileStatistics.of(records, np.array(places, np.intp), function.result, "", self._table.version)
-        custom = not merges_to_stored_values(self._table.properties)
-        found = unite(believe_expression(rows, files, function), files, np.array(gone, np.intp), custom_merge=custom)
-        return self._with_column(found, column)
-
-    def _with_column(self, found: ColumnStatistics, column: Field) -> ColumnStatistics:
-        """Leave out what the column's own statistics doubt: days of another calendar, files with another type."""
-        kind = column_stats(self._table, self._slices)
-        own = None if kind is None else kind.statistics([column]).get(column.name)
-        n = len(found)
-        ancient = np.zeros(n, np.bool_)
-        if column.type.kind is Kind.DATE:
-            ancient = np.ones(n, np.bool_) if own is None else ~own.lo_known
-        other = np.zeros(n, np.bool_) if own is None else own.trust == Trust.WRONG_TYPE
-        usable = ~ancient & ~other
-        trust = np.where(ancient & (found.trust == Trust.OK), np.uint8(Trust.ANCIENT), found.trust)
-        return replace(found, parts=None, lo_known=found.lo_known & usable, hi_known=found.hi_known & usable,
-                       null_count=np.where(usable, found.null_count, UNKNOWN_COUNT),
+        rows = believe_expression(found.statistics(function.result, "", self._table.version), files, function)
+        united = unite(rows, files, self._places.of_names(latest.deleted),
+                       custom_merge=not merges_to_stored_values(self._table.properties))
+        ancient, other = self._doubts(column)
+        doubtful = ancient | other
+        trust = np.where(ancient & (united.trust == Trust.OK), np.uint8(Trust.ANCIENT), united.trust)
+        return replace(united, parts=None, lo_known=united.lo_known & ~doubtful, hi_known=united.hi_known & ~doubtful,
+                       null_count=np.where(doubtful, UNKNOWN_COUNT, united.null_count),
                        trust=np.where(other, np.uint8(Trust.WRONG_TYPE), trust))
 
-    def _place(self, file_name: bytes, key: bytes) -> int:
-        """Which file of the slices a record describes, or -1, as in ``column_stats``."""
-        files = self._slice_files
-        place = files.by_name.get(file_name, -1)
-        return place if place != SliceFiles.AMBIGUOUS else files.by_partition.get((key[12:24], file_name), -1)
+    def _doubts(self, column: Field) -> tuple[Mask, Mask]:
+        """What the column's own statistics doubt: slices with days of another calendar, and of another type."""
+        if column.name not in self._doubtful:
+            kind = column_stats(self._table, self._slices)
+            own = None if kind is None else kind.statistics([column]).get(column.name)
+            ancient = other = np.zeros(len(self._slices), np.bool_)
+            if column.type.kind is Kind.DATE:
+                ancient = ~ancient if own is None else ~own.lo_known
+            if own is not None:
+                other = own.trust == Trust.WRONG_TYPE
+            self._doubtful[column.name] = ancient, other
+        return self._doubtful[column.name]
 
-    def _read(self, one: _Definition) -> _Stored:
-        """The records of single files; those of partitions have shorter keys."""
-        prefix, stored = column_id(one.column), _Stored()
-        for group in self._metadata.groups(one.partition):
-            for layer in self._metadata.layers(group):
-                if isinstance(layer, Deletes):
-                    for text in layer.keys:
-                        stored.put(text.encode("utf-8", "surrogatepass"), None)
-                    continue
-                with naming_column(layer.path, one.column):
-                    decode = ColumnStatsDecoder(layer.hfile.schema).decode
-                    for block in layer.hfile.blocks([prefix]):
-                        for key, start, end in entries(block):
-                            if len(key) == _FILE_KEY and key.startswith(prefix):
-                                stored.put(key, decode(block, start, end) if end > start else None)
-        return stored
-
-    def _filters(self, one: _Definition, places: Iterable[int]) -> Mapping[int, BloomFilter]:
+    def _filters(self, one: _Index, places: Iterable[int]) -> Mapping[int, BloomFilter]:
         """The filters of these slices, as far as they are one base file and have one. Each is read once."""
         known = self._blooms.setdefault(one.partition, {})
         wanted: dict[bytes, int] = {}
@@ -276,6 +224,6 @@ class ExpressionIndex:
         return {place: bloom for place in places if (bloom := known.get(place)) is not None}
 
 
-def _is_bloom_of(one: _Definition, column: Field) -> bool:
-    return (one.type == "bloom_filters" and one.function == "identity" and one.column == column.name
-            and column.type.kind is Kind.STRING)
+def _index_of(info: IndexInfo) -> _Index:
+    function = IDENTITY if info.function == "identity" else EXPRESSION_FUNCTIONS[info.function]
+    return _Index(info.name, info.type == "bloom_filters", function, info.columns[0])

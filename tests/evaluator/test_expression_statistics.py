@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from evaluator import expression as ex
 from evaluator import outcome
-from evaluator.answers import expression_of
 from evaluator.bind import bind
 from evaluator.columns import ColumnStatistics, from_values
 from evaluator.errors import UnsupportedError
 from evaluator.evaluate import Source, evaluate
+from evaluator.leaves import expression_of
 from evaluator.reasons import decisions
 from evaluator.reference import value_of
 from evaluator.reference_functions import call

@@ -13,17 +13,22 @@ from hypothesis import strategies as st
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT
+from evaluator.leaves import Lookup
 from evaluator.types import Kind, Type
 from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table
 from index_store.file_slices import FileSlices
-from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, is_used, widen_letter_case
+from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
 from index_store.kinds.expression_index import make
+from index_store.kinds.expression_keys import texts_of_values
+from index_store.kinds.letter_images import first_uncertain, images, widen_letter_case
 from tests.index_store.rows import rows_of
 
-TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow", "proofs/1.1.1_expr_text_mor")
-PART, MERGED = TABLES[1:]
+TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow", "proofs/1.1.1_expr_text_mor", "proofs/1.0.2_expr_part_cow",
+          "proofs/1.0.2_expr_text_mor")
+PART, MERGED, OLD, OLD_MERGED = TABLES[1:]
+FILTERS = "proofs/1.1.1_fn_bloom_cow"
 COMPUTED = {"lower": str.lower, "upper": str.upper, "length": len, "trim": lambda text: text.strip(" "),
             "ltrim": lambda text: text.lstrip(" "), "rtrim": lambda text: text.rstrip(" "),
             "year": lambda day: day.year, "month": lambda day: day.month, "day": lambda day: day.day}
@@ -63,22 +68,66 @@ def test_every_value_of_an_expression_is_within_its_bounds_and_every_null_is_cou
             assert statistics.null_count[i] in (UNKNOWN_COUNT, len(values) - len(yielded))
             assert statistics.row_count[i] == UNKNOWN_COUNT
             assert statistics.may_be_value[i]
-    assert compared == {TABLES[0]: 8, PART: 31, MERGED: 18}[name]
+    assert compared == {TABLES[0]: 8, PART: 31, MERGED: 18, OLD: 35, OLD_MERGED: 28}[name]
 
 
-@pytest.mark.parametrize("name", TABLES[:2])
-def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name):
+ABSENT = {"length": 99, "year": 1999}
+
+
+@pytest.mark.parametrize(("name", "expressions"), [
+    (TABLES[0], [("", "id")]), (PART, [("", "id"), ("lower", "id"), ("lcase", "id"), ("upper", "p")]),
+    (OLD, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")]),
+    (FILTERS, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")])], ids=str)
+def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expressions):
     path = hudi_table(name)
     table, kind = kind_of(path)
-    column = table.schema.resolve("id")
-    for i, one in enumerate(table.slices()):
-        for value in values_of(path, one, "id"):
-            assert kind.may_hold(column, [value])[i]
-    assert not kind.may_hold(column, ["no such key"]).any()
-    assert kind.may_hold(column, ["no such key", ""]) is None
-    first = np.arange(len(table.slices())) == 0
-    assert (make(table, table.slices()).may_hold(column, ["no such key"], first) == ~first).all()
-    assert kind.may_hold(table.schema.resolve("s"), ["x"]) is None
+    slices = table.slices()
+    asked = skipped = 0
+    for function, column_name in expressions:
+        column = table.schema.resolve(column_name)
+        compute = COMPUTED.get({"lcase": "lower"}.get(function, function), str)
+        held = [{compute(value) for value in values_of(path, one, column_name)} for one in slices]
+        for value in set().union(*held):
+            found = kind.may_hold(Lookup(column, (value,), function))
+            if found is None:
+                assert function in ("lower", "lcase", "upper")
+                continue
+            asked += 1
+            skipped += int((~found).sum())
+            assert all(found[i] for i, values in enumerate(held) if value in values), (function, value)
+        absent = ABSENT.get(function, "no such key")
+        assert not kind.may_hold(Lookup(column, (absent,), function)).any()
+        assert kind.may_hold(Lookup(column, (absent, ""), function)) is None
+        first = np.arange(len(slices)) == 0
+        again = make(table, slices).may_hold(Lookup(column, (absent,), function), first)
+        assert (again == ~first).all()
+    assert kind.may_hold(Lookup(table.schema.resolve("s"), ("x",))) is None
+    assert kind.may_hold(Lookup(table.schema.resolve("dt"), (2020,), "year")) is None
+    assert (asked, skipped) == {TABLES[0]: (78, 234), PART: (104, 413), OLD: (51, 105), FILTERS: (51, 105)}[name]
+
+
+@pytest.mark.parametrize(("filter_text", "matches", "kept", "without"), [
+    ("lower(n) = 'zoo'", lambda n: n.lower() == "zoo", 2, 5), ("lower(n) = 'no such text'", lambda _: False, 0, 5),
+    ("lower(n) IN ('zoo', 'x')", lambda n: n.lower() in ("zoo", "x"), 4, 5),
+    ("lower(n) LIKE 'zoo'", lambda n: n.lower() == "zoo", 2, 5), ("upper(n) = 'X'", lambda n: n == "x", 3, 5),
+    ("trim(n) = 'pad'", lambda n: n.strip() == "pad", 3, 5), ("length(n) = 1", lambda n: len(n) == 1, 3, 5),
+    ("length(n) IN (1, 77)", lambda n: len(n) == 1, 3, 5), ("NOT lower(n) = 'zoo'", lambda n: n.lower() != "zoo", 5, 5),
+    ("NOT (NOT lower(n) = 'zoo' AND n IS NOT NULL)", lambda n: n.lower() == "zoo", 2, 5),
+    ("lower(n) = 'zoo' OR length(n) = 1", lambda n: n.lower() == "zoo" or len(n) == 1, 4, 5),
+    ("lower(n) = 'zoo' AND NOT length(n) = 1", lambda n: n.lower() == "zoo", 2, 5),
+    ("lower(n) <=> 'zoo'", lambda n: n.lower() == "zoo", 2, 5)], ids=str)
+@pytest.mark.parametrize("engine", ["spark", "hive"])
+def test_filters_of_a_function_skip_what_bounds_cannot(hudi_table, hudi_copy, filter_text, matches, kept, without,
+                                                       engine):
+    whole = hudi_table(FILTERS)
+    plan = prune(whole, filter_text, engine, time_zone="UTC", strict=True)
+    assert (len(plan.slices), len(plan.kept)) == (5, kept)
+    assert not any(matches(value) for one in plan.skipped for value in values_of(whole, one, "n"))
+    path = hudi_copy(FILTERS)
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text("\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not
+                                    in line) + "\nhoodie.table.metadata.partitions=column_stats,files\n")
+    assert len(prune(path, filter_text, engine, time_zone="UTC", strict=True).kept) == without
 
 
 @pytest.mark.parametrize(("filter_text", "column", "matches"), [
@@ -107,7 +156,7 @@ def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filte
         elif matches is None:
             found = any(row[column] is None for row in rows)
         else:
-            found = any(row[column] is not None and matches(row[column]) for row in rows)
+            found = any(row.get(column) is not None and matches(row[column]) for row in rows)
         assert not found or one.file_id in kept
 
 
@@ -165,9 +214,10 @@ def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
     assert set(found) == {("lower", "s"), ("lcase", "s"), ("upper", "s"), ("ucase", "s"), ("length", "s"),
                           ("trim", "s"), ("year", "dt"), ("month", "dt"), ("day", "dt"), ("dayofmonth", "dt")}
     read = {one.name[len("expr_index_"):] for one in table.indexes() if one.read and one.name.startswith("expr")}
-    assert read == {"lo", "up", "ln", "tr", "ye", "mo", "da", "bi", "yt"}
+    assert read == {"lo", "up", "ln", "tr", "ye", "mo", "da", "bi", "yt", "bl", "bu"}
     assert set(kind.coverage(list(table.schema)).columns) == {
-        "lower(s)", "upper(s)", "length(s)", "trim(s)", "year(dt)", "month(dt)", "day(dt)", "id"}
+        "lower(s)", "upper(s)", "length(s)", "trim(s)", "year(dt)", "month(dt)", "day(dt)", "id",
+        "lower(id)", "upper(p)"}
 
 
 def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hudi_table):
@@ -180,23 +230,20 @@ def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hu
     assert "Q306" in trim.hi[trim.hi_known]
 
 
-@pytest.mark.parametrize(("change", "used"), [
-    ({}, True), ({"indexFunction": "hour"}, False), ({"indexFunction": "identity"}, False),
-    ({"indexOptions": {"expr": "lower", "format": "x"}}, False), ({"indexOptions": {"expr": "upper"}}, False),
-    ({"indexOptions": None}, True), ({"indexType": "secondary_index"}, False),
-    ({"indexType": "bloom_filters"}, False),
+@pytest.mark.parametrize(("change", "why"), [
+    ({}, ""), ({"indexFunction": "hour"}, "time zone"), ({"indexFunction": "identity"}, "alike"),
+    ({"indexOptions": {"expr": "lower", "format": "x"}}, "options: format"),
+    ({"indexOptions": {"expr": "upper"}}, "calls itself upper and lower"), ({"indexOptions": None}, ""),
+    ({"indexType": "secondary_index"}, "type secondary_index"), ({"indexType": "bloom_filters"}, ""),
+    ({"indexOptions": {"expr": "lower", "fpp": "1"}}, "options: fpp"), ({"sourceFields": ["s", "t"]}, "one column"),
     ({"indexType": "bloom_filters", "indexFunction": "identity", "indexOptions": {"expr": "identity", "fpp": "1"}},
-     True)], ids=str)
-def test_an_index_with_another_function_or_options_is_not_used(change, used):
-    definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"}, **change}
-    assert is_used(definition) is used
-
-
-def test_a_table_of_an_older_version_is_not_answered(hudi_table):
-    table, kind = kind_of(hudi_table(PART))
-    assert kind is not None
-    table.version = 8
-    assert make(table, table.slices()) is None
+     "")], ids=str)
+def test_an_index_with_another_function_or_options_is_not_used(change, why):
+    definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"},
+                  "sourceFields": ["s"], **change}
+    found = why_not_used(definition)
+    assert why in found
+    assert bool(why) is bool(found)
 
 
 def test_bounds_of_log_files_widen_those_of_the_base_and_log_files_of_deletions_have_none(hudi_table, hudi_copy):
@@ -234,7 +281,7 @@ def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
         assert (statistics.trust[:2] == Trust.NO_RECORD).all()
         assert not (statistics.lo_known | statistics.hi_known)[:2].any()
         assert (statistics.null_count[:2] == UNKNOWN_COUNT).all()
-    held = kind.may_hold(table.schema.resolve("id"), ["no such key"])
+    held = kind.may_hold(Lookup(table.schema.resolve("id"), ("no such key",)))
     assert held.tolist() == [True, True, *[False] * len(rest)]
 
 
@@ -243,7 +290,7 @@ def test_a_column_of_another_type_than_the_function_takes_is_not_answered(hudi_t
     for name, of in (("s", Type(Kind.BINARY)), ("dt", Type(Kind.TIMESTAMP_LTZ)), ("s", Type(Kind.VARCHAR, 9))):
         assert not kind.expressions(every_function_of([replace(table.schema.resolve(name), type=of)]))
     other = replace(table.schema.resolve("id"), type=Type(Kind.BIGINT))
-    assert kind.may_hold(other, [3]) is None
+    assert kind.may_hold(Lookup(other, (3,))) is None
 
 
 def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch):
@@ -299,25 +346,73 @@ def test_what_cannot_be_read_is_a_reason_and_skips_nothing(hudi_copy, fault):
         assert len(prune(table, "length(s) > 6", time_zone="UTC").kept) == 0   # the other indexes still answer
 
 
-def _images(text, mapping, turkish):
-    special = {"lower": {"I": "\u0131", "\u0130": "i"}, "upper": {"i": "\u0130"}}[mapping] if turkish else {}
+LOCALES = ("", "tr", "lt", "simple")
+
+
+def _image(text, mapping, locale):
+    """The image of a text under a locale, or where each character is mapped to one (``simple``)."""
+    if locale == "simple":
+        return "".join(image if len(image := getattr(char, mapping)()) == 1 else char for char in text)
+    if locale == "lt" and mapping == "upper":
+        text = text.replace("i\u0307", "i").replace("j\u0307", "j")
+    special = {"lower": {"I": "\u0131", "\u0130": "i"}, "upper": {"i": "\u0130"}}[mapping] if locale == "tr" else {}
     return "".join(special.get(char, getattr(char, mapping)()) for char in text)
 
 
+LOCALE = st.sampled_from(LOCALES)
+LETTERS = st.text("aBfFhIiJjkKlLsStTzZ0 \u0130\u0131\u212a\u00e9\u00c9\u00df\u017f\u0307\ufb01\ufb03\ufb06", max_size=6)
+
+
 @pytest.mark.parametrize("mapping", ["lower", "upper"])
-@given(texts=st.lists(st.text("aBhIiJkKzZ0 \u0130\u0131\u212a\u00e9\u00c9\u00df", max_size=5), min_size=1, max_size=4),
-       turkish=st.booleans())
-def test_bounds_of_letters_hold_for_a_reader_of_another_locale(mapping, texts, turkish):
-    written = [_images(text, mapping, turkish) for text in texts]
-    lo, hi = widen_letter_case(min(written), max(written), EXPRESSION_FUNCTIONS[mapping].first_uncertain)
+@given(texts=st.lists(LETTERS, min_size=1, max_size=4), writer=LOCALE, reader=LOCALE)
+def test_bounds_of_letters_hold_for_a_reader_of_another_locale(mapping, texts, writer, reader):
+    written = [_image(text, mapping, writer) for text in texts]
+    lows, highs, bounded = widen_letter_case(np.array([min(written)], object), np.array([max(written)], object),
+                                             first_uncertain(mapping))
     for text in texts:
-        image = _images(text, mapping, not turkish)
-        assert lo <= image
-        assert hi is None or image <= hi
+        image = _image(text, mapping, reader)
+        assert lows[0] <= image
+        assert not bounded[0] or image <= highs[0]
+
+
+@pytest.mark.parametrize("mapping", ["lower", "upper"])
+@given(text=LETTERS, writer=LOCALE, reader=LOCALE)
+def test_what_a_writer_of_another_locale_made_is_among_the_images(mapping, text, writer, reader):
+    found = images(_image(text, mapping, reader), mapping)
+    assert not found or _image(text, mapping, writer) in found
+
+
+@pytest.mark.parametrize(("text", "mapping", "expected"), [
+    ("zoo", "lower", {"zoo"}), ("file", "lower", {"file", "f\u0131le", "fi\u0307le", "f\u0130le"}),
+    ("stra\u00dfe", "lower", set()), ("k1", "lower", {"k1", "\u212a1"}), ("", "upper", {""}),
+    ("SS", "upper", {"SS", "\u017fS", "S\u017f", "\u017f\u017f", "\u00df", "\u1e9e"}),
+    ("i" * 5, "lower", set())], ids=str)
+def test_a_text_stands_for_every_image_that_a_writer_may_have_made(text, mapping, expected):
+    assert set(images(text, mapping)) == expected
 
 
 @pytest.mark.parametrize(("lo", "hi", "expected"), [
     ("banana", "elder", ("bai", "f")), ("abc", "dead", ("abc", "dead")), ("zebra", "zoo", ("i", None)),
     ("", "\u00e9t\u00e9", ("", None)), ("cherry-1", "fig-9", ("chei", "g"))])
 def test_bounds_of_lower_are_kept_up_to_the_first_letter_that_may_differ(lo, hi, expected):
-    assert widen_letter_case(lo, hi, "i") == expected
+    lows, highs, bounded = widen_letter_case(np.array([lo], object), np.array([hi], object), "i")
+    assert (lows[0], highs[0] if bounded[0] else None) == expected
+
+
+@given(texts=st.lists(st.tuples(LETTERS, LETTERS), max_size=5))
+def test_bounds_of_many_are_widened_as_each_by_itself(texts):
+    lo, hi = (np.array([pair[side] for pair in texts], object) for side in (0, 1))
+    whole = widen_letter_case(lo, hi, "i")
+    for row in range(len(texts)):
+        alone = widen_letter_case(lo[row:row + 1], hi[row:row + 1], "i")
+        assert [part[0] for part in alone] == [part[row] for part in whole]
+
+
+@pytest.mark.parametrize(("function", "values", "texts"), [
+    (EXPRESSION_FUNCTIONS["length"], (5, -1), [b"5", b"-1"]), (EXPRESSION_FUNCTIONS["length"], ("5",), None),
+    (EXPRESSION_FUNCTIONS["length"], (True,), None), (EXPRESSION_FUNCTIONS["trim"], ("\u00e9",), [b"\xc3\xa9"]),
+    (EXPRESSION_FUNCTIONS["trim"], ("a", 5), None), (IDENTITY, ("",), None),
+    (EXPRESSION_FUNCTIONS["lower"], ("k",), [b"k", b"\xe2\x84\xaa"]),
+    (EXPRESSION_FUNCTIONS["lower"], ("\u00e9",), None)])
+def test_a_value_is_looked_up_only_under_texts_that_are_certain(function, values, texts):
+    assert texts_of_values(function, values) == texts
