@@ -17,10 +17,11 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from index_store.errors import FormatError, TableError, naming_table
 from index_store.file_slices import FileSlice
-from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.formats.file_map import FileMap, FileMapReader
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable
@@ -28,8 +29,8 @@ from index_store.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable
 __all__ = ["DataFile", "PartitionFiles", "read_files", "read_partitions"]
 
 PARTITION = "files"
-#: What a record or a deletion says: sizes by name, None for a deleted name; None instead of a map removes all.
-Change = Mapping[str, int | None] | None
+#: What a record says of a key; None removes it.
+Change = FileMap | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def read_partitions(metadata: MetadataTable) -> tuple[str, ...]:
         if metadata.data_timeline.last is None:
             return ()
         raise TableError(metadata.storage.absolute(PARTITION), "the list of partitions is missing")
-    return tuple(sorted("" if name == NON_PARTITIONED else name for name in found))
+    return tuple(sorted("" if name == NON_PARTITIONED else name for name in found.names.to_pylist()))
 
 
 def read_files(metadata: MetadataTable, partitions: Collection[str] | None = None) -> dict[str, PartitionFiles]:
@@ -103,42 +104,52 @@ def read_files(metadata: MetadataTable, partitions: Collection[str] | None = Non
     A partition without a record is left out: ``read_partitions`` tells whether it is one.
     """
     keys = None if partitions is None else [one or NON_PARTITIONED for one in partitions]
-    return {"" if key == NON_PARTITIONED else key: PartitionFiles.of(sizes)
-            for key, sizes in _merged(metadata, keys) if key != ALL_PARTITIONS}
+    return {"" if key == NON_PARTITIONED else key: files
+            for key, files in _merged(metadata, keys) if key != ALL_PARTITIONS}
 
 
-def _merged(metadata: MetadataTable, keys: Sequence[str] | None) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each key with its map, all layers of its file group on top of each other; one base record at a time."""
+def _merged(metadata: MetadataTable, keys: Sequence[str] | None) -> Iterator[tuple[str, PartitionFiles]]:
+    """Each key with its files, all layers of its file group on top of each other; one base record at a time."""
     metadata.check_complete(PARTITION)
     for group in metadata.groups(PARTITION):
         on_top: dict[str, list[Change]] = {}
         for key, change in _changes(metadata, replace(group, base_file=None), keys):
             on_top.setdefault(key, []).append(change)
         for key, change in _changes(metadata, replace(group, log_files=()), keys):
-            found = _apply(None, change)
-            for later in on_top.pop(key, ()):
-                found = _apply(found, later)
+            found = _united([change, *on_top.pop(key, ())])
             if found is not None:
                 yield key, found
         for key, changes in on_top.items():                   # partitions that are newer than the base file
-            found = None
-            for later in changes:
-                found = _apply(found, later)
+            found = _united(changes)
             if found is not None:
                 yield key, found
 
 
-def _apply(found: dict[str, int] | None, change: Change) -> dict[str, int] | None:
-    if change is None:
+def _united(changes: Sequence[Change]) -> PartitionFiles | None:
+    """The changes on top of each other, oldest first; None when the last one removes all."""
+    if len(changes) == 1 and changes[0] is not None and (alone := _sorted(changes[0])) is not None:
+        return alone
+    found: dict[str, int] | None = None
+    for change in changes:
+        if change is None:
+            found = None
+            continue
+        found = {} if found is None else found
+        for name, size in change.changes().items():
+            if size is None:
+                found.pop(name, None)
+            else:
+                found[name] = max(found.get(name, 0), size)
+    return None if found is None else PartitionFiles.of(found)
+
+
+def _sorted(change: FileMap) -> PartitionFiles | None:
+    """One record alone, as columns; None when it names a file twice."""
+    order = pc.sort_indices(change.names).to_numpy()
+    names, sizes = change.names.take(pa.array(order)), change.sizes[order]
+    if len(names) > 1 and pc.any(pc.equal(names[1:], names[:-1])).as_py():
         return None
-    if not found:
-        return {name: size for name, size in change.items() if size is not None}
-    for name, size in change.items():
-        if size is None:
-            found.pop(name, None)
-        else:
-            found[name] = max(found.get(name, 0), size)
-    return found
+    return PartitionFiles(names, np.maximum(sizes, 0)).where(~change.deleted[order])
 
 
 def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:
@@ -152,18 +163,13 @@ def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | No
 
 
 def _records(hfile: HFile, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:
-    reader = RecordReader(hfile.schema)
+    reader = FileMapReader(hfile.schema)
     wanted = None if keys is None else {key.encode("utf-8", "surrogatepass") for key in keys}
     for block in hfile.blocks(None if wanted is None else sorted(wanted)):
         for raw, start, end in entries(block):
-            if wanted is not None and raw not in wanted:
-                continue
-            try:
-                key = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise FormatError("a key is not text") from error
-            if start == end:
-                yield key, None
-                continue
-            sizes = unwrap(reader.read(block[start:end]).get("filesystemMetadata")) or {}
-            yield key, {name: None if info["isDeleted"] else info["size"] for name, info in sizes.items()}
+            if wanted is None or raw in wanted:
+                try:
+                    key = raw.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    raise FormatError("a key is not text") from error
+                yield key, None if start == end else reader.read(block, start, end)

@@ -7,11 +7,13 @@ instant that its name carries has committed; superseded versions count until the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from index_store.errors import TableError
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["FROM_LISTING", "FROM_METADATA", "DataFile", "Listing", "PartitionFiles"]
 
 FROM_METADATA, FROM_LISTING = "metadata table", "file listing"
-#: ``parse_base_name`` and ``parse_log_name`` for a whole column (RE2).
-_NAMES = (r"^(?:[^._][^_]*_\d+-\d+-\d+_(?P<base>\d+)\.(?:parquet|orc|hfile|vortex|lance)"
-          r"|\..+?_(?P<log>\d+)\.log\.\d+(?:_\d+-\d+-\d+)?)$")
+#: ``parse_base_name`` and ``parse_log_name`` for a whole column (RE2). Groups cost four times as much.
+_BASE = r"^[^._][^_]*_\d+-\d+-\d+_\d+\.(?:parquet|orc|hfile|vortex|lance)$"
+_LOG = r"^\..+?_(?P<instant>\d+)\.log\.\d+(?:_\d+-\d+-\d+)?$"
 
 
 class Listing:
@@ -152,20 +154,29 @@ class Listing:
         """The data files among them whose instant has committed."""
         if not len(files):
             return files
-        parsed = pc.extract_regex(files.names, _NAMES)
-        keep = np.zeros(len(files), np.bool_)
-        for kind in ("base", "log"):
-            instants = pc.struct_field(parsed, kind).fill_null("").dictionary_encode()
-            good = np.array([self._counts(kind, name) for name in instants.dictionary.to_pylist()], np.bool_)
-            keep |= good[instants.indices.to_numpy(zero_copy_only=False)]
+        is_log = pc.starts_with(files.names, ".").to_numpy(zero_copy_only=False)
+        keep = pc.match_substring_regex(files.names, _BASE).to_numpy(zero_copy_only=False).copy()
+        base = pc.split_pattern(files.names.filter(pa.array(keep)), "_", max_splits=1, reverse=True)
+        keep[keep] = _where(pc.list_element(base, 1), lambda tail: self._base_counts(tail.partition(".")[0]))
+        logs = pc.struct_field(pc.extract_regex(files.names.filter(pa.array(is_log)), _LOG), "instant")
+        keep[is_log] = _where(logs.fill_null(""), self._log_counts)
         return files.where(keep)
 
-    def _counts(self, kind: str, instant: str) -> bool:
+    def _base_counts(self, instant: str) -> bool:
+        return self._table.timeline.is_committed(instant)
+
+    def _log_counts(self, instant: str) -> bool:
+        """Version 6 names a log file after its base file's instant, which a compaction may still have to write."""
         timeline = self._table.timeline
-        if not instant:
-            return False
-        if kind == "log" and self._table.version < 8:         # the instant is the base file's, which may be to come
-            return timeline.is_committed(instant) or instant in timeline.pending_compactions
-        return timeline.is_committed(instant)
+        return bool(instant) and (timeline.is_committed(instant) or (
+            self._table.version < 8 and instant in timeline.pending_compactions))
+
+
+def _where(texts: pa.StringArray, counts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+    """``(n,) bool``: which texts count; each distinct one is asked for once."""
+    coded = texts.dictionary_encode()
+    good = np.array([counts(text) for text in coded.dictionary.to_pylist()], np.bool_)
+    found: npt.NDArray[np.bool_] = good[coded.indices.to_numpy(zero_copy_only=False)]
+    return found
 
 
