@@ -33,9 +33,10 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a table is: one text for all spellings of it, and the file system to read it from, if that is confined."""
+    """Where a table is: one text for all spellings of it; for a local one the root, and the confined file system."""
 
     path: str
+    root: str | None = None
     filesystem: Any = None
 
 
@@ -65,7 +66,9 @@ class Roots:
             path = os.path.realpath(path)
         for root in self._roots:
             if (root.scheme, root.authority) == (scheme, authority) and _is_below(path, root.path):
-                return Location(path if scheme == "file" else f"{scheme}://{authority}{path}", root.filesystem)
+                if scheme == "file":
+                    return Location(path, root.path, root.filesystem)
+                return Location(f"{scheme}://{authority}{path}")
         raise Refused("table", "the table is not below the roots of this sidecar")
 
 

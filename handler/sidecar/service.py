@@ -15,6 +15,7 @@ import asyncio
 import hashlib
 import hmac
 import json
+import random
 import time
 import weakref
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from evaluator.semantics import Semantics
+from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_files
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
 from handler.sidecar.listed import QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
@@ -70,6 +73,7 @@ class _Answer:
     skip: bytes = b""
     instant: str | None = None
     digest: int | None = None
+    audited: tuple[SkippedFile, ...] = ()
     covered: int = 0
     skipped: int = 0
     could_skip: int = 0
@@ -94,6 +98,7 @@ class Service:
         self._secret = settings.shared_secret()
         self._running = 0
         self._turned_off: set[str] = set()
+        self._audits = Audits(self._hear)
 
     @property
     def has_secret(self) -> bool:
@@ -200,7 +205,8 @@ class Service:
         return await loop.run_in_executor(self._threads, self._bits, asked, view, decision)
 
     def close(self) -> None:
-        """Let go of the threads."""
+        """Let go of the threads and of the audits."""
+        self._audits.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _bits(self, asked: _Asked, view: View, decision: Decision) -> _Answer:
@@ -219,8 +225,29 @@ class Service:
         bits = np.packbits(may_skip, bitorder="little").tobytes() if not because else b""
         is_known = places != NOT_KNOWN
         full = np.append(decision.full[view.files.slice_of] if len(view.files.slice_of) else [], False)
-        return _Answer(because, bits, view.instant, digest, int(np.count_nonzero(is_known)),
+        audited: tuple[SkippedFile, ...] = ()
+        if could_skip and random.random() < self.settings.audit_rate:
+            audited = tuple(self._to_audit(asked, view, decision, path) for path in
+                            choose_files(view.files, may_skip, places, self.settings.audit_files))
+        return _Answer(because, bits, view.instant, digest, audited, int(np.count_nonzero(is_known)),
                        0 if because else could_skip, could_skip, int(np.count_nonzero(full[places])), reasons, decision)
+
+    # -- audits
+
+    def _to_audit(self, asked: _Asked, view: View, decision: Decision, path: str) -> SkippedFile:
+        return SkippedFile(asked.location.path, asked.location.root, self.settings.storage_options, path,
+                           decision.plan.expression, view.opened.table.schema,
+                           Semantics.named(asked.question.engine, asked.question.time_zone or "UTC"),
+                           self.settings.audit_rows)
+
+    def _hear(self, file: SkippedFile, verdict: Verdict) -> None:
+        """Count a verdict; a wrong skip ends the pruning of its table until the sidecar is started again."""
+        self.metrics.audits.labels(verdict).inc()
+        if verdict == "failed":
+            self._turned_off.add(file.table)
+            self.metrics.alarm.set(len(self._turned_off))
+            self.journal.say("audit_failed", "error", table=file.table, file=file.path,
+                             consequence="this table is not pruned any more; keep the file and report it")
 
     def _reply(self, asked: _Asked, answer: _Answer, seconds: float) -> PruneReply:
         because = BECAUSE[answer.because] if answer.because else ""
@@ -229,6 +256,7 @@ class Service:
                         because, answer.reasons, seconds,
                         None if answer.decision is None else weakref.ref(answer.decision))
         self.reports.add(report)
+        self._audits.audit(list(answer.audited))
         self._count(asked, answer)
         self.journal.answered(report, answer.because)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]

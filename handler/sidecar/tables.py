@@ -28,6 +28,7 @@ from handler.sidecar.view import Decision, Question, View
 from handler.tables import OpenTable
 from index_store.metadata_table import timeline_directory
 from index_store.properties import read_properties
+from index_store.snapshots import default_cache
 from index_store.storage import Storage
 from index_store.table import Table
 
@@ -210,7 +211,7 @@ class Tables:
         return Storage.at(location.path, location.filesystem, options)
 
     def _open(self, entry: _Entry) -> View:
-        return View(OpenTable(Table(self._storage(entry.location), entry.options)))
+        return View(OpenTable(Table(self._storage(entry.location), entry.options), default_cache()))
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

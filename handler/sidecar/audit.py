@@ -1,0 +1,161 @@
+"""Audits: files that an answer allowed to skip are read, and every row is held against the filter.
+
+The row-level reference (``evaluator.reference``) decides, which shares nothing with the rules that skipped the file;
+where it has no form for a condition the verdict is "undecided". Audits run one after the other in a process of their
+own, with the least priority: they cost the answers nothing but the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import multiprocessing
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import fs, parquet
+
+from evaluator.errors import SargoError, UnsupportedError
+from evaluator.expression import HudiExpression, column_names
+from evaluator.reference import value_of
+from evaluator.schema import Schema
+from evaluator.semantics import Semantics
+from handler.sidecar.confined import ConfinedFileSystem
+from handler.sidecar.listed import KnownFiles
+from handler.sidecar.names import Places
+from index_store.storage import Storage
+
+__all__ = ["Audits", "SkippedFile", "Verdict", "audit_file", "choose_files"]
+
+Verdict = Literal["passed", "undecided", "failed"]
+#: Audits that wait; an answer that would add one more is not audited.
+_MOST_WAITING = 4
+_BATCH = 10_000
+_UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file to read, and what no row of it may satisfy.
+
+    root        the folder that local files must lie below, None for a table that is not local
+    semantics   whose rules hold for the filter
+    """
+
+    table: str
+    root: str | None
+    storage_options: Mapping[str, str]
+    path: str
+    expression: HudiExpression
+    schema: Schema
+    semantics: Semantics
+    most_rows: int
+
+
+def choose_files(files: KnownFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[str]:
+    """Up to so many of the Parquet base files that may be skipped, drawn by lot."""
+    found = np.unique(places[may_skip])
+    bases = found[files.is_base[found]].tolist()
+    drawn = random.sample(bases, min(most, len(bases)))
+    chosen = [files.slices[int(files.slice_of[place])].base_file for place in drawn]
+    return [path for path in chosen if path is not None and path.endswith(".parquet")]
+
+
+def audit_file(file: SkippedFile) -> Verdict:
+    """Read a file and hold its first ``most_rows`` rows against the filter."""
+    try:
+        seen: set[tuple[Any, ...]] = set()
+        for row in _rows(file):
+            values = tuple(row.values())
+            if values in seen:
+                continue
+            seen.add(values)
+            if value_of(file.expression, row, file.schema, file.semantics) is True:
+                return "failed"
+    except (SargoError, OSError, ArithmeticError, ValueError, TypeError, pa.ArrowException):
+        return "undecided"
+    return "passed"
+
+
+def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
+    """The rows in the value form of ``evaluator.types``, the filter's columns only."""
+    confined = None if file.root is None else fs.PyFileSystem(ConfinedFileSystem(file.root))
+    storage = Storage.at(file.table, confined, None if confined is not None else file.storage_options)
+    wanted = {}
+    for name in column_names(file.expression):
+        field = file.schema.resolve(name)
+        if field is None:
+            raise UnsupportedError(f"column {name} is not in the table, or its name is ambiguous")
+        wanted[field.name] = field.name.partition(".")[0]
+    with storage.input_file(file.path) as stream:
+        opened = parquet.ParquetFile(stream)
+        if not set(wanted.values()) <= set(opened.schema_arrow.names):
+            raise UnsupportedError("a column of the filter is not in the file")
+        left = file.most_rows
+        for batch in opened.iter_batches(min(_BATCH, file.most_rows), columns=sorted(set(wanted.values()))):
+            for row in batch.slice(0, left).to_pylist():
+                yield {name: _value(row[top], name.split(".")[1:]) for name, top in wanted.items()}
+            left -= len(batch)
+            if left <= 0:
+                return
+
+
+def _value(value: Any, path: list[str]) -> Any:
+    for name in path:
+        value = None if value is None else value[name]
+    if isinstance(value, datetime.datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+        return (moment - _UTC_EPOCH) // _MICROSECOND
+    if isinstance(value, datetime.date):
+        return (value - _UTC_EPOCH.date()).days
+    return value
+
+
+class Audits:
+    """Runs audits in the background. ``heard`` is told every verdict, on the event loop."""
+
+    def __init__(self, heard: Callable[[SkippedFile, Verdict], None]) -> None:
+        self._heard = heard
+        self._pool: ProcessPoolExecutor | None = None
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    def audit(self, files: list[SkippedFile]) -> None:
+        """Audit these files when their turn comes; not at all when too many wait already."""
+        if not files or len(self._waiting) >= _MOST_WAITING:
+            return
+        task = asyncio.ensure_future(self._audit(files))
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+
+    async def _audit(self, files: list[SkippedFile]) -> None:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+        for file in files:
+            try:
+                verdict: Verdict = await asyncio.get_running_loop().run_in_executor(self._pool, audit_file, file)
+            except Exception:  # the process ended, or a filter cannot be sent to it
+                self._pool, verdict = None, "undecided"
+            self._heard(file, verdict)
+            if self._pool is None:
+                return
+
+    def close(self) -> None:
+        """Audit no more."""
+        for task in self._waiting:
+            task.cancel()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(19)
