@@ -1,8 +1,9 @@
 """Evaluation of a table in two layers: each by itself, the answers in the numbers of the whole.
 
 The base keeps its indexes whatever a commit replaces, and dead slices are dropped from its answers. Every answer is
-the one that ``evaluator.evaluate`` gives for the joined statistics, bit for bit; only what is left open because a
-function was asked too often (``evaluator.descent``) is counted by layer.
+the one that ``evaluator.evaluate`` gives for the joined statistics, bit for bit, with two exceptions that lose nothing:
+how often a function is asked before the rest is left open (``evaluator.descent``) is counted by layer, and of a slice
+that is known to hold no row at all either may say less.
 
 Keys are looked up once, for the slices that the statistics of both layers leave.
 """

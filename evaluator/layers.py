@@ -75,21 +75,27 @@ class Layers:
 
     def whole_of_base(self, rows: npt.NDArray[Any]) -> Rows:
         """Ascending slices of the base by their numbers in the whole; dead ones are left out."""
-        dead, count = self.dead, len(rows)
-        if not len(dead) or not count:
-            return rows.astype(np.int64, copy=False)
-        if count < len(dead):
-            before = dead.searchsorted(rows)
-            alive = dead[np.minimum(before, len(dead) - 1)] != rows
-            found: Rows = (rows - before)[alive]
+        return self.join_rows(rows, rows[:0])
+
+    def join_rows(self, base: npt.NDArray[Any], delta: npt.NDArray[Any]) -> Rows:
+        """Ascending slices of either layer by their numbers in the whole; dead ones are left out."""
+        count = len(base)
+        found = np.empty(count + len(delta), np.int64)
+        np.add(delta, self.live, out=found[count:])
+        if not len(self.dead) or not count:
+            found[:count] = base
             return found
-        edges = np.empty(len(dead) + 2, np.int64)  # of the stretches of rows between dead ones
-        edges[0], edges[-1] = 0, count
-        places = edges[1:-1]
-        places[:] = rows.searchsorted(dead)
-        held = rows.take(places, mode="clip") == dead
-        shifted: Rows = rows - np.repeat(self._counts, edges[1:] - edges[:-1])
-        return np.delete(shifted, places[held]) if held.any() else shifted
+        if count < len(self.dead):
+            before = self.dead.searchsorted(base)
+            held = np.flatnonzero(self.dead.take(before, mode="clip") == base)
+        else:
+            edges = np.empty(len(self.dead) + 2, np.int64)  # of the stretches between dead slices
+            edges[0], edges[-1] = 0, count
+            edges[1:-1] = base.searchsorted(self.dead)
+            before = np.repeat(self._counts, edges[1:] - edges[:-1])
+            held = edges[1:-1][base.take(edges[1:-1], mode="clip") == self.dead]
+        np.subtract(base, before, out=found[:count])
+        return np.delete(found, held) if len(held) else found
 
     def base_of_whole(self, rows: npt.NDArray[Any]) -> Rows:
         """Slices of the whole that are of the base, in any order, by their numbers in the base."""
@@ -100,10 +106,6 @@ class Layers:
         """Slices of the whole, in any order: those of the base and those of the delta, by their numbers there."""
         in_base = rows < self.live
         return self.base_of_whole(rows[in_base]), rows[~in_base] - self.live
-
-    def join_rows(self, base: npt.NDArray[Any], delta: npt.NDArray[Any]) -> Rows:
-        """Ascending slices of either layer by their numbers in the whole; dead ones are left out."""
-        return np.concatenate((self.whole_of_base(base), delta + self.live))
 
     # -- values, one for each slice
 

@@ -16,16 +16,9 @@ from evaluator.columns import ColumnStatistics
 from evaluator.evaluate import Source, evaluate
 from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from tests.evaluator.arrow_form import mapped, stored
 from tests.evaluator.test_search import SCHEMA, TYPES, Table
-from tests.evaluator.test_stored_bounds import objects, stored
-
-
-def mapped(index: ColumnIndex, of: Type) -> ColumnIndex:
-    """The same index from bytes, as they are read from a file."""
-    def again(part: Any) -> Any:
-        return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part
-
-    return ColumnIndex.from_parts(of, {name: again(part) for name, part in index.parts().items()})
+from tests.evaluator.test_stored_bounds import objects
 
 
 @pytest.mark.parametrize("seed", range(12))

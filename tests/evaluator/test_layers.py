@@ -27,8 +27,8 @@ from evaluator.semantics import ENGINES, Semantics
 from evaluator.stored_bounds import StoredBounds
 from evaluator.types import INT, STRING
 from tests.evaluator.answers_of import all_answers
+from tests.evaluator.arrow_form import read_only, stored
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
-from tests.evaluator.test_stored_bounds import read_only, stored
 
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
 

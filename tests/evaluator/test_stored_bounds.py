@@ -23,9 +23,10 @@ from evaluator.expression import column_names
 from evaluator.populations import populations_of
 from evaluator.schema import Field, Schema
 from evaluator.semantics import ENGINES, Semantics
-from evaluator.stored_bounds import StoredBounds, concatenated, is_storable, taken
+from evaluator.stored_bounds import StoredBounds, concatenated, taken
 from evaluator.types import BINARY, INT, STRING, Kind, Type, decimal_type
 from tests.evaluator.answers_of import all_answers
+from tests.evaluator.arrow_form import stored
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 
 WIDE = decimal_type(38, 4)
@@ -40,22 +41,6 @@ def objects(values: list[Any]) -> npt.NDArray[Any]:
     array = np.empty(len(values), object)
     array[:] = values
     return array
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """As a file that is mapped into memory."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def stored(known: ColumnStatistics) -> ColumnStatistics:
-    """The same statistics, bounds in Arrow where they can be, nothing that could be written to."""
-    lo, hi = (StoredBounds.of(bound, known.type) if is_storable(known.type) else read_only(np.asarray(bound))
-              for bound in (known.lo, known.hi))
-    parts = None if known.parts is None else Parts(stored(known.parts.statistics), read_only(known.parts.slice_of))
-    return ColumnStatistics(known.type, lo, hi, read_only(known.lo_known), read_only(known.hi_known),
-                            read_only(known.null_count), read_only(known.row_count), read_only(known.trust), parts)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@
     growth         a slice that is united with another never loses a value from its outcome
     intersection   what a further source says never adds a value
     search         the kept and the fully matched slices are found without the outcomes, with an index and without
+    layers         a base with dead slices and a delta say of every slice what the whole table says
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from evaluator import outcome
 from evaluator.bind import bind
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.evaluate import Evaluation, Source, evaluate, evaluate_slice, interval_at
+from evaluator.layered_evaluation import evaluate_layers
 from evaluator.outcome import Outcomes
 from evaluator.semantics import Semantics
 from tests.prove.oracle import closed, required, rows_outcomes
@@ -75,6 +77,7 @@ def check(expression: ex.HudiExpression, semantics: Semantics, table: Table, rng
             failures += _alone(expression, semantics, table, rng)
         case 2 | 3:
             failures += _search(expression, semantics, table, evaluation)
+            failures += _layers(expression, semantics, table, evaluation)
         case _:
             failures += _laws(expression, semantics, table, evaluation.outcomes)
     return Answer(evaluation, values, wanted, tuple(failures))
@@ -122,6 +125,18 @@ def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, p
         wide = outcomes_of(expression, semantics, [table.wide], len(table.wide_rows))
         failures += [replace(one, index=int(table.wide_rows[one.index])) for one in _rows_differ(
             expression, semantics, wide, whole[table.wide_rows], _without_rows(table)[table.wide_rows])]
+    return failures
+
+
+def _layers(expression: ex.HudiExpression, semantics: Semantics, table: Table, plain: Evaluation) -> list[Failure]:
+    """What an evaluation by layers says, against the outcomes; slices without any row again may have any."""
+    found = evaluate_layers(bind(expression, SCHEMA, semantics), table.layers, table.layered)
+    failures = [replace(one, law="layers") for one in _rows_differ(expression, semantics, found, plain.outcomes,
+                                                                   _without_rows(table))]
+    pairs = [(found.outcomes, plain.outcomes),
+             *((mine.outcomes, theirs.outcomes) for mine, theirs in zip(found.leaves, plain.leaves, strict=True))]
+    for mine, theirs in pairs:
+        failures += _different("layers", expression, semantics, np.where(_without_rows(table), theirs, mine), theirs)
     return failures
 
 

@@ -21,12 +21,15 @@ import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics, from_values
 from evaluator.evaluate import Source
+from evaluator.layered_sources import LayeredSource
+from evaluator.layers import Layers
 from evaluator.leaves import Lookup
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import Proof
 from index_store.kinds.slice_union import SliceFiles, unite
+from tests.evaluator.arrow_form import mapped, stored
 from tests.prove.values import TYPES, draw
 from tests.prove.writers import Writer
 
@@ -55,6 +58,7 @@ class Table:
 
     ``sources`` are all the sources: the index with its parts, and in some rounds a second kind. ``indexed`` are they
     with an index for searching; ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, many times each.
+    In half of the rounds the indexed ones are in Arrow form. ``layered`` are ``sources`` in the two ``layers``.
     ``palettes`` are the values of each column, for the filters; ``told`` counts what the writers did.
     """
 
@@ -67,6 +71,8 @@ class Table:
     indexed: tuple[Source, ...] = ()
     wide: Source | None = None
     wide_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    layers: Layers = field(default_factory=lambda: Layers(0, np.zeros(0, np.int64), 0))
+    layered: tuple[LayeredSource, ...] = ()
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Table:
@@ -100,7 +106,7 @@ class Table:
         table = cls(tuple(rows), holds, statistics, (Source("column_stats", statistics),), palettes, told)
         if rng.random() < 0.35:
             table = replace(table, sources=(*table.sources, _second_kind(rng, table)))
-        return _with_indexes(rng, table)
+        return _in_layers(rng, _with_indexes(rng, table))
 
 
 def _rows(rng: random.Random, palettes: Mapping[str, Sequence[Any]]) -> list[Row]:
@@ -180,15 +186,54 @@ def _statistics(rng: random.Random, writer: Writer, name: str, rows: Sequence[Ro
 def _with_indexes(rng: random.Random, table: Table) -> Table:
     """Few edges and small blocks, so that codes tie and blocks are met; or as many as a real index has."""
     edges, block = rng.choice(((1, 4), (2, 8), (3, 16), (7, 32), (60_000, 1024)))
-    indexed = tuple(replace(source, statistics={name: s.indexed(edges, block) for name, s in source.statistics.items()})
+    in_arrow = rng.random() < 0.5
+
+    def index(statistics: ColumnStatistics) -> ColumnStatistics:
+        found = statistics.indexed(edges, block)
+        if not in_arrow or found.index is None:
+            return found
+        return replace(stored(found), index=mapped(found.index, found.type))
+
+    indexed = tuple(replace(source, statistics={name: index(s) for name, s in source.statistics.items()})
                     for source in table.sources)
     if rng.random() < 0.8:
         return replace(table, indexed=indexed)
     rows = np.sort(np.array(rng.choices(range(SLICES), k=WIDE)))
     if rng.random() < 0.5:
         np.random.default_rng(rng.randrange(1 << 30)).shuffle(rows)
-    wide = {name: replace(s, parts=None).take(rows).indexed(edges, block) for name, s in table.statistics.items()}
+    wide = {name: index(replace(s, parts=None).take(rows)) for name, s in table.statistics.items()}
     return replace(table, indexed=indexed, wide=Source("column_stats", wide), wide_rows=rows)
+
+
+def _in_layers(rng: random.Random, table: Table) -> Table:
+    """The same slices as a base, indexed or not, some of whose slices are dead, and a delta."""
+    delta, dead = rng.choice((0, 1, 40, 250, SLICES)), rng.choice((0, 1, 60))
+    base = SLICES - delta + dead
+    layers = Layers(base, np.array(sorted(rng.sample(range(base), dead)), np.int64), delta)
+    edges, block = rng.choice(((1, 4), (60_000, 1024)))
+    layered = []
+    for source in table.sources:
+        halves = LayeredSource.split(layers, source)
+        if rng.random() < 0.3:
+            layered.append(halves)
+            continue
+        base_of = {name: _raised(rng, layers, s) for name, s in halves.base.statistics.items()}
+        if rng.random() < 0.7:
+            base_of = {name: s.indexed(edges, block) for name, s in base_of.items()}
+        delta_of = dict(halves.delta.statistics)
+        layered.append(LayeredSource.joined(layers, Source(source.name, base_of), Source(source.name, delta_of),
+                                            source.may_hold))
+    return replace(table, layers=layers, layered=tuple(layered))
+
+
+def _raised(rng: random.Random, layers: Layers, statistics: ColumnStatistics) -> ColumnStatistics:
+    """With statistics of other slices where the dead ones are: nobody may see them."""
+    rows = np.arange(len(statistics))
+    alive = np.setdiff1d(rows, layers.dead)
+    if not len(alive):
+        return statistics
+    rows[layers.dead] = rng.choices(alive.tolist(), k=len(layers.dead))
+    return replace(replace(statistics, parts=None).take(rows), parts=statistics.parts)
 
 
 def _second_kind(rng: random.Random, table: Table) -> Source:

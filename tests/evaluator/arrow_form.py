@@ -1,0 +1,39 @@
+"""Statistics and indexes as they come out of a file that is mapped into memory: bounds in Arrow, arrays read only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.column_index import ColumnIndex
+from evaluator.columns import ColumnStatistics, Parts
+from evaluator.stored_bounds import StoredBounds, is_storable
+from evaluator.types import Type
+
+__all__ = ["mapped", "read_only", "stored"]
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers, not to be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def stored(known: ColumnStatistics) -> ColumnStatistics:
+    """The same statistics without index, bounds in Arrow where they can be."""
+    lo, hi = (StoredBounds.of(np.asarray(bound), known.type) if is_storable(known.type)
+              else read_only(np.asarray(bound)) for bound in (known.lo, known.hi))
+    parts = None if known.parts is None else Parts(stored(known.parts.statistics), read_only(known.parts.slice_of))
+    return ColumnStatistics(known.type, lo, hi, read_only(known.lo_known), read_only(known.hi_known),
+                            read_only(known.null_count), read_only(known.row_count), read_only(known.trust), parts)
+
+
+def mapped(index: ColumnIndex, of: Type) -> ColumnIndex:
+    """The same index from the bytes of its parts."""
+    def again(part: Any) -> Any:
+        return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part
+
+    return ColumnIndex.from_parts(of, {name: again(part) for name, part in index.parts().items()})
