@@ -2,9 +2,12 @@
 
     1 GZ      a gzip member, its CRC checked     isal when installed (half the time), else zlib
     2 NONE    as it is
-    3 SNAPPY, 4 LZ4, 6 ZSTD                      need the optional package cramjam
+    3 SNAPPY, 4 LZ4       Hadoop's block stream, of raw chunks      need the optional package cramjam
+    6 ZSTD                frames (Hadoop's own codec), or Hadoop's block stream of frames (HBase's since 2.5)
 
-Hudi writes GZ; the others come from a changed configuration. LZO and BZIP2 are refused by name.
+Hudi writes GZ; the others come from a changed configuration. LZO and BZIP2 are refused by name. Nothing is made that is
+larger than the block's header says, or than its codec can have packed into so few bytes.
+Source: Hadoop ``BlockCompressorStream``, ``ZStandardCodec``; HBase ``io.compress.zstd.ZstdCodec``.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 
 from index_store.errors import FormatError
 
-__all__ = ["CODECS", "inflate"]
+__all__ = ["CODECS", "GZ", "inflate"]
 
 _zlib: Any = zlib
 with suppress(ImportError):
@@ -27,8 +30,12 @@ with suppress(ImportError):
     import cramjam as _cramjam
 
 CODECS = {0: "LZO", 1: "GZ", 2: "NONE", 3: "SNAPPY", 4: "LZ4", 5: "BZIP2", 6: "ZSTD"}
+GZ = 1
 #: No block of the metadata table comes near this; a larger claim is damage, not data.
-LARGEST = 1 << 30
+LARGEST = 1 << 28
+#: The most that a byte of these codecs can become; ZSTD has no such limit.
+_MOST = {1: 1032, 3: 64, 4: 255}
+_ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 
 
 def inflate(codec: int, data: bytes | memoryview, size: int) -> bytes:
@@ -36,9 +43,11 @@ def inflate(codec: int, data: bytes | memoryview, size: int) -> bytes:
     if not 0 <= size <= LARGEST:
         raise FormatError(f"a block claims {size} uncompressed bytes")
     if codec == 2:
-        if len(data) < size:
-            raise FormatError("a block is shorter than its header says")
-        return bytes(data[:size])
+        if len(data) != size:
+            raise FormatError(f"a block has {len(data)} bytes, its header says {size}")
+        return bytes(data)
+    if size > _MOST.get(codec, size) * (len(data) + 64):
+        raise FormatError(f"a block claims {size} bytes in {len(data)} compressed ones")
     try:
         plain = _gzip(data, size) if codec == 1 else _optional(codec, bytes(data), size)
     except FormatError:
@@ -66,13 +75,21 @@ def _optional(codec: int, data: bytes, size: int) -> bytes:
         raise FormatError(f"compression codec {name} is not supported")
     if _cramjam is None:
         raise FormatError(f"compression codec {name} needs the package cramjam")
-    if codec == 6:
-        return bytes(_cramjam.zstd.decompress(data, output_len=size))
-    decompress: Callable[[bytes, int], bytes] = _snappy if codec == 3 else _lz4
+    if codec == 6 and data[:4] == _ZSTD_FRAME:
+        return _zstd(data, size)
+    decompress: Callable[[bytes, int], bytes] = {3: _snappy, 4: _lz4, 6: _zstd}[codec]
     return _hadoop_chunks(data, size, decompress)
 
 
-def _snappy(chunk: bytes, _: int) -> bytes:
+def _zstd(data: bytes, room: int) -> bytes:
+    plain = bytearray(room)                                # what is longer does not fit, and is an error
+    length = _cramjam.zstd.decompress_into(data, plain)
+    return bytes(plain[:length])
+
+
+def _snappy(chunk: bytes, room: int) -> bytes:
+    if _cramjam.snappy.decompress_raw_len(chunk) > room:
+        raise FormatError("a compressed chunk is larger than its block")
     return bytes(_cramjam.snappy.decompress_raw(chunk))
 
 

@@ -100,14 +100,16 @@ def test_codecs_of_the_optional_package_are_named_when_it_is_missing(codec, name
         inflate(codec, b"x", 1)
 
 
-@pytest.mark.parametrize("codec", [3, 4, 6])
-def test_codecs_of_the_optional_package_are_read(codec):
+@pytest.mark.parametrize(("codec", "framed"), [(3, True), (4, True), (6, False), (6, True)])
+def test_codecs_of_the_optional_package_are_read(codec, framed):
+    """ZSTD stands alone (Hadoop's codec) or in Hadoop's block stream (HBase's own codec since 2.5)."""
     cramjam = pytest.importorskip("cramjam")
     plain = b"columnar " * 500
-    if codec == 6:
-        data = bytes(cramjam.zstd.compress(plain))
+    if not framed:
+        data = bytes(cramjam.zstd.compress(plain[:2000])) + bytes(cramjam.zstd.compress(plain[2000:]))
     else:
-        pack = cramjam.snappy.compress_raw if codec == 3 else lambda p: cramjam.lz4.compress_block(p, store_size=False)
+        pack = {3: cramjam.snappy.compress_raw, 4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
+                6: cramjam.zstd.compress}[codec]
         chunks = [bytes(pack(part)) for part in (plain[:2000], plain[2000:])]
         data = len(plain).to_bytes(4, "big") + b"".join(len(c).to_bytes(4, "big") + c for c in chunks)
     assert inflate(codec, data, len(plain)) == plain
@@ -124,6 +126,30 @@ def test_a_block_that_grows_beyond_its_header_is_refused():
         inflate(1, bomb, 1000)
     with pytest.raises(FormatError, match="uncompressed bytes"):
         inflate(1, bomb, 1 << 40)
+    with pytest.raises(FormatError, match="claims 200000000 bytes in"):
+        inflate(1, bomb[:5000], 200_000_000)
+
+
+@pytest.mark.parametrize("codec", [3, 4, 6])
+def test_chunks_that_grow_beyond_their_block_are_refused(codec):
+    cramjam = pytest.importorskip("cramjam")
+    plain = bytes(10**6)
+    packed = {3: cramjam.snappy.compress_raw, 4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
+              6: cramjam.zstd.compress}[codec](plain)
+    chunk = len(bytes(packed)).to_bytes(4, "big") + bytes(packed)
+    for claimed in (1000, 10**6 - 1):
+        with pytest.raises(FormatError):
+            inflate(codec, claimed.to_bytes(4, "big") + chunk, claimed)
+    with pytest.raises(FormatError):
+        inflate(codec, bytes(packed), 1000)
+    assert inflate(codec, (10**6).to_bytes(4, "big") + chunk, 10**6) == plain
+
+
+def test_a_block_that_is_stored_as_it_is_has_the_size_that_its_header_says():
+    assert inflate(2, b"abc", 3) == b"abc"
+    for size in (2, 4):
+        with pytest.raises(FormatError, match="its header says"):
+            inflate(2, b"abc", size)
 
 
 @settings(max_examples=40, deadline=None)
