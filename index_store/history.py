@@ -5,9 +5,10 @@
                                                ``<first instant>_<last instant>_<level>.parquet``
     6         ``.hoodie/archived/``            nothing: an instant's name is all the time there is
 
-Only the files whose range of names holds an instant that is asked for are read. An instant that the history does not
-know, or a history that cannot be read, has no completion time: the caller decides what is safe then. Source:
-``LSMTimeline``, ``CompletionTimeQueryViewV2``.
+The files whose names promise an instant that is asked for are read first, and the others when it is not in them: an
+upgrade from version 6 writes instants in no order, and names a file by its first and last row. An instant that the
+history does not know, or a history that cannot be read, has no completion time: the caller decides what is safe then.
+Source: ``LSMTimeline``, ``CompletionTimeQueryViewV2``.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ class History:
 
     def completion(self, name: str) -> str | None:
         """When an archived instant completed, or None when the history does not tell."""
-        if name not in self._times:
-            for file, first, last in self._files:
-                if first <= name <= last and file not in self._read:
-                    self._read.add(file)
-                    self._load(file)
+        for promised in (True, False):
+            if name not in self._times:
+                for file, first, last in self._files:
+                    if (first <= name <= last) is promised and file not in self._read:
+                        self._read.add(file)
+                        self._load(file)
         return self._times.get(name)
 
     @property

@@ -31,6 +31,9 @@ __all__ = ["WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline
 #: Actions that write data files. A finished clustering is a replacecommit, a finished compaction a commit.
 WRITE_ACTIONS = frozenset({"commit", "deltacommit", "replacecommit"})
 _COMPACTIONS = frozenset({"compaction", "logcompaction"})
+#: Table services write with the schema that they were planned with (``WriteOperationType.canUpdateSchema``).
+_SERVICES = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
+_SERVICE_WORDS = (b"CLUSTER", b"COMPACT", b"INDEX")
 _NAME = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?")
 _DATE_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?)?")
 
@@ -97,6 +100,14 @@ class Timeline:
     def ahead(self, instants: Iterable[Instant]) -> AbstractContextManager[None]:
         """Inside the block the details of these instants are on their way already, where each costs a round trip."""
         return nullcontext() if self.storage is None else self.storage.ahead([one.file for one in instants if one.file])
+
+    def may_set_schema(self, instant: Instant) -> bool:
+        """Whether the schema that a write noted can be the table's: not that of a table service."""
+        if self.storage is None or not instant.file:
+            return True
+        data = self.storage.read(instant.file)
+        return (not any(word in data for word in _SERVICE_WORDS)
+                or self.details(instant).get("operationType") not in _SERVICES)
 
     def details(self, instant: Instant) -> Mapping[str, Any]:
         """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
