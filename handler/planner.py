@@ -17,7 +17,6 @@ import numpy as np
 
 from evaluator.bind import bind
 from evaluator.errors import SargoError
-from evaluator.evaluate import Source, evaluate
 from evaluator.expression import Unknown
 from evaluator.needs import Needs, needs_of
 from evaluator.semantics import Semantics, process_time_zone
@@ -25,7 +24,7 @@ from handler.explanation import Explanation
 from handler.filters import Filter, default_engine, read_filter
 from handler.plan import Plan, Reason
 from handler.sql import Engine
-from handler.tables import OpenTable, TableAt, open_table
+from handler.tables import OpenTable, open_table
 
 __all__ = ["prune"]
 
@@ -89,15 +88,15 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     try:
         bound = bind(expression, opened.table.schema_at(at.slices.instant), Semantics.named(chosen, time_zone))
         watch.lap("bind")
-        sources = _ask(at, needs_of(bound.leaves), fail)
+        answers = at.ask(needs_of(bound.leaves), lambda kind, error: fail("store", f"{kind} cannot be read", error))
         watch.lap("statistics")
-        evaluation = evaluate(bound, n, sources)
+        evaluation = answers.evaluate(bound, n)
         kept = evaluation.kept_rows
         watch.lap("evaluate")
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
-        explanation = Explanation(bound, evaluation, sources, n)
+        explanation = Explanation(bound, evaluation, answers.sources, n)
         said = {reason.text for reason in reasons}
         reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves
                     if leaf.reason and leaf.reason not in said]
@@ -105,23 +104,12 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, kept,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
                 None if explanation is None else opened.table.schema,
-                lambda columns: _ask(at, Needs(bounds=tuple(columns)), _say_nothing))
+                lambda columns: at.ask(Needs(bounds=tuple(columns)), _say_nothing).sources)
 
 
-def _ask(at: TableAt, asked: Needs, fail: _Fail) -> list[Source]:
-    """What every kind says to the questions; a failure is a reason and leaves out what failed."""
-    sources = []
-    for known in at.knowledge:
-        def on_failure(error: Exception, name: str = known.kind.name) -> None:
-            fail("store", f"{name} cannot be read", error)
-
-        sources.append(known.source(asked, on_failure))
-    return sources
-
-
-def _say_nothing(scope: str, what: str, error: Exception) -> None:
+def _say_nothing(kind: str, error: Exception) -> None:
     """What is asked for after the answer can only be left out (C4)."""
-    del scope, what, error
+    del kind, error
 
 
 def _why_unknown(text: str, reason: str) -> str:

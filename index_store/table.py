@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from evaluator.schema import Schema
 from evaluator.types import STRING, Kind, Type
+from index_store.commit_schema import find_schema
 from index_store.errors import FormatError, TableError
 from index_store.file_slices import FileSlices, build_slices
 from index_store.index_info import IndexInfo, read_index_info
@@ -122,7 +123,10 @@ class Table:
         until = [instant for instant in reversed(self.timeline.writes) if instant.requested <= name]
         setting = (instant for instant in until if self.timeline.may_set_schema(instant))
         for instant in chain(setting, until):
-            text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
+            where = self.timeline.storage
+            text = find_schema(where.read(instant.file)) if where is not None and instant.file else None
+            if text is None:
+                text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
             if text:
                 return str(text), instant.file
         return "", ""
@@ -249,6 +253,10 @@ class Table:
                     for file_id in file_ids:
                         gone.setdefault((partition, file_id), instant.requested)
         return gone
+
+    def has_replaced(self, group: tuple[str, str]) -> bool:
+        """Whether a file group (partition, file id) was replaced by an instant that is still in the timeline."""
+        return group in self._replaced
 
     @cached_property
     def listing(self) -> Listing:
