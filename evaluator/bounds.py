@@ -202,7 +202,10 @@ def distrust_reordered_text(values: Iterable[str], *, upper: bool) -> Mask:
         if upper:
             return any("\ue000" <= char <= "\uffff" for char in text)
         return any(char > "\uffff" or char == "\ufffd" for char in text)
-    return np.fromiter((suspicious(text) for text in values), np.bool_)
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if "".join(listed).isascii():
+        return np.zeros(len(listed), np.bool_)
+    return np.fromiter((suspicious(text) for text in listed), np.bool_, len(listed))
 
 
 def distrust_inverted_bounds(lo: npt.NDArray[Any], hi: npt.NDArray[Any]) -> Mask:

@@ -12,6 +12,7 @@ Both ways give the same. Damage is a FormatError with the place of its block in 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from index_store.errors import FormatError
 from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.block_batches import BlockBatch, batches
-from index_store.formats.hfile import HFile, entries
+from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.lockstep import Bail, Places, walk, words_of
 from index_store.formats.stats_columns import StatsColumns
 from index_store.formats.stats_lockstep import StatsLockstep
@@ -52,10 +53,8 @@ def read_statistics(hfile: HFile, columns: Collection[bytes] | None = None) -> I
     Records of one key come in the order of the file. Raises FormatError.
     """
     wanted = None if columns is None else sorted(columns)
-    schema = hfile.schema
-    decoder = ColumnStatsDecoder(schema)
-    lockstep = StatsLockstep(schema) if hfile.entry_count > FEW_RECORDS else None
-    if lockstep is None or not lockstep.applies:
+    decoder, lockstep = _decoders(hfile.info.get(b"schema", b""))
+    if hfile.entry_count <= FEW_RECORDS or not lockstep.applies:
         for block in hfile.stored_blocks(wanted):
             data = block.inflated()
             yield from _one_by_one(data, block.offset, decoder, columns)
@@ -64,6 +63,13 @@ def read_statistics(hfile: HFile, columns: Collection[bytes] | None = None) -> I
     for batch in batches(hfile, wanted):
         yield from reader.read(batch)
     yield from reader.rest()
+
+
+@lru_cache(maxsize=16)
+def _decoders(schema: bytes) -> tuple[ColumnStatsDecoder, StatsLockstep]:
+    """Both ways to decode records of a schema; all HFiles of a table have one or two of them."""
+    parsed = parse_schema(schema)
+    return ColumnStatsDecoder(parsed), StatsLockstep(parsed)
 
 
 def _one_by_one(data: bytes, offset: int, decoder: ColumnStatsDecoder, columns: Collection[bytes] | None

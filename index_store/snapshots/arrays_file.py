@@ -11,6 +11,7 @@ size and times that was done. Opening a file that bears its mark costs the same 
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -86,9 +87,10 @@ class ArraysFile:
     def open(cls, path: Path, about: Mapping[str, Any]) -> ArraysFile:
         """Open a file if it is whole, and about what is expected, as far as ``about`` says it. Raises UnusableError."""
         try:
-            stat = path.stat()
-            with pa.memory_map(os.fspath(path)) as source:
-                batch = pa.ipc.open_file(source).get_batch(0)
+            with path.open("rb") as stream:
+                stat = os.fstat(stream.fileno())
+                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            batch = pa.ipc.open_file(pa.py_buffer(mapped)).get_batch(0)
             found = cls(path, batch, stat)
             if batch.num_rows != 1:
                 raise ValueError("not a file of arrays")

@@ -2,7 +2,7 @@
 
     lo, hi, lo_known, hi_known, nulls, rows, trust      of each slice
     part.*, part_of                                     of each file of slices of several files
-    index.*                                             what ``ColumnIndex.parts`` gives
+    index                                               what ``ColumnIndex.parts`` gives, its arrays in one of bytes
     file.*                                              of each file: what a later state needs to unite slices anew
 
 Bounds that are Python objects in memory (text, binary, wide decimals) are stored as Arrow arrays and read as
@@ -33,7 +33,8 @@ __all__ = ["StoredColumn", "column_file_name", "open_column", "write_column"]
 _COUNTS = ("nulls", "rows")
 _FLAGS = ("lo_known", "hi_known")
 _FILE_FLAGS = (*_FLAGS, "empty", "null_only")
-_INDEX = "index."
+_INDEX = "index"
+_ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +62,7 @@ def write_column(path: Path, kind: str, column: Field, n: int, statistics: Colum
             arrays["part_of"] = statistics.parts.slice_of
         if statistics.index is not None:
             parts = statistics.index.parts()
-            arrays.update({_INDEX + name: _plain(part) for name, part in parts.items() if isinstance(part, np.ndarray)})
-            about["index"] = _described(parts)
+            arrays[_INDEX], about[_INDEX] = _packed(parts)
     if files is not None:
         arrays.update(_of_files(files))
     write_arrays(path, arrays, about)
@@ -80,7 +80,7 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
             part_of = stored.array("part_of")
             statistics = replace(statistics, parts=Parts(
                 _read_statistics(stored, "part.", column.type, len(part_of)), part_of))
-        if "index" in stored.about:
+        if _INDEX in stored.about:
             statistics = replace(statistics, index=ColumnIndex.from_parts(column.type, _read_index(stored)))
         files = _read_files(stored, column.type) if "file.place" in names else None
     except (ValueError, KeyError, TypeError) as error:
@@ -88,22 +88,27 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
     return StoredColumn(statistics, files)
 
 
-def _plain(part: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Bytes of fixed width as bytes."""
-    return part.view(np.uint8) if part.dtype.kind == "S" else part
-
-
-def _described(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """What an index consists of beside arrays, and the type of its edges."""
-    return {"prefix": parts["prefix"].hex(), "key_bytes": parts["key_bytes"], "blocks.size": parts["blocks.size"],
-            "edges": parts["edges"].dtype.str}
+def _packed(parts: Mapping[str, Any]) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
+    """The arrays of an index one behind the other, and what is to be known of them and of the index beside."""
+    places: dict[str, tuple[str, int, int]] = {}
+    end = 0
+    for name, part in parts.items():
+        if isinstance(part, np.ndarray):
+            start = -(-end // _ALIGNMENT) * _ALIGNMENT
+            places[name], end = (part.dtype.str, start, len(part)), start + part.nbytes
+    packed = np.zeros(end, np.uint8)
+    for name, (_, start, _) in places.items():
+        packed[start:start + parts[name].nbytes] = parts[name].view(np.uint8)
+    return packed, {"prefix": parts["prefix"].hex(), "key_bytes": parts["key_bytes"],
+                    "blocks.size": parts["blocks.size"], "arrays": places}
 
 
 def _read_index(stored: ArraysFile) -> dict[str, Any]:
-    said = stored.about["index"]
-    found: dict[str, Any] = {name[len(_INDEX):]: stored.array(name) for name in stored.names if name.startswith(_INDEX)}
-    return {**found, "edges": found["edges"].view(said["edges"]), "prefix": bytes.fromhex(said["prefix"]),
-            "key_bytes": int(said["key_bytes"]), "blocks.size": int(said["blocks.size"])}
+    said, packed = stored.about[_INDEX], stored.array(_INDEX)
+    found: dict[str, Any] = {name: np.ndarray((length,), dtype, packed.data, start)
+                             for name, (dtype, start, length) in said["arrays"].items()}
+    return {**found, "prefix": bytes.fromhex(said["prefix"]), "key_bytes": int(said["key_bytes"]),
+            "blocks.size": int(said["blocks.size"])}
 
 
 def _about(kind: str, column: Field, n: int) -> Mapping[str, Any]:
