@@ -1,0 +1,149 @@
+package io.sargo.hive;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hudi.common.model.HoodieLogFile;
+import org.apache.hudi.hadoop.FileStatusWithBootstrapBaseFile;
+import org.apache.hudi.hadoop.LocatedFileStatusWithBootstrapBaseFile;
+import org.apache.hudi.hadoop.RealtimeFileStatus;
+import org.apache.hudi.hadoop.realtime.HoodieRealtimePath;
+
+/**
+ * What Hudi listed for one scan, as the sidecar is asked about it: names relative to the table's base path. A file slice of a
+ * realtime listing has several names (base file and log files) and is skipped only if each of them may be.
+ */
+final class Listing {
+  final FileStatus[] files;
+  final Path base;
+  final Properties table;
+  /** The names of all files in order, joined by line feeds. */
+  final byte[] names;
+  final int nameCount;
+  /** The instant that every slice was listed for, if the listing says so (realtime only). */
+  final String instant;
+  final boolean incremental;
+  /** First name and number of names of each file; no names: always kept. */
+  private final int[] first;
+  private final int[] count;
+
+  Listing(Configuration conf, FileStatus[] files) throws IOException, KeepAll {
+    if (files.length == 0) {
+      throw new KeepAll(KeepAll.Reason.NO_FILES, "nothing was listed");
+    }
+    this.files = files;
+    table = new Properties();
+    base = findBase(conf, files[0].getPath().getParent(), table);
+    first = new int[files.length];
+    count = new int[files.length];
+    String prefix = base.toUri().getPath() + "/";
+    StringBuilder joined = new StringBuilder();
+    Set<String> instants = new LinkedHashSet<>();
+    boolean belongsToIncremental = false;
+    int n = 0;
+    for (int i = 0; i < files.length; i++) {
+      first[i] = n;
+      for (String path : pathsOf(files[i], prefix)) {
+        joined.append(n == 0 ? "" : "\n").append(path, prefix.length(), path.length());
+        count[i]++;
+        n++;
+      }
+      if (files[i] instanceof RealtimeFileStatus) {
+        instants.add(((RealtimeFileStatus) files[i]).getMaxCommitTime());
+        belongsToIncremental |= files[i].getPath() instanceof HoodieRealtimePath
+            && ((HoodieRealtimePath) files[i].getPath()).getBelongsToIncrementalQuery();
+      }
+    }
+    if (n == 0) {
+      throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no listed file is one of the table's own");
+    }
+    if (instants.size() > 1 || n > Settings.MOST_NAMES) {
+      throw new KeepAll(n > Settings.MOST_NAMES ? KeepAll.Reason.TOO_MANY_FILES : KeepAll.Reason.UNKNOWN_TABLE,
+          n + " files of " + instants.size() + " instants");
+    }
+    nameCount = n;
+    names = joined.toString().getBytes(StandardCharsets.UTF_8);
+    instant = instants.isEmpty() ? null : instants.iterator().next();
+    incremental = belongsToIncremental;
+  }
+
+  String tableName() {
+    return table.getProperty("hoodie.table.name", "");
+  }
+
+  boolean isMergeOnRead() {
+    return "MERGE_ON_READ".equals(table.getProperty("hoodie.table.type"));
+  }
+
+  /** Without the files of which every name has its bit set. */
+  FileStatus[] without(byte[] skip) {
+    List<FileStatus> kept = new ArrayList<>();
+    for (int i = 0; i < files.length; i++) {
+      boolean all = count[i] > 0;
+      for (int name = first[i]; all && name < first[i] + count[i]; name++) {
+        all = (skip[name >> 3] & 1 << (name & 7)) != 0;
+      }
+      if (!all) {
+        kept.add(files[i]);
+      }
+    }
+    return kept.toArray(new FileStatus[0]);
+  }
+
+  /** The paths whose contents make the rows of one listed file; none if it cannot be named. */
+  private static Set<String> pathsOf(FileStatus file, String prefix) {
+    Set<String> paths = new LinkedHashSet<>();
+    boolean outside = file instanceof FileStatusWithBootstrapBaseFile || file instanceof LocatedFileStatusWithBootstrapBaseFile;
+    Path path = file.getPath();
+    paths.add(path.toUri().getPath());
+    if (file instanceof RealtimeFileStatus) {
+      outside |= !(path instanceof HoodieRealtimePath) || ((HoodieRealtimePath) path).includeBootstrapFilePath();
+      for (HoodieLogFile log : ((RealtimeFileStatus) file).getDeltaLogFiles()) {
+        paths.add(log.getPath().toUri().getPath());
+      }
+    }
+    for (String one : paths) {
+      outside |= !one.startsWith(prefix) || one.indexOf('\n') >= 0;
+    }
+    if (outside) {
+      paths.clear();
+    }
+    return paths;
+  }
+
+  /** The folder, at or above this one, that holds .hoodie/hoodie.properties, which are read. */
+  static Path findBase(Configuration conf, Path folder, Properties properties) throws IOException, KeepAll {
+    FileSystem fs = folder.getFileSystem(conf);
+    for (Path at = folder; at != null; at = at.getParent()) {
+      Path file = new Path(at, ".hoodie/hoodie.properties");
+      if (fs.exists(file)) {
+        try (InputStream in = fs.open(file)) {
+          properties.load(in);
+        }
+        return at;
+      }
+    }
+    throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no Hudi table above the listed files");
+  }
+
+  /** The value of a consume setting of this table, such as {@code hoodie.<table>.consume.mode}, whatever database is named in it. */
+  String consume(Configuration conf, String what) {
+    String suffix = "." + tableName() + ".consume." + what;
+    for (Map.Entry<String, String> entry : conf.getValByRegex("^hoodie\\..*\\.consume\\.").entrySet()) {
+      if (entry.getKey().endsWith(suffix)) {
+        return entry.getValue();
+      }
+    }
+    return null;
+  }
+}

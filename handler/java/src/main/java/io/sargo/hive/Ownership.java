@@ -1,0 +1,119 @@
+package io.sargo.hive;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.exec.Operator;
+import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
+import org.apache.hadoop.hive.ql.exec.TableScanOperator;
+import org.apache.hadoop.hive.ql.exec.Utilities;
+import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
+import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
+import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
+import org.apache.hadoop.hive.ql.plan.MapWork;
+import org.apache.hadoop.hive.ql.plan.TableScanDesc;
+import org.apache.hadoop.mapred.FileInputFormat;
+import org.apache.hadoop.mapred.JobConf;
+
+/**
+ * Whether the filter in a job's configuration belongs to the scan that the listed files are for.
+ *
+ * <p>Under MapReduce one configuration serves all scans of a job. In a UNION of table U with a filter and table T without one, T's
+ * files are listed while U's filter is still there: skipping by it lost 2,000 of 2,200 rows on Hive 4.0.1. So with a plan (MapReduce,
+ * Tez) every input path must be read by exactly one alias, the same one, whose own filter serializes to the very text in the
+ * configuration. Without a plan a FetchTask asks, which has one scan.
+ */
+final class Ownership {
+  private static final String PLAN = "hive.exec.plan";
+
+  private Ownership() {}
+
+  /** The filter of this listing's only reader, as the sidecar may see it. */
+  static String filterOf(JobConf job) throws KeepAll {
+    String filter = job.get(TableScanDesc.FILTER_EXPR_CONF_STR);
+    if (filter == null || filter.isEmpty()) {
+      throw new KeepAll(KeepAll.Reason.NO_FILTER, "Hive gave this scan no filter");
+    }
+    if (job.get(PLAN) != null) {
+      checkPlan(Utilities.getMapWork(job), FileInputFormat.getInputPaths(job), filter);
+    }
+    return withoutCatalogColumns(filter);
+  }
+
+  private static void checkPlan(MapWork work, Path[] inputs, String filter) throws KeepAll {
+    if (work == null) {
+      throw foreign("the plan cannot be read");
+    }
+    // Their return types differ between Hive 3.1 and 4: one jar for both can only ask by name.
+    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
+    Map<String, Operator<?>> aliasToWork = call(work, "getAliasToWork");
+    Set<String> readers = new HashSet<>();
+    for (Path input : inputs) {
+      boolean found = false;
+      for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
+        if (overlap(entry.getKey().toUri().getPath(), input.toUri().getPath())) {
+          found = true;
+          if (entry.getValue().size() != 1) {
+            throw foreign(entry.getValue().size() + " scans read " + input.getName());
+          }
+          readers.addAll(entry.getValue());
+        }
+      }
+      if (!found) {
+        throw foreign("the plan does not know " + input.getName());
+      }
+    }
+    Operator<?> reader = readers.size() == 1 ? aliasToWork.get(readers.iterator().next()) : null;
+    if (!(reader instanceof TableScanOperator)) {
+      throw foreign(readers.size() == 1 ? "its reader is no table scan" : readers.size() + " scans read the listed paths");
+    }
+    ExprNodeGenericFuncDesc own = ((TableScanOperator) reader).getConf().getFilterExpr();
+    if (own == null || !SerializationUtilities.serializeExpression(own).equals(filter)) {
+      throw foreign(own == null ? "the scan itself has no filter" : "the scan's own filter is another one");
+    }
+  }
+
+  private static boolean overlap(String one, String other) {
+    return one.equals(other) || other.startsWith(one + "/") || one.startsWith(other + "/");
+  }
+
+  private static KeepAll foreign(String why) {
+    return new KeepAll(KeepAll.Reason.FOREIGN_FILTER, "the filter may belong to another reader: " + why);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> T call(Object target, String method) {
+    try {
+      return (T) target.getClass().getMethod(method).invoke(target);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /**
+   * The filter with the columns renamed whose values Hive does not read from the table's files: partition keys of a native table,
+   * which come from the metastore and need not be what Hudi stores under that name, and virtual columns. No table has a column of
+   * such a name, so what is said of it stays undecided.
+   */
+  private static String withoutCatalogColumns(String filter) {
+    ExprNodeGenericFuncDesc copy = SerializationUtilities.deserializeExpression(filter);
+    return rename(copy) ? SerializationUtilities.serializeExpression(copy) : filter;
+  }
+
+  private static boolean rename(ExprNodeDesc node) {
+    boolean renamed = false;
+    if (node instanceof ExprNodeColumnDesc && ((ExprNodeColumnDesc) node).getIsPartitionColOrVirtualCol()) {
+      ExprNodeColumnDesc column = (ExprNodeColumnDesc) node;
+      column.setColumn("hive:" + column.getColumn());
+      renamed = true;
+    }
+    if (node.getChildren() != null) {
+      for (ExprNodeDesc child : node.getChildren()) {
+        renamed |= rename(child);
+      }
+    }
+    return renamed;
+  }
+}

@@ -1,0 +1,26 @@
+package io.sargo.hive;
+
+import java.io.IOException;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hudi.hadoop.HoodieCopyOnWriteTableInputFormat;
+import org.apache.hudi.hadoop.HoodieParquetInputFormat;
+
+/**
+ * In place of HoodieParquetInputFormat: COPY_ON_WRITE tables, and the read-optimised view of MERGE_ON_READ tables.
+ *
+ * <p>Hudi's getSplits and listStatus are final, so the files are filtered in the delegate that they ask.
+ */
+public class PruningInputFormat extends HoodieParquetInputFormat {
+
+  public PruningInputFormat() {
+    super(new Lister());
+  }
+
+  private static final class Lister extends HoodieCopyOnWriteTableInputFormat {
+    @Override
+    public FileStatus[] listStatus(JobConf job) throws IOException {
+      return Pruner.prune(job, super.listStatus(job));
+    }
+  }
+}
