@@ -22,10 +22,18 @@ from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
 from index_store.storage import ByteSource
 
-__all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries"]
+__all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries", "parse_schema"]
 
 _KEY_LENGTHS = struct.Struct(">iih")
 _READ_AT_ONCE = 8 << 20
+
+
+def parse_schema(text: bytes) -> Any:
+    """The Avro schema that an HFile carries, as JSON data. Raises FormatError when it carries none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FormatError("the HFile carries no Avro schema") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,7 @@ class HFile:
     @property
     def schema(self) -> Any:
         """The Avro schema of the values, as JSON data. Raises FormatError when there is none."""
-        try:
-            return json.loads(self.info[b"schema"])
-        except (KeyError, ValueError) as error:
-            raise FormatError("the HFile carries no Avro schema") from error
+        return parse_schema(self.info.get(b"schema", b""))
 
     def meta(self, name: bytes) -> bytes | None:
         """The content of a meta block, such as ``bloomFilter``; None when there is none of that name."""
