@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,9 +95,18 @@ class StoredBounds:
         if self._whole is not None:
             return self._whole[where]
         if isinstance(where, int | np.integer):
-            row = range(len(self))[int(where)]
-            return _decoded(self.array.slice(row, 1), self.type)[0]
+            return _decoded(self.array, self.type, [range(len(self))[int(where)]])[0]
+        if isinstance(where, np.ndarray) and where.dtype != np.bool_ and len(where) <= _FEW_ROWS:
+            return _decoded(self.array, self.type, self._places(where).tolist())
         return _decoded(self._some(where), self.type)
+
+    def _places(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Row numbers from the front. Raises IndexError for one that is beyond the end."""
+        if len(rows) and rows.min() < 0:
+            rows = np.where(rows < 0, rows + len(self), rows)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
+            raise IndexError(f"row {rows.max()} of {len(self)} bounds")
+        return rows
 
     def take(self, where: Any) -> StoredBounds:
         """Some rows, in the same form."""
@@ -115,11 +123,7 @@ class StoredBounds:
             if len(where) != len(self):
                 raise IndexError(f"a mask of {len(where)} for {len(self)} bounds")
             return self.array.filter(pa.array(where))
-        if not len(where):
-            return self.array.slice(0, 0)
-        if where.min() < 0:
-            where = np.where(where < 0, where + len(self), where)
-        return self.array.take(pa.array(where))
+        return self.array.take(pa.array(self._places(where))) if len(where) else self.array.slice(0, 0)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """All rows as objects, made once; read only."""
@@ -245,17 +249,20 @@ def _is_binary_like(of: pa.DataType) -> bool:
                                          pa.types.is_string))
 
 
-def _decoded(array: pa.Array, column_type: Type) -> npt.NDArray[Any]:
-    """``(k,)`` of Python objects: the only place where they are made."""
-    found = np.empty(len(array), object)
+def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
+    """``(k,)`` of Python objects, of all rows or of some: the only place where they are made."""
+    if rows is not None and not _is_bytes(column_type):
+        array = array.take(pa.array(rows, pa.int64()))
+    count = len(array) if rows is None else len(rows)
+    found = np.empty(count, object)
     if not _is_bytes(column_type):
         words = _words(array)
         values = words[:, -1].view(np.int64).astype(object)
         for place in range(words.shape[1] - 2, -1, -1):
             values = (values << 64) + words[:, place].astype(object)
         found[:] = values
-    elif len(array) <= _FEW_ROWS:
-        found[:] = _cut_out(array, is_text=column_type.kind.is_text)
+    elif count <= _FEW_ROWS:
+        found[:] = _cut_out(array, range(count) if rows is None else rows, is_text=column_type.kind.is_text)
     elif column_type.kind.is_text:
         try:
             texts: npt.NDArray[Any] = array.cast(pa.large_string()).to_numpy(zero_copy_only=False)
@@ -267,15 +274,17 @@ def _decoded(array: pa.Array, column_type: Type) -> npt.NDArray[Any]:
     return found
 
 
-def _cut_out(array: pa.LargeBinaryArray, *, is_text: bool) -> list[Any]:
+def _cut_out(array: pa.LargeBinaryArray, rows: Sequence[int], *, is_text: bool) -> list[Any]:
     _, offsets, content = array.buffers()
-    if not len(array):
+    if not rows:
         return []
-    edges = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1].tolist()
+    edges = np.frombuffer(offsets, np.int64)[array.offset :]
+    places = np.asarray(rows)
+    spans = zip(edges[places].tolist(), edges[places + 1].tolist(), strict=True)
     held = memoryview(b"" if content is None else content)
     if is_text:
-        return [str(held[start:end], "utf-8", "surrogatepass") for start, end in pairwise(edges)]
-    return [bytes(held[start:end]) for start, end in pairwise(edges)]
+        return [str(held[start:end], "utf-8", "surrogatepass") for start, end in spans]
+    return [bytes(held[start:end]) for start, end in spans]
 
 
 def _words(array: pa.Array) -> npt.NDArray[np.uint64]:

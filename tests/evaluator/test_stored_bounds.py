@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,9 +49,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     decode: Callable[..., npt.NDArray[Any]] = stored_bounds._decoded
 
-    def counting(array: pa.Array, of: Type) -> npt.NDArray[Any]:
-        counts.append(len(array))
-        return decode(array, of)
+    def counting(array: pa.Array, of: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
+        counts.append(len(array) if rows is None else len(rows))
+        return decode(array, of, rows)
 
     monkeypatch.setattr(stored_bounds, "_decoded", counting)
     return counts
