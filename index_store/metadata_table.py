@@ -128,6 +128,13 @@ class MetadataTable:
         with self.storage.ahead(group.files):
             yield from self._layers(group)
 
+    def all_layers(self, partition: str) -> Iterator[Records | Deletes]:
+        """The layers of every file group of a partition, whose small files are fetched side by side."""
+        groups = self.groups(partition)
+        with self.storage.ahead([path for group in groups for path in group.files]):
+            for group in groups:
+                yield from self.layers(group)
+
     def _layers(self, group: FileSlice) -> Iterator[Records | Deletes]:
         if group.base_file:
             path = self.storage.absolute(group.base_file)

@@ -182,6 +182,18 @@ class Storage:
         """The file as pyarrow's random access file, for pyarrow's own readers."""
         return self._run(path, lambda: self._stream(path))
 
+    def apply(self, path: str, function: Callable[[Any], T]) -> T:
+        """What the function makes of the file, open as pyarrow's random access file; tried again as a whole."""
+        def attempt() -> T:
+            with self._stream(path) as stream:
+                return function(stream)
+        return self._run(path, attempt)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether reading costs no round trip."""
+        return self._location.is_local
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
         kind = self._run(path, lambda: self._location.filesystem.get_file_info(self._place(path)).type)

@@ -87,14 +87,13 @@ class BloomFilters:
                 places[partition_id(one.partition) + file_name_id(one.base_file.rpartition("/")[2])] = i
         found: dict[bytes, BloomFilter] = {}
         with naming_column(self._metadata.storage.absolute(PARTITION), ""):
-            for group in self._metadata.groups(PARTITION):
-                for layer in self._metadata.layers(group):
-                    if isinstance(layer, Deletes):
-                        for key in layer.keys:
-                            found.pop(key.encode("utf-8", "surrogatepass"), None)
-                    else:
-                        with naming_column(layer.path, ""):
-                            load_filters(layer.hfile, places, found)
+            for layer in self._metadata.all_layers(PARTITION):
+                if isinstance(layer, Deletes):
+                    for key in layer.keys:
+                        found.pop(key.encode("utf-8", "surrogatepass"), None)
+                else:
+                    with naming_column(layer.path, ""):
+                        load_filters(layer.hfile, places, found)
         return {places[key]: bloom for key, bloom in found.items()}
 
 

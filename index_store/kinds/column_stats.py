@@ -67,9 +67,8 @@ class ColumnStats:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""
         wanted = [column for column in columns if column.name not in self._known and column.type.kind is not Kind.OTHER]
         if wanted and len(self._slices):
-            layers = (layer for group in self._metadata.groups(PARTITION) for layer in self._metadata.layers(group))
             with naming_column(self._metadata.storage.absolute(PARTITION), ", ".join(one.name for one in wanted)):
-                stored = read_columns(layers, wanted)
+                stored = read_columns(self._metadata.all_layers(PARTITION), wanted)
             for column in wanted:
                 with naming_column(self._metadata.storage.absolute(PARTITION), column.name):
                     self._known[column.name] = self._build(column, stored[column_id(column.name)])

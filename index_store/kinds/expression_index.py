@@ -170,9 +170,8 @@ class ExpressionIndex:
 
     def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
         """Join the records with the slices' files, believe what can be believed, unite per slice."""
-        groups, function, files = self._metadata.groups(one.partition), one.function, self._places.files
-        layers = (layer for group in groups for layer in self._metadata.layers(group))
-        latest = read_columns(layers, [column])[column_id(column.name)].latest()
+        function, files = one.function, self._places.files
+        latest = read_columns(self._metadata.all_layers(one.partition), [column])[column_id(column.name)].latest()
         found = self._places.of(latest, column.name.encode())  # records of partitions name no file
         if not found.count:
             return None

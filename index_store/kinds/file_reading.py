@@ -20,7 +20,7 @@ from index_store.errors import FormatError, TableError
 from index_store.formats.log_file import data_instants
 from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.file_rules import FileStatistics, believe
-from index_store.kinds.footers import FooterProofs
+from index_store.kinds.footers import ColumnProofs, FooterProofs
 from index_store.kinds.slice_union import SliceFiles, unite
 from index_store.kinds.stats_places import Places
 from index_store.kinds.stats_versions import Versions
@@ -77,7 +77,7 @@ class FileReading:
         rows = found.statistics(column.type, self._table.columns.units.get(column.name, ""), self._table.version)
         if column.name in self._names.reused:
             return FileRows(rows, deleted, Trust.RENAMED)
-        rows = believe(rows, self.files, lambda path: self._proofs.proof(path, column.name))
+        rows = believe(rows, self.files, ColumnProofs(self._proofs, column.name))
         rows = self._distrust_appended_logs(rows)
         return FileRows(with_absent_columns(rows, column, self.files, deleted, self._table, self._names.renamed,
                                             self._commits), deleted)

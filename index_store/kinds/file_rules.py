@@ -34,7 +34,7 @@ from evaluator.stored_bounds import taken
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
-from index_store.kinds.footers import Proof
+from index_store.kinds.footers import ColumnProofs, Proof
 from index_store.kinds.stats_values import Bound, StoredAs, read_bounds, read_groups
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
         doubtful &= ~is_log
     elif (~is_log & (stored_lo | stored_hi)).any():           # the writer does write bounds of the column
         doubtful &= is_log | ~believe_short_text(rows.size)
-    proven = _ask(doubtful & ~is_log, rows, files, lambda found: proof(found).all_null)
+    proven = _ask(doubtful & ~is_log, rows, files, proof, lambda found: found.all_null)
     if _is_refuted(null_only & ~doubtful & ~is_log, rows, files, proof):
         doubtful = doubtful | null_only & ~is_log
     null_only &= ~doubtful | proven
@@ -183,7 +183,7 @@ def _believe_floats(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof
     bounded = rows.lo_known | rows.hi_known
     zero = bounded & distrust_nan_zero_bounds(rows.lo, rows.hi)
     spanning = bounded & ~zero & ~is_log & distrust_float_spanning_zero(rows.lo, rows.hi, rows.rows)
-    proven = _ask((zero | spanning) & ~is_log, rows, files, lambda found: proof(found).bounded)
+    proven = _ask((zero | spanning) & ~is_log, rows, files, proof, lambda found: found.bounded)
     rows = rows.distrusting(spanning & ~proven, Trust.NAN_HIDDEN).distrusting(zero & ~proven, Trust.NAN_ZERO)
     return rows.distrusting(bounded & distrust_nan_bounds(rows.lo, rows.hi), Trust.NAN_BOUND)
 
@@ -192,7 +192,7 @@ def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: 
                   ) -> FileStatistics:
     beside = (rows.lo_known | rows.hi_known) & ~is_log & distrust_text_beside_nulls(rows.nulls, rows.rows)
     beside &= ~believe_short_text(rows.size)
-    proven = _ask(beside, rows, files, lambda found: proof(found).bounded)
+    proven = _ask(beside, rows, files, proof, lambda found: found.bounded)
     rows = rows.distrusting(beside & ~proven, Trust.LONG_STRING)
     if rows.type.kind is Kind.BINARY:
         return rows
@@ -217,9 +217,14 @@ def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Ca
     return any(one.read and not one.all_null for one in found)
 
 
-def _ask(doubtful: Mask, rows: FileStatistics, files: SliceFiles, proven: Callable[[str], bool]) -> Mask:
+def _ask(doubtful: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof],
+         settles: Callable[[Proof], bool]) -> Mask:
     """Where a doubt is settled by a footer."""
     found = np.zeros(len(doubtful), np.bool_)
-    for i in np.flatnonzero(doubtful).tolist():
-        found[i] = proven(files.paths[rows.place[i]])
+    places = np.flatnonzero(doubtful).tolist()
+    paths = [files.paths[rows.place[i]] for i in places]
+    if isinstance(proof, ColumnProofs):
+        proof.expect(paths)
+    for i, path in zip(places, paths, strict=True):
+        found[i] = settles(proof(path))
     return found

@@ -13,6 +13,9 @@ Reading is bounded and may fail; a file without proof stays unknown.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,9 +23,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from index_store.errors import TableError
-from index_store.storage import Storage
+from index_store.storage import SIDE_BY_SIDE, Storage
 
-__all__ = ["FOOTER_LIMIT", "FooterProofs", "Footers", "Proof"]
+__all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
 
 #: How many footers of a table are read while it is open, and for how many seconds: local disks take a third of a
 #: millisecond
@@ -63,25 +66,56 @@ class Footers:
         """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
         if path not in self._footers and not self.exhausted and path.endswith(".parquet"):
             start = time.monotonic()
-            try:
-                with self._storage.input_file(path) as stream:
-                    self._footers[path] = parquet.read_metadata(stream)
-            except (TableError, OSError, pa.ArrowException):
-                self._footers[path] = None
+            self._footers[path] = self._footer(path)
             self._seconds -= time.monotonic() - start
         return self._footers.get(path)
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Read the footers of these base files side by side, within the limits; on a local disk they can wait."""
+        missing = [path for path in dict.fromkeys(paths) if path not in self._footers and path.endswith(".parquet")]
+        missing = missing[:max(self._limit - len(self._footers), 0)]
+        if self._storage.is_local or len(missing) < 2 or self.exhausted:
+            return
+        start = time.monotonic()
+        pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(missing)), "sargo-footers")
+        with suppress(TimeoutError):
+            for path, found in zip(missing, pool.map(self._footer, missing, timeout=self._seconds), strict=True):
+                self._footers[path] = found
+        pool.shutdown(wait=False, cancel_futures=True)
+        self._seconds -= time.monotonic() - start
+
+    def _footer(self, path: str) -> Any:
+        try:
+            return self._storage.apply(path, parquet.read_metadata)
+        except (TableError, OSError, pa.ArrowException):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProofs:
+    """What footers prove of one column: asked for one base file, or told beforehand which will be asked for."""
+
+    proofs: FooterProofs
+    column: str
+
+    def __call__(self, path: str) -> Proof:
+        return self.proofs.proof(path, self.column)
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """These base files will be asked for."""
+        self.proofs.footers.expect(paths)
 
 
 class FooterProofs:
     """What footers prove of columns."""
 
     def __init__(self, footers: Footers) -> None:
-        self._footers = footers
+        self.footers = footers
         self._places: dict[str, int] = {}
 
     def proof(self, path: str, column: str) -> Proof:
         """What the footer of a base file proves of a column; nothing when it cannot be read."""
-        metadata = self._footers.read(path)
+        metadata = self.footers.read(path)
         if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
             return Proof()
         try:

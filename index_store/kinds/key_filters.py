@@ -69,7 +69,10 @@ class KeyFilters:
             return None
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         mask = np.ones(len(self._slices), np.bool_)
-        for place in range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist():
+        places = list(range(len(mask))) if candidates is None else np.flatnonzero(candidates).tolist()
+        bases = (self._slices[place].base_file for place in places)
+        self._table.footers.expect([path for path in bases if path and path not in self._filters])
+        for place in places:
             one = self._slices[place]
             bloom = self._filter(one.base_file) if one.base_file else None
             if bloom is not None and not any(bloom.may_hold(key) for key in raw):
