@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluator.bind import bind
 from evaluator.errors import SargoError
@@ -22,9 +23,11 @@ from evaluator.needs import Needs, needs_of
 from evaluator.semantics import Semantics, process_time_zone
 from handler.explanation import Explanation
 from handler.filters import Filter, default_engine, read_filter
+from handler.implied_keys import with_record_keys
 from handler.plan import Plan, Reason
 from handler.sql import Engine
 from handler.tables import OpenTable, open_table
+from index_store.kinds.record_keys import composite_key
 
 __all__ = ["prune"]
 
@@ -84,9 +87,12 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     watch.lap("filter")
     n = len(at.slices)
     explanation = None
-    kept = np.arange(n)
+    kept: npt.NDArray[np.int64] | None = None
     try:
-        bound = bind(expression, opened.table.schema_at(at.slices.instant), Semantics.named(chosen, time_zone))
+        schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(chosen, time_zone)
+        key = composite_key(opened.table)
+        asked = expression if key is None else with_record_keys(expression, key, schema, semantics)
+        bound = bind(asked, schema, semantics)
         watch.lap("bind")
         answers = at.ask(needs_of(bound.leaves), lambda kind, error: fail("store", f"{kind} cannot be read", error))
         watch.lap("statistics")
@@ -101,6 +107,8 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
         reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves
                     if leaf.reason and leaf.reason not in said]
     zone = time_zone or process_time_zone()
+    if kept is None:
+        kept = np.arange(n)
     return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, kept,
                 tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
                 None if explanation is None else opened.table.schema,
