@@ -65,14 +65,15 @@ class History:
                 return ()
             named = [entry["fileName"] for entry in json.loads(self.storage.read(manifest))["files"]]
             ranges = [_FILE.fullmatch(name) for name in named]
+            if None in ranges:
+                raise ValueError(f"{named[ranges.index(None)]!r} is no file of a history")
         except TableError as error:
             self._faults.append(str(error))
             return ()
         except (ValueError, KeyError, TypeError) as error:
             self._faults.append(f"{self.storage.root}: the history's manifest cannot be understood: {error}")
             return ()
-        return tuple((name, match[1], match[2]) if match else (name, "", "9" * 24)
-                     for name, match in zip(named, ranges, strict=True))
+        return tuple((match[0], match[1], match[2]) for match in ranges if match)
 
     def _manifest(self, listed: list[str]) -> str | None:
         """The manifest that ``_version_`` names, or the newest; None when the history is empty."""

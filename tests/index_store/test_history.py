@@ -81,6 +81,13 @@ def test_what_cannot_be_read_has_no_time_and_is_said(folder, damage, why):
     assert why in found.fault
 
 
+@pytest.mark.parametrize("name", ["../../x.parquet", "x.parquet", "/etc/hosts", 7])
+def test_a_manifest_names_files_of_the_history_only(folder, name):
+    found = history(folder, [f"{A}_{B}_0.parquet", name])
+    assert found.completion(A) is None
+    assert "cannot be understood" in found.fault
+
+
 def test_no_history_knows_nothing_and_is_no_fault(tmp_path):
     found = History(Storage.at(tmp_path / "history"))
     assert (found.completion(A), found.fault) == (None, "")

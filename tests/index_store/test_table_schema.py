@@ -16,6 +16,7 @@ from index_store.kinds.footers import FooterProofs, Footers, Proof, _of_row_grou
 from index_store.merge_rule import merges_to_stored_values
 from index_store.storage import Storage
 from index_store.table_schema import from_arrow, from_avro
+from tests.index_store.format_tables import unpack_format_table
 
 
 def avro(*fields):
@@ -88,6 +89,27 @@ def test_a_schema_comes_from_a_footer_when_no_commit_tells_one(hudi_copy):
         (path / one.base_file).write_bytes(b"no parquet")
     with pytest.raises(TableError, match="no Parquet footer"):
         _ = open_table(path).schema
+
+
+@pytest.mark.parametrize(("operation", "columns"), [
+    ("UPSERT", {"id"}), ("ALTER_SCHEMA", {"id"}), ("INSERT_OVERWRITE", {"id"}), (None, {"id"}),
+    ("CLUSTER", {"id", "i"}), ("COMPACT", {"id", "i"}), ("LOG_COMPACT", {"id", "i"}), ("INDEX", {"id", "i"})])
+def test_a_table_service_does_not_set_the_schema(tmp_path, operation, columns):
+    table = unpack_format_table("0.15.0_failed_mor", tmp_path / "t")
+    old = {"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}
+    commit = {"partitionToWriteStats": {}, "operationType": operation, "extraMetadata": {"schema": json.dumps(old)}}
+    (table / ".hoodie/30000101000000000.commit").write_text(json.dumps(commit))
+    found = open_table(table)
+    assert found.timeline.last.requested == "30000101000000000"
+    assert {field.name for field in found.schema} & {"id", "i"} == columns
+
+
+def test_the_schema_of_a_table_service_serves_where_no_other_commit_has_one(tmp_path):
+    table = unpack_format_table("0.15.0_failed_mor", tmp_path / "t")
+    for path in (table / ".hoodie").glob("2*.deltacommit"):
+        commit = json.loads(path.read_text())
+        path.write_text(json.dumps(commit | {"operationType": "COMPACT"}))
+    assert open_table(table).schema.resolve("i").type == INT
 
 
 def test_partition_columns_that_the_files_lack_have_the_type_of_the_created_table(hudi_copy):

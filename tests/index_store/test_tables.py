@@ -10,6 +10,7 @@ from pyarrow import fs
 from evaluator.types import BIGINT, BINARY, BOOLEAN, DATE, INT, STRING, TIMESTAMP_LTZ, Kind, decimal_type
 from index_store import StatsError, TableError, open_table
 from tests.index_store.conftest import DATA, TABLES
+from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.replay import commits, replay
 
 VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
@@ -252,6 +253,74 @@ def test_a_pending_instant_writes_nothing_that_counts(hudi_copy):
     assert after.instant < last
     assert len(after) == len(before) - 1
     assert not any(last in one.base_file for one in after)
+
+
+@pytest.mark.parametrize("name", ["0.15.0_failed_mor", "1.2.0_failed_mor", "1.2.0_failed_cow"])
+def test_what_a_dead_writer_left_does_not_count_although_the_metadata_table_has_it(tmp_path, name):
+    path = unpack_format_table(name, tmp_path / "t")
+    table = open_table(path)
+    dead = [instant for instant, action in table.timeline.pending.items() if "commit" in action]
+    assert len(dead) == 1
+    assert dead[0] in table.metadata.timeline.by_name
+    assert not table.metadata.is_valid(dead[0])
+    assert any(instant.action == "rollback" for instant in table.timeline.instants)
+    left = {file.name for file in path.rglob(f"p=*/*{dead[0]}*") if not file.name.endswith(".crc")}
+    slices = table.slices()
+    assert not left & {file.rpartition("/")[2] for one in slices for file in one.files}
+    assert not any(dead[0] in file for one in slices for file in one.files)
+    if name.startswith("1.2.0"):
+        assert left                                           # v6 puts the base file's instant into a log file's name
+        for file in (path / ".hoodie/timeline").glob(f"{dead[0]}*"):
+            file.unlink()                                     # the leftovers of one that was rolled back and forgotten
+        after = open_table(path).slices()
+        assert not left & {file.rpartition("/")[2] for one in after for file in one.files}
+
+
+@pytest.mark.parametrize("name", ["0.15.0_restored_mor", "1.2.0_restored_mor"])
+def test_a_restore_takes_commits_back_and_keeps_those_of_its_savepoint(tmp_path, name):
+    table = open_table(unpack_format_table(name, tmp_path / "t"))
+    actions = [instant.action for instant in table.timeline.instants]
+    assert {"savepoint", "restore"} <= set(actions)
+    restore = next(instant for instant in table.timeline.instants if instant.action == "restore")
+    saved = next(instant for instant in table.timeline.instants if instant.action == "savepoint")
+    assert [write.requested for write in table.timeline.writes if saved.requested < write.requested < restore.requested
+            ] == []
+    assert table.slices(saved.requested).instant == saved.requested
+    assert len(table.slices(saved.requested)) == 4 < len(table.slices())
+
+
+def test_groups_of_a_clustering_that_is_only_scheduled_stay(tmp_path):
+    for name in ("0.15.0_replaced_mor", "1.0.2_replaced_mor", "1.2.0_replaced_mor"):
+        table = open_table(unpack_format_table(name, tmp_path / name))
+        scheduled = [action for action in table.timeline.pending.values() if action in ("clustering", "replacecommit")]
+        assert len(scheduled) == 1
+        replaced = {group for instant in table.timeline.writes if instant.action == "replacecommit"
+                    for groups in table.timeline.details(instant)["partitionToReplaceFileIds"].values()
+                    for group in groups}
+        assert len(replaced) >= 6                             # by a clustering, an overwrite, a deleted partition
+        slices = table.slices()
+        assert not replaced & {one.file_id for one in slices}
+        assert "p=p2" not in {one.partition for one in slices}
+
+
+@pytest.mark.parametrize("where", ["elsewhere/defs.json", "{table}/elsewhere/defs.json"])
+def test_index_definitions_are_read_from_where_the_table_says(hudi_copy, where):
+    path = hudi_copy("1.1.1_sec_mor")
+    expected = open_table(path).indexes()
+    (path / "elsewhere").mkdir()
+    (path / ".hoodie/.index_defs/index.json").rename(path / "elsewhere/defs.json")
+    properties = path / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text().replace(
+        "hoodie.table.index.defs.path=.hoodie/.index_defs/index.json",
+        f"hoodie.table.index.defs.path={where.format(table=path)}"))
+    assert open_table(path).indexes() == expected
+    assert any(info.columns for info in expected)
+    properties.write_text(properties.read_text().replace("elsewhere/defs.json", "nowhere/defs.json"))
+    assert not any(info.columns for info in open_table(path).indexes())
+    (path / "nowhere").mkdir()
+    (path / "nowhere/defs.json").write_text("{")
+    with pytest.raises(TableError, match="the index definitions are not JSON"):
+        open_table(path).indexes()
 
 
 def test_an_empty_completed_commit_file_is_tolerated(hudi_copy):
