@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from index_store.errors import FormatError
 
-__all__ = ["RangedFile", "joined"]
+__all__ = ["AT_A_TIME", "RangedFile", "joined"]
 
 T = TypeVar("T")
 
@@ -26,6 +27,8 @@ GAP = 1 << 20
 #: No request is larger, so that large ranges come side by side.
 LARGEST_REQUEST = 16 << 20
 SIDE_BY_SIDE = 8
+#: Ranges that a reader of many expects together; all but the last ones wait in memory.
+AT_A_TIME = 8
 
 Range = tuple[int, int]
 
@@ -45,17 +48,24 @@ def joined(ranges: Iterable[Range], gap: int = GAP, largest: int = LARGEST_REQUE
 
 
 class RangedFile:
-    """Random access to a file of ``size`` bytes. ``run`` makes an attempt patient and names the file in errors."""
+    """Random access to a file of ``size`` bytes.
 
-    __slots__ = ("_fresh", "_kept", "_local", "_run", "_stream", "size")
+    stream   the open file; ``reopen`` opens it once more, after a failure or for a read beside another
+    run      makes an attempt patient and names the file in errors
+    local    nothing is read ahead and nothing is kept
+    shared   one stream serves several threads at once
+    """
 
-    def __init__(self, size: int, stream: Any, reopen: Callable[[], Any],
-                 run: Callable[[Callable[[], bytes]], bytes], local: bool) -> None:
+    __slots__ = ("_free", "_kept", "_local", "_reopen", "_run", "_shared", "size")
+
+    def __init__(self, size: int, stream: Any, reopen: Callable[[], Any], run: Callable[[Callable[[], bytes]], bytes],
+                 *, local: bool, shared: bool) -> None:
         self.size = size
-        self._stream: Any = stream
-        self._fresh = reopen
+        self._free: list[Any] = [stream]
+        self._reopen = reopen
         self._run = run
         self._local = local
+        self._shared = shared
         self._kept: list[tuple[int, bytes]] = []
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -91,16 +101,27 @@ class RangedFile:
         offset, length = wanted
 
         def attempt() -> bytes:
-            stream = self._stream
-            if stream is None:
-                stream = self._stream = self._fresh()
+            stream = self._taken()
             try:
                 data: bytes = stream.read_at(length, offset)
             except BaseException:
-                self._stream = None                           # a broken connection may not come back
+                with suppress(ValueError):
+                    self._free.remove(stream)                 # a broken connection may not come back
                 raise
             if len(data) != length:
                 raise EOFError(f"the file ends early: {len(data)} of {length} bytes at {offset}")
+            if not self._shared:
+                self._free.append(stream)
             return data
 
         return self._run(attempt)
+
+    def _taken(self) -> Any:
+        """A stream that no other thread reads from, or one that serves several."""
+        try:
+            return self._free[-1] if self._shared else self._free.pop()
+        except IndexError:
+            stream = self._reopen()
+            if self._shared:
+                self._free.append(stream)
+            return stream

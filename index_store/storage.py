@@ -175,8 +175,9 @@ class Storage:
             if size <= READ_WHOLE:
                 yield Bytes(self._read(path, stream))
                 return
-            yield RangedFile(size, stream, lambda: self._stream(path),
-                             lambda operation: self._run(path, operation), self._location.is_local)
+            yield RangedFile(size, stream, lambda: self._stream(path), lambda attempt: self._run(path, attempt),
+                             local=self._location.is_local,
+                             shared=not isinstance(self._location.filesystem, fs.PyFileSystem))
 
     def input_file(self, path: str) -> Any:
         """The file as pyarrow's random access file, for pyarrow's own readers."""

@@ -20,6 +20,7 @@ from typing import Any
 from index_store.errors import FormatError
 from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
+from index_store.ranged_file import AT_A_TIME, RangedFile
 from index_store.storage import ByteSource
 
 __all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries", "parse_schema"]
@@ -74,7 +75,7 @@ class HFile:
     def stored_blocks(self, prefixes: Sequence[bytes] | None = None) -> Iterator[StoredBlock]:
         """The same blocks as they are stored, their headers checked."""
         wanted = range(len(self.index)) if prefixes is None else self._holding(prefixes)
-        for run in self._runs(wanted):
+        for run in self._expected(list(self._runs(wanted))):
             first, last = self.index[run[0]], self.index[run[-1]]
             blocks = Blocks(self.source.read_at(first.offset, last.offset + last.size - first.offset), first.offset,
                              self.codec)
@@ -94,6 +95,15 @@ class HFile:
             first = max(0, bisect_left(keys, prefix) - 1)
             found.update(range(first, bisect_left(keys, after_prefix(prefix)) if prefix else len(keys)))
         return sorted(found)
+
+    def _expected(self, runs: Sequence[list[int]]) -> Iterator[list[int]]:
+        """The runs; of a large file far away some at a time are fetched side by side."""
+        for i in range(0, len(runs), AT_A_TIME):
+            some = runs[i:i + AT_A_TIME]
+            if isinstance(self.source, RangedFile):
+                self.source.expect([(self.index[run[0]].offset, self.index[run[-1]].offset + self.index[run[-1]].size
+                                     - self.index[run[0]].offset) for run in some])
+            yield from some
 
     def _runs(self, wanted: Sequence[int]) -> Iterator[list[int]]:
         """Blocks that lie one behind the other are read with one call."""

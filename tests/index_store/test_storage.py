@@ -143,6 +143,18 @@ def test_a_file_read_from_end_to_end_is_read_once(large):
     assert sum(call.length for call in store.of("read")) <= size + TAIL
 
 
+def test_blocks_that_lie_apart_are_fetched_side_by_side(large):
+    path, records = large
+    store = RecordingStore(latency=0.01)
+    keys = [b"%06d" % i for i in range(0, 12_000, 2_000)]
+    with quick(store, path).open("large.hfile") as source:
+        found = b"".join(HFile.open(source).blocks(keys))
+    assert all(records[key] in found for key in keys)
+    assert store.most_at_once >= 4
+    assert len(store.of("open")) <= 8
+    assert sum(call.length for call in store.of("read")) < (path / "large.hfile").stat().st_size
+
+
 def test_expected_ranges_are_joined_and_fetched_side_by_side(large):
     path, _ = large
     data = (path / "large.hfile").read_bytes()
@@ -186,7 +198,8 @@ def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest)
 
 @given(st.binary(min_size=1, max_size=400), st.data())
 def test_ranges_are_those_of_the_file_in_any_order(content, data):
-    file = RangedFile(len(content), pa.BufferReader(content), lambda: pa.BufferReader(content), lambda f: f(), False)
+    file = RangedFile(len(content), pa.BufferReader(content), lambda: pa.BufferReader(content), lambda f: f(),
+                      local=False, shared=data.draw(st.booleans()))
     places = st.integers(0, len(content)).flatmap(
         lambda offset: st.tuples(st.just(offset), st.integers(0, len(content) - offset)))
     for asked in data.draw(st.lists(st.lists(places, max_size=4), max_size=4)):
