@@ -32,14 +32,16 @@ def show_explanation(plan: Plan, console: Console) -> None:
 
 
 def leaf_tree(explanation: Explanation) -> Tree:
-    """The tree of the filter; behind each condition the number of slices that it rules out, by index kind."""
+    """The tree of the filter; behind each condition the number of slices that it rules out, by index kind, and
+    how many of them only that kind rules out."""
     reports = explanation.leaves
 
     def label(step: Step) -> Text:
         if step.operation != "leaf":
             return Text(step.operation.upper(), style="bold")
         report, why = reports[step.leaf], explanation.bound.leaves[step.leaf].reason
-        kinds = ", ".join(f"{kind} {count}" for kind, count in report.by_kind.items() if count)
+        kinds = ", ".join(_share(kind, count, report.only_by[kind], alone=len(report.by_kind) == 1)
+                          for kind, count in report.by_kind.items() if count)
         notes = (f"  {kinds}" if kinds else "") + ("  under NOT" if report.negated else "")
         style = "green" if report.skipped else "magenta" if why else "yellow"
         return Text.assemble((report.text, style), "  ", bar(report.skipped, report.slices, "green", 10),
@@ -47,6 +49,11 @@ def leaf_tree(explanation: Explanation) -> Tree:
                              (f"  {why}" if why and why not in report.text else "", "magenta"))
 
     return grow(explanation.tree, label, lambda step: step.children)
+
+
+def _share(kind: str, count: int, only: int, *, alone: bool) -> str:
+    """What a kind rules out, and how much of it no other kind does."""
+    return f"{kind} {count}" if alone else f"{kind} {count} ({only} only by it)"
 
 
 def show_obstacles(plan: Plan, console: Console) -> None:

@@ -37,6 +37,7 @@ class LeafReport:
     negated      an odd number of NOTs stands above it, so it rules a slice out when it cannot be FALSE there
     skipped      number of slices that it rules out, as far as it goes (an OR beside it may still keep them)
     by_kind      the same by index kind, each kind alone
+    only_by      the slices that one kind alone rules out: without it, none of the others would
     shortfalls   why it does not rule out the others, most frequent first
     """
 
@@ -46,12 +47,13 @@ class LeafReport:
     slices: int
     skipped: int
     by_kind: Mapping[str, int]
+    only_by: Mapping[str, int]
     shortfalls: tuple[Shortfall, ...]
 
     def to_dict(self) -> dict[str, object]:
         """Plain dicts and lists for JSON."""
         return {"text": self.text, "columns": list(self.columns), "negated": self.negated, "skipped": self.skipped,
-                "by_kind": dict(self.by_kind),
+                "by_kind": dict(self.by_kind), "only_by": dict(self.only_by),
                 "not_more_because": [{"reason": s.text, "slices": s.slices} for s in self.shortfalls]}
 
 
@@ -64,13 +66,16 @@ def report_leaves(bound: BoundExpression, evaluation: Evaluation, sources: Seque
     for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, negations, strict=True):
         wanted = FALSE if negated else TRUE
         open_slices = (answer.outcomes & wanted) != 0
-        by_kind = {name: int(np.count_nonzero((outcomes & wanted) == 0)) for name, outcomes in answer.by_source.items()}
+        skips = {name: (outcomes & wanted) == 0 for name, outcomes in answer.by_source.items()}
+        by_kind = {name: int(np.count_nonzero(ruled_out)) for name, ruled_out in skips.items()}
+        kinds = np.sum(list(skips.values()), axis=0, dtype=np.intp) if skips else np.zeros(n, np.intp)
+        only_by = {name: int(np.count_nonzero(ruled_out & (kinds == 1))) for name, ruled_out in skips.items()}
         if leaf.reason is not None:
             shortfalls: tuple[Shortfall, ...] = (Shortfall(leaf.reason, n),) if n else ()
         else:
             shortfalls = _shortfalls(leaf.columns, sources, open_slices)
         reports.append(LeafReport(leaf.text, leaf.columns, negated, n, n - int(np.count_nonzero(open_slices)), by_kind,
-                                  shortfalls))
+                                  only_by, shortfalls))
     return tuple(reports)
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from evaluator.bounds import Trust, reason
 from evaluator.errors import SargoError
 from handler.plan import coverage_as_dict
-from handler.tables import OpenTable
-from index_store import Coverage, IndexInfo
+from handler.tables import OpenTable, TableAt
+from index_store import Coverage, IndexInfo, Table
+from index_store.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from index_store.listing import FROM_METADATA
 
 __all__ = ["Distrust", "TableReport", "report_table"]
 
@@ -69,6 +71,28 @@ class TableReport:
         }
 
 
+#: The index kind that reads a partition of the metadata table, by the start of its name.
+_READ_BY = {"column_stats": "column_stats", "record_index": "record_index", "bloom_filters": "bloom_filters",
+            SECONDARY_PREFIX: "secondary_index", EXPRESSION_PREFIX: "expression_index"}
+
+
+def _as_used(info: IndexInfo, at: TableAt, table: Table) -> IndexInfo:
+    """An index that could be read, as not read where the table or the instant does not allow it."""
+    kind = next((kind for start, kind in _READ_BY.items() if info.name.startswith(start)), None)
+    answering = {known.kind.name for known in at.knowledge}
+    if not info.read or kind in answering or (kind is None and at.slices.source == FROM_METADATA):
+        return info
+    if not table.metadata_is_current:
+        why = "the metadata table does not describe the latest commit"
+    elif at.failure is not None:
+        why = f"the indexes cannot be read: {at.failure}"
+    elif table.timeline.last is not None and at.slices.instant != table.timeline.last.requested:
+        why = "it knows the table as it is, not as it was"
+    else:
+        why = "another index that it needs is not there"
+    return replace(info, read=False, why_not=why)
+
+
 def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     """Look at a table. Raises TableError when it cannot be read; an index that cannot be is named in ``failures``."""
     table = opened.table
@@ -81,7 +105,7 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
         except SargoError as error:
             failures.append(f"{known.kind.name}: {error}")
     try:
-        indexes = tuple(table.indexes())
+        indexes = tuple(_as_used(info, at, table) for info in table.indexes())
     except SargoError as error:
         indexes = ()
         failures.append(str(error))

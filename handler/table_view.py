@@ -63,14 +63,20 @@ def _show_indexes(report: TableReport, console: Console) -> None:
     console.print(Text("\nIndexes of the metadata table", style="bold"))
     rows = Table.grid(padding=(0, 2))
     for index in report.indexes:
-        state = "read" if index.read else "not read by this version" if index.state == "available" else index.state
-        rows.add_row("", Text(index.name), Text(state, style="green" if index.read else "yellow"),
-                     Text(", ".join(index.columns), style="dim"))
+        what = ", ".join(index.columns)
+        if index.function not in ("", "identity", index.name):
+            what = f"{index.function}({what})"
+        rows.add_row("", Text(index.name), Text("read" if index.read else "not read", style="green" if index.read
+                                                else "yellow"), Text(what, style="dim"), Text(index.why_not))
     console.print(rows)
 
 
 def _show_coverage(report: TableReport, console: Console) -> None:
-    for covered in (kind for kind in report.coverage if kind.columns):
+    for covered in report.coverage:
+        if not covered.columns:
+            console.print(Text.assemble((f"\nCoverage of {covered.kind}", "bold"), "  known when a filter asks"
+                                        if covered.slices else ""))
+            continue
         console.print(Text(f"\nCoverage of {covered.kind}", style="bold"))
         rows = Table.grid(padding=(0, 2))
         for name, column in covered.columns.items():

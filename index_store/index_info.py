@@ -15,22 +15,26 @@ tests/index_store/test_partition_stats.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluator.types import Type
 from index_store.errors import TableError
 from index_store.kinds.expression_functions import why_not_used
 from index_store.properties import HOODIE, names
 from index_store.storage import Storage
 
-__all__ = ["EXPRESSION_PREFIX", "READ_BY_SARGO", "IndexInfo", "read_index_info"]
+__all__ = ["EXPRESSION_PREFIX", "READ_BY_SARGO", "SECONDARY_PREFIX", "SECONDARY_VERSIONS", "IndexInfo",
+           "read_index_info"]
 
 #: The partitions of one name that this version of Sargo uses.
 READ_BY_SARGO = frozenset({"files", "column_stats", "record_index", "bloom_filters"})
-EXPRESSION_PREFIX, _SECONDARY_PREFIX = "expr_index_", "secondary_index_"
+EXPRESSION_PREFIX, SECONDARY_PREFIX = "expr_index_", "secondary_index_"
 #: The least table version whose expression indexes were held against the rows.
 _EXPRESSIONS_SINCE = 8
+#: Versions of secondary indexes, by their name in index.json; without one it is the first.
+SECONDARY_VERSIONS: Mapping[str, int] = {"": 1, "V1": 1, "V2": 2}
 DEFINITIONS = f"{HOODIE}/.index_defs/index.json"
 
 BEING_BUILT = "it is being built"
@@ -57,8 +61,12 @@ class IndexInfo:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[IndexInfo]:
-    """The indexes that ``hoodie.properties`` names, in its order; building ones last. Raises TableError."""
+def read_index_info(storage: Storage, properties: Mapping[str, str],
+                    type_of: Callable[[str], Type | None]) -> list[IndexInfo]:
+    """The indexes that ``hoodie.properties`` names, in its order; building ones last. Raises TableError.
+
+    ``type_of``: the type of a column, by name.
+    """
     definitions = _definitions(storage, properties.get("hoodie.table.index.defs.path") or DEFINITIONS)
     building = names(properties.get("hoodie.table.metadata.partitions.inflight"))
     listed = [name for name in names(properties.get("hoodie.table.metadata.partitions")) if name not in building]
@@ -66,7 +74,7 @@ def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[Ind
     found = []
     for name in (*listed, *building):
         definition = definitions.get(name, {})
-        why_not = BEING_BUILT if name in building else _why_not_read(name, definition, version)
+        why_not = BEING_BUILT if name in building else _why_not_read(name, definition, version, type_of)
         options = definition.get("indexOptions") or {}
         found.append(IndexInfo(name, "inflight" if name in building else "available",
                                tuple(map(str, definition.get("sourceFields") or ())), not why_not,
@@ -76,21 +84,31 @@ def read_index_info(storage: Storage, properties: Mapping[str, str]) -> list[Ind
     return found
 
 
-def _why_not_read(name: str, definition: Mapping[str, Any], version: int) -> str:
+def _why_not_read(name: str, definition: Mapping[str, Any], version: int,
+                  type_of: Callable[[str], Type | None]) -> str:
     """Why no filter reads a complete partition; "" if filters that need it do."""
     if name in READ_BY_SARGO:
         return ""
     if name == "partition_stats":
         return NO_SUM
-    if not name.startswith((EXPRESSION_PREFIX, _SECONDARY_PREFIX)):
+    if not name.startswith((EXPRESSION_PREFIX, SECONDARY_PREFIX)):
         return "this version of Sargo does not know it"
     if not definition:
         return NO_DEFINITION
-    if name.startswith(_SECONDARY_PREFIX):
-        return "" if len(definition.get("sourceFields") or ()) == 1 else "it is not of one column"
+    if name.startswith(SECONDARY_PREFIX):
+        return _why_secondary_index_is_not_used(definition)
     if version < _EXPRESSIONS_SINCE:
         return f"expression indexes of table version {version} are not known"
-    return why_not_used(definition)
+    return why_not_used(definition, type_of)
+
+
+def _why_secondary_index_is_not_used(definition: Mapping[str, Any]) -> str:
+    kind, function, version = (str(definition.get(key) or "") for key in ("indexType", "indexFunction", "version"))
+    if kind != "secondary_index" or function not in ("", "identity"):
+        return f"a secondary index of type {kind} and of {function or 'no function'} is not known"
+    if version not in SECONDARY_VERSIONS:
+        return f"version {version} of secondary indexes is not known"
+    return "" if len(definition.get("sourceFields") or ()) == 1 else "it is not of one column"
 
 
 def _definitions(storage: Storage, path: str) -> Mapping[str, Mapping[str, Any]]:

@@ -285,4 +285,8 @@ class Table:
 
     def indexes(self) -> list[IndexInfo]:
         """Every index that the table says it has or is building, and whether Sargo reads it."""
-        return read_index_info(self.storage, self.properties)
+        def type_of(column: str) -> Type | None:
+            field = self.schema.resolve(column, case_sensitive=True)
+            return None if field is None else field.type
+
+        return read_index_info(self.storage, self.properties, type_of)

@@ -19,7 +19,7 @@ Source: ``ExpressionIndexSparkFunctions``; the names are those of ``indexFunctio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,24 +69,30 @@ IDENTITY = ExpressionFunction(("",), Kind.STRING, STRING)
 _SIZE_OPTIONS = frozenset({"numentries", "fpp", "filtertype", "maxentries"})
 
 
-def why_not_used(definition: Mapping[str, Any]) -> str:
+def why_not_used(definition: Mapping[str, Any], type_of: Callable[[str], Type | None]) -> str:
     """Why an index of this definition in ``index.json`` says nothing; "" if it is used.
 
-    It is used where nothing but the function's name makes out the function.
+    It is used where nothing but the function's name makes out the function. ``type_of``: that of a column, by name.
     """
     kind, function = definition.get("indexType"), definition.get("indexFunction")
     options: Mapping[str, Any] = definition.get("indexOptions") or {}
-    columns = definition.get("sourceFields") or ()
+    columns: Sequence[str] = definition.get("sourceFields") or ()
     if kind not in ("column_stats", "bloom_filters"):
         return f"an expression index of type {kind} is not known"
-    if function not in EXPRESSION_FUNCTIONS and not (kind == "bloom_filters" and function == "identity"):
-        return f"{function} depends on the writer's time zone, or engines are not known to compute it alike"
+    known = IDENTITY if kind == "bloom_filters" and function == "identity" else EXPRESSION_FUNCTIONS.get(str(function))
+    if known is None:
+        return f"{function} may depend on the writer's time zone, or on the engine"
     if options.get("expr", function) != function:
         return f"it calls itself {options['expr']} and {function}"
     more = set(options) - {"expr"} - (_SIZE_OPTIONS if kind == "bloom_filters" else frozenset())
     if more:
         return f"its function has options: {', '.join(sorted(more))}"
-    return "" if len(columns) == 1 else "it is not of one column"
+    if len(columns) != 1 or "." in columns[0]:
+        return "it is not of one column of the table"
+    found = type_of(columns[0])
+    if found is None or found.kind is not known.over:
+        return f"{function} of type {found or 'unknown'} may depend on the writer's time zone, or on the engine"
+    return ""
 
 
 def believe_expression(rows: FileStatistics, files: SliceFiles, function: ExpressionFunction) -> FileStatistics:

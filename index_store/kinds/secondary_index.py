@@ -38,7 +38,8 @@ from evaluator.sources import Source
 from evaluator.types import Kind
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.keys import file_group
-from index_store.index_info import IndexInfo
+from index_store.index_info import SECONDARY_PREFIX as PREFIX
+from index_store.index_info import SECONDARY_VERSIONS, IndexInfo
 from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
@@ -52,9 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
 
-PREFIX = "secondary_index_"
 ENTRIES_READ = 250_000
-_VERSIONS = {"": 1, "V1": 1, "V2": 2}
 _EPOCH = date(1970, 1, 1)
 
 
@@ -66,15 +65,10 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
     if keys is None:
         return None
     try:
-        found = {info.columns[0]: info for info in table.indexes() if _is_usable(info)}
+        found = {info.columns[0]: info for info in table.indexes() if info.read and info.name.startswith(PREFIX)}
     except TableError:                                        # index.json is damaged; no kind is lost but this one
         return None
     return SecondaryIndex(table, slices, keys, found) if found else None
-
-
-def _is_usable(info: IndexInfo) -> bool:
-    return (info.name.startswith(PREFIX) and info.state == "available" and info.type == "secondary_index"
-            and info.function in ("", "identity") and len(info.columns) == 1 and info.version in _VERSIONS)
 
 
 class SecondaryIndex:
@@ -137,7 +131,7 @@ class SecondaryIndex:
         if column.name not in self._opened:
             info, metadata = self._indexes[column.name], self._table.metadata
             assert metadata is not None, "without a metadata table there is no record index"
-            self._opened[column.name] = _Index(KeyGroups(metadata, info.name), _VERSIONS[info.version])
+            self._opened[column.name] = _Index(KeyGroups(metadata, info.name), SECONDARY_VERSIONS[info.version])
         return self._opened[column.name]
 
     def _knows_every_row(self, column: Field) -> bool:

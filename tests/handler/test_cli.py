@@ -102,7 +102,7 @@ def test_prune_json(main_cow):
     assert plan["counts"] == {"slices": 14, "kept": 1, "skipped": 13, "fully_matched": 0}
     assert set(plan["kept"][0]) == {"partition", "file_id", "base_file", "log_files"}
     assert len(plan["kept"]) + len(plan["skipped"]) == 14
-    assert set(plan["leaves"][0]) == {"text", "columns", "negated", "skipped", "by_kind", "not_more_because"}
+    assert set(plan["leaves"][0]) == {"text", "columns", "negated", "skipped", "by_kind", "only_by", "not_more_because"}
     [residual] = plan["residuals"]
     assert set(residual) == {"text", "tree", "complete", "file_ids"}
     assert residual["text"] == "i = 100"
