@@ -316,6 +316,8 @@ def demo(keep: Path | None) -> None:
 
 main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
                             "Answer Hive over Thrift which of the files it listed may be skipped."))
+main.add_command(_Elsewhere("doctor", "handler.doctor_command", "sidecar",
+                            "Check an installation: jar, settings, sidecar, tables, filters."))
 
 
 def _check_session(time_zone: str | None, as_of: str | None) -> None:

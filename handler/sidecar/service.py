@@ -97,6 +97,7 @@ class Service:
         self._threads = ThreadPoolExecutor(_ANSWERING, thread_name_prefix="sargo-answer")
         self._secret = settings.shared_secret()
         self._running = 0
+        self._asked = 0
         self._turned_off: set[str] = set()
         self._audits = Audits(self._hear)
 
@@ -113,6 +114,7 @@ class Service:
         if self._running >= self.settings.max_requests:
             raise Refused("busy", f"{self._running} requests are being answered")
         self._running += 1
+        self._asked += 1
         try:
             answer = await asyncio.wait_for(self._answer(asked), self.settings.request_seconds)
         except Refused:
@@ -144,8 +146,8 @@ class Service:
 
     def state(self) -> str:
         """What health() and /healthz say, as JSON."""
-        return json.dumps({"status": "stopping" if self.stopping else "ok", "tables": len(self.tables),
-                           "cache_bytes": self.tables.nbytes, "running": self._running,
+        return json.dumps({"status": "stopping" if self.stopping else "ok", "asked": self._asked,
+                           "tables": len(self.tables), "cache_bytes": self.tables.nbytes, "running": self._running,
                            "shadow": self.settings.shadow, "turned_off": len(self._turned_off)})
 
     async def version(self) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import io
+import subprocess
 import threading
 import zlib
 
@@ -50,7 +51,7 @@ class Running:
         self.stop()
 
     def stop(self):
-        if not self.failure:
+        if not self.failure and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(30)
         assert not self._thread.is_alive()
@@ -79,6 +80,24 @@ def sidecar():
     with contextlib.ExitStack() as stack:
         yield lambda **given: stack.enter_context(
             Running(Settings(**{"port": 0, "metrics_port": 0, "request_seconds": 30, **given})))
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory):
+    """An authority, and a certificate of it for localhost that serves for both sides."""
+    folder = tmp_path_factory.mktemp("tls")
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
+            "-subj", "/CN=authority")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj",
+            "/CN=localhost")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
+    openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-out", "cert.pem", "-extfile", "names")
+    return folder
 
 
 def request(table, filter_, names, **given):

@@ -206,24 +206,6 @@ def test_a_request_without_the_secret_is_refused_whatever_it_asks(sidecar, main_
     assert "s3cret" not in running.log.getvalue()
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory):
-    """An authority, and a certificate of it for localhost that serves for both sides."""
-    folder = tmp_path_factory.mktemp("tls")
-
-    def openssl(*arguments):
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
-            "-subj", "/CN=authority")
-    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj",
-            "/CN=localhost")
-    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
-    openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-            "-out", "cert.pem", "-extfile", "names")
-    return folder
-
-
 def test_with_tls_plain_bytes_are_not_answered_and_a_client_that_checks_is(sidecar, main_cow, names, certificates):
     running = sidecar(roots=[str(main_cow)], tls_certificate=certificates / "cert.pem",
                       tls_key=certificates / "key.pem", tls_client_ca=certificates / "ca.pem", read_seconds=2)

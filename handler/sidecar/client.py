@@ -1,0 +1,114 @@
+"""A client of the sidecar, for those who look after it (``sargo doctor``): one connection for each call."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from thriftpy2.protocol.binary import TBinaryProtocol
+from thriftpy2.thrift import TApplicationException, TMessageType
+
+from evaluator.errors import SargoError
+from handler.sidecar.idl import PruneReply, Refused, interface
+from handler.sidecar.wire import Memory
+
+__all__ = ["Client", "ClientError"]
+
+_BinaryProtocol: Any = TBinaryProtocol
+_LONGEST_ANSWER = 64 << 20
+
+
+class ClientError(SargoError):
+    """No answer was to be had. ``why`` says whether the address, TLS or the answer is at fault."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Client:
+    """Calls of the IDL to ``host:port``; with ``tls_ca`` over TLS. Raises ClientError, and Refused when it says so."""
+
+    def __init__(self, address: str, seconds: float = 5.0, tls_ca: Path | None = None, secret: str | None = None,
+                 ) -> None:
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdecimal():
+            raise ClientError(f"{address!r} is not HOST:PORT")
+        self._host, self._port = host.strip("[]"), int(port)
+        self._seconds = seconds
+        self._secret = secret
+        try:
+            self._tls = None if tls_ca is None else ssl.create_default_context(cafile=tls_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise ClientError(f"{tls_ca}: {error}") from error
+
+    def prune(self, table: str, filter_: bytes, names: Sequence[str], engine: str = "hive4", time_zone: str = "UTC",
+              ) -> PruneReply:
+        """Which of the names may be skipped."""
+        request = interface().PruneRequest(
+            protocol_version=interface().PROTOCOL_VERSION, table=table, filter=filter_, engine=engine,
+            time_zone=time_zone, names="\n".join(names).encode(), name_count=len(names), secret=self._secret)
+        reply: PruneReply = self._call("prune", request=request)
+        return reply
+
+    def explain(self, report_id: str) -> str:
+        return str(self._call("explain", report_id=report_id))
+
+    def health(self) -> str:
+        return str(self._call("health"))
+
+    def version(self) -> str:
+        return str(self._call("version"))
+
+    def _call(self, method: str, **arguments: Any) -> Any:
+        service = interface().Sargo
+        memory = Memory()
+        protocol = _BinaryProtocol(memory)
+        protocol.write_message_begin(method, TMessageType.CALL, 1)
+        getattr(service, f"{method}_args")(**arguments).write(protocol)
+        answer = _BinaryProtocol(Memory(self._exchange(memory.written())))
+        try:
+            _, kind, _ = answer.read_message_begin()
+            if kind == TMessageType.EXCEPTION:
+                error = TApplicationException()
+                error.read(answer)
+                raise ClientError(f"the sidecar cannot answer: {error.message}")
+            result = getattr(service, f"{method}_result")()
+            result.read(answer)
+        except ClientError:
+            raise
+        except Exception as error:  # whatever the bytes make the protocol stumble over
+            raise ClientError(f"who listens there is no sidecar: {type(error).__name__}") from error
+        refused = getattr(result, "refused", None)
+        if refused is not None:
+            raise Refused(refused.code or "", refused.why or "")
+        return result.success
+
+    def _exchange(self, frame: bytes) -> bytes:
+        try:
+            with socket.create_connection((self._host, self._port), self._seconds) as plain:
+                connection = plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=self._host)
+                with connection:
+                    connection.sendall(struct.pack("!i", len(frame)) + frame)
+                    (length,) = struct.unpack("!i", _read(connection, 4))
+                    if not 0 < length <= _LONGEST_ANSWER:
+                        raise ClientError("who listens there is no sidecar")
+                    return _read(connection, length)
+        except ssl.SSLError as error:
+            raise ClientError(f"TLS: {error.reason or error}") from error
+        except OSError as error:
+            raise ClientError(f"{self._host}:{self._port}: {error.strerror or error}") from error
+
+
+def _read(connection: socket.socket, length: int) -> bytes:
+    data = bytearray()
+    while len(data) < length:
+        piece = connection.recv(min(1 << 20, length - len(data)))
+        if not piece:
+            raise ClientError("the connection was closed without an answer (is TLS wanted?)")
+        data += piece
+    return bytes(data)

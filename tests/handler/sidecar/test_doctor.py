@@ -1,0 +1,163 @@
+"""``sargo doctor`` finds what is wrong with an installation, and nothing wrong with one that is right."""
+
+import json
+import struct
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from handler.cli import main
+from handler.doctor import check_filter, check_jar, check_settings, check_sidecar, check_table, site_settings
+from handler.sidecar.client import Client, ClientError
+
+HIVE_CONF = Path(__file__).parents[3] / "hive_conf"
+GOOD = {"hive.optimize.index.filter": "true", "hive.input.format": "org.apache.hadoop.hive.ql.io.HiveInputFormat",
+        "hoodie.file.group.reader.enabled": "false", "sargo.sidecar.address": "sargo:10950"}
+
+
+def states(findings):
+    return [finding.state for finding in findings]
+
+
+def jar_at(path, major=52, told=None, extra=()):
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+        jar.writestr("META-INF/maven/io.sargo/sargo-hive/pom.properties", f"version={told or version('sargo')}\n")
+        jar.writestr("io/sargo/hive/PruningInputFormat.class", struct.pack("!IHH", 0xCAFEBABE, 0, major))
+        for name in extra:
+            jar.writestr(name, b"")
+    return path
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    ({}, ["ok"]), ({"told": "0.0.1"}, ["warning"]), ({"told": f"{version('sargo')}-SNAPSHOT"}, ["ok"]),
+    ({"major": 61}, ["ok", "failed"]), ({"extra": ["org/apache/thrift/TBase.class"]}, ["ok", "failed"]),
+    ({"extra": ["io/sargo/shaded/thrift/TBase.class"]}, ["ok"])], ids=str)
+def test_a_jar_is_looked_into(tmp_path, given, found):
+    assert states(check_jar(jar_at(tmp_path / "sargo.jar", **given))) == found
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", None], ids=repr)
+def test_what_is_no_jar_of_ours_is_named(tmp_path, content):
+    path = tmp_path / "other.jar"
+    if content is not None:
+        path.write_bytes(content)
+    [finding] = check_jar(path)
+    assert finding.state == "failed"
+    assert str(path) in finding.text
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("a", b"")
+    assert states(check_jar(path)) == ["failed"]
+
+
+@pytest.mark.parametrize("name", ["hive-site-3.1.xml", "hive-site-4.xml"])
+def test_the_fragments_that_administrators_copy_are_found_right(name):
+    settings = site_settings([HIVE_CONF / name])
+    assert states(check_settings(settings, name)) == ["ok"]
+
+
+@pytest.mark.parametrize(("key", "value", "state"), [
+    ("hive.optimize.ppd", "false", "failed"), ("hive.optimize.ppd.storage", "FALSE", "failed"),
+    ("hive.optimize.index.filter", "false", "failed"), ("hive.optimize.index.filter", None, "warning"),
+    ("hive.input.format", None, "failed"), ("hoodie.file.group.reader.enabled", None, "failed"),
+    ("sargo.enabled", "false", "failed"), ("sargo.sidecar.address", None, "failed"),
+    ("sargo.sidecar.address", "elsewhere:1", "warning")], ids=str)
+def test_a_setting_that_keeps_filters_away_is_named_with_its_cure(key, value, state):
+    settings = {name: text for name, text in {**GOOD, key: value}.items() if text is not None}
+    findings = list(check_settings(settings, "x", address="sargo:10950"))
+    assert states(findings)[0] == state
+    assert "sargo:10950" in findings[0].remedy if "address" in key else key in findings[0].remedy
+
+
+def test_under_tez_another_address_than_the_machines_own_is_asked_for():
+    settings = {**GOOD, "hive.execution.engine": "tez", "sargo.sidecar.address": "127.0.0.1:10950"}
+    del settings["hive.input.format"]                         # MapReduce's concern
+    assert states(check_settings(settings, "x")) == ["warning", "ok"]
+
+
+def test_a_sidecar_that_is_well_is_found_well(sidecar, main_cow):
+    running = sidecar(roots=[str(main_cow)])
+    client = Client(f"127.0.0.1:{running.port}")
+    assert states(check_sidecar("x", client)) == ["ok"]
+    assert states(check_table(str(main_cow), client)) == ["ok", "ok"]
+    assert "sargo:" not in client.version()
+
+
+def test_what_is_wrong_with_a_sidecar_is_named(sidecar, main_cow, tmp_path):
+    shadow = sidecar(roots=[str(main_cow)], shadow=True, secret="s3cret")
+    address = f"127.0.0.1:{shadow.port}"
+    assert states(check_sidecar("x", Client(address))) == ["ok", "warning"]
+    [refused, _] = check_table(str(main_cow), Client(address))
+    assert (refused.state, "--secret-file" in refused.remedy) == ("failed", True)
+    [outside, _] = check_table(str(tmp_path), Client(address, secret="s3cret"))
+    assert (outside.state, "roots" in outside.remedy) == ("failed", True)
+    assert states(check_table(str(main_cow), Client(address, secret="s3cret"))) == ["ok", "ok"]
+    shadow.stop()
+    assert states(check_sidecar("x", Client(address))) == ["failed"]
+
+
+def test_a_client_speaks_tls(sidecar, main_cow, certificates):
+    running = sidecar(roots=[str(main_cow)], tls_certificate=certificates / "cert.pem",
+                      tls_key=certificates / "key.pem", read_seconds=2)
+    address = f"localhost:{running.port}"
+    assert json.loads(Client(address, tls_ca=certificates / "ca.pem").health())["status"] == "ok"
+    with pytest.raises(ClientError):
+        Client(address, seconds=5).health()
+    with pytest.raises(ClientError, match="nowhere"):
+        Client(address, tls_ca=Path("nowhere"))
+
+
+def test_a_table_without_statistics_is_named(unpack, tmp_path):
+    assert states(check_table(str(tmp_path), None)) == ["failed"]
+    table = unpack("1.1.1_main_cow")
+    assert states(check_table(str(table), None)) == ["ok"]
+
+
+@pytest.mark.parametrize(("plan", "asks", "words", "state"), [
+    ("TableScan\n filterExpr: id is not null", True, "asked the sidecar", "ok"),
+    ("TableScan\n filterExpr: id is not null", False, "nobody asked", "failed"),
+    ("TableScan", False, "carries no filter", "failed"),
+    (None, False, "the query fails", "failed")], ids=str)
+def test_a_query_through_hive_shows_whether_filters_arrive(sidecar, main_cow, plan, asks, words, state):
+    running = sidecar(roots=[str(main_cow)])
+    client = Client(f"127.0.0.1:{running.port}")
+
+    def ask(statement):                                       # HiveServer2, as far as the doctor knows it
+        if statement.startswith("DESCRIBE"):
+            return [("_hoodie_commit_time", "string", ""), ("id", "string", "")]
+        if statement.startswith("EXPLAIN"):
+            if plan is None:
+                raise RuntimeError("SemanticException")
+            return [(line,) for line in plan.splitlines()]
+        assert statement == "SELECT count(*) FROM trips WHERE id IS NOT NULL"
+        if asks:
+            client.prune(str(main_cow), b"", ())
+        return [(1,)]
+
+    [finding] = check_filter(ask, "trips", None, client)
+    assert finding.state == state
+    assert words in finding.text
+
+
+def test_the_command_ends_with_a_code_and_prints_json(sidecar, main_cow, tmp_path):
+    running = sidecar(roots=[str(main_cow)])
+    jar = jar_at(tmp_path / "sargo.jar")
+    good = CliRunner().invoke(main, ["doctor", "--jar", str(jar), "--sidecar", f"127.0.0.1:{running.port}",
+                                     "--table", str(main_cow), "--json"])
+    document = json.loads(good.stdout)
+    assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 4)
+    bad = CliRunner().invoke(main, ["doctor", "--table", str(tmp_path)])
+    assert bad.exit_code == 1
+    assert "FAILED" in bad.stdout
+    assert "do: " in bad.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["--sidecar", "here"], ["--hive-site", "/none.xml"],
+                                       ["--hive", "nowhere"]], ids=str)
+def test_bad_input_ends_with_one_line_and_code_2(arguments):
+    result = CliRunner().invoke(main, ["doctor", *arguments])
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
