@@ -224,8 +224,7 @@ class Plan:
         return self.explanation.residuals(self.kept_rows)
 
     def _at(self, rows: npt.NDArray[Any]) -> tuple[FileSlice, ...]:
-        items = self.slices.items
-        return tuple([items[row] for row in rows.tolist()])
+        return tuple(self.slices.some(rows))
 
     def to_dict(self) -> dict[str, object]:
         """The plan as plain dicts and lists, ready for JSON (README, "JSON")."""
@@ -235,8 +234,8 @@ class Plan:
             "engine": self.engine,
             "time_zone": self.time_zone,
             "filter": {"text": to_text(self.expression), "tree": to_dict(self.expression)},
-            "counts": {"slices": len(self.slices), "kept": len(self.kept), "skipped": len(self.skipped),
-                       "fully_matched": len(self.fully_matched)},
+            "counts": {"slices": len(self.slices), "kept": len(self.kept_rows),
+                       "skipped": len(self.slices) - len(self.kept_rows), "fully_matched": len(self._full_rows)},
             "kept": [slice_as_dict(item) for item in self.kept],
             "skipped": [slice_as_dict(item) for item in self.skipped],
             "fully_matched": [item.file_id for item in self.fully_matched],

@@ -18,6 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy.typing as npt
 
 from index_store.errors import TableError
 from index_store.timeline import Timeline
@@ -45,6 +48,15 @@ class FileSlice:
         return (self.base_file, *self.log_files) if self.base_file else self.log_files
 
 
+@runtime_checkable
+class ManySlices(Protocol):
+    """Slices that are not objects yet."""
+
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """Those of these rows, made all at once."""
+        ...
+
+
 @dataclass(frozen=True)
 class FileSlices:
     """All slices of a table at an instant (None: the table has no commit), and where the list of files came from.
@@ -65,6 +77,13 @@ class FileSlices:
 
     def __getitem__(self, index: int) -> FileSlice:
         return self.items[index]
+
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """The slices of these rows."""
+        if isinstance(self.items, ManySlices):
+            return self.items.some(rows)
+        items = self.items
+        return [items[row] for row in rows.tolist()]
 
 
 @dataclass(frozen=True, slots=True)

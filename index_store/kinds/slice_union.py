@@ -46,7 +46,7 @@ class SliceFiles:
 
     @classmethod
     def of(cls, slices: FileSlices) -> SliceFiles:
-        if not any([one.log_files for one in slices]):          # one base file each, as in most tables
+        if not any(one.log_files for one in slices):            # one base file each, as in most tables
             n = len(slices)
             return cls(tuple([one.base_file or "" for one in slices]), tuple([one.partition for one in slices]),
                        np.arange(n), np.zeros(n, np.bool_), np.ones(n, np.intp))

@@ -129,7 +129,7 @@ class StoredSlices(Sequence[FileSlice]):
         return FileSlice(partition, _text(self._names["file_ids"][place].as_py()), prefix + base if base else None,
                          tuple(prefix + _text(name) for name in logs))
 
-    def some(self, rows: Rows) -> list[FileSlice]:
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
         places = pa.array(rows)
         file_ids, bases = (self._names[name].take(places).to_pylist() for name in ("file_ids", "bases"))
@@ -195,6 +195,15 @@ class ChangedSlices(Sequence[FileSlice]):
 
     def __iter__(self) -> Iterator[FileSlice]:
         return (self[place] for place in range(len(self)))
+
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """The slices of these rows, all at once."""
+        live = len(self.base) - len(self.dead)
+        in_base = rows < live
+        places = rows[in_base]
+        found = iter(self.base.some(places + np.searchsorted(self._live_before, places, "right")))
+        since = iter([self.since[row] for row in (rows[~in_base] - live).tolist()])
+        return [next(found if base else since) for base in in_base.tolist()]
 
 
 def _text(data: Any) -> str:
