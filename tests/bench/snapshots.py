@@ -1,0 +1,128 @@
+"""Snapshots of a table of 2,271,646 files (RFC-15's dataset E), four columns, random layout.
+
+    opening the snapshot and all four columns         at most 1 ms, at any number of files
+    a commit of 1,000 files carried over              at most 15 ms CPU, in a process that has the base open
+    the first answer of a process, and the next ones  for people to look at
+    an answer after the commit                        beside one of the base alone: dead slices and a second layer
+
+CPU time of all threads, the least of some rounds. The base is made once, in the folder for temporary files, which takes
+half a minute.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from handler import prune
+from handler.tables import OpenTable
+from index_store.snapshots import Snapshot, SnapshotCache, open_snapshot
+from index_store.snapshots.state import state_of
+from index_store.table import Table, open_table
+from tests.bench.large_snapshot import COLUMNS, commit, make_base
+
+FILES, ROUNDS = 2_271_646, 7
+FILTERS = ("ts = TIMESTAMP'2023-01-01 10:00:00'", "amount BETWEEN 1600000.0 AND 1600100.0",
+           "name = 'shop-0012345' AND fee > 100.0")
+
+Row = tuple[str, str, str]
+
+
+def run() -> list[Row]:
+    """The figures, each with its goal."""
+    root = _made()
+    cache = SnapshotCache(root / "cache", 1 << 40)
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table"
+        shutil.copytree(root / "table", table)
+        os.symlink(table, root / "now")
+        try:
+            return [*_opened(root / "now", cache), *_committed(root / "now", cache)]
+        finally:
+            os.unlink(root / "now")
+
+
+def _opened(path: Path, cache: SnapshotCache) -> list[Row]:
+    table = open_table(path)
+    snapshot = open_snapshot(table, cache)
+    assert snapshot is not None
+    size = sum(file.stat().st_size for file in snapshot.base_folder.iterdir())
+    opened = _least(lambda: _open_all(table, Snapshot(cache, snapshot.manifest)))
+    rows = [(f"snapshot of {FILES:,} files and {len(COLUMNS)} columns", f"{size / 1e6:,.0f} MB", ""),
+            ("open it and all its columns", _ms(opened), f"{opened / 0.001:.2f} x the goal of 1 ms")]
+    for text in FILTERS:
+        first = _least(lambda text=text: prune(OpenTable(open_table(path), cache), text).kept_rows)
+        again = OpenTable(open_table(path), cache)
+        _check(prune(again, text))
+        warm = _least(lambda text=text, again=again: prune(again, text).kept_rows)
+        rows.append((f"{text}: table opened anew", _ms(first), ""))
+        rows.append((f"{text}: table kept open", _ms(warm), f"{warm / first:.2f} x opened anew"))
+    return rows
+
+
+def _committed(path: Path, cache: SnapshotCache) -> list[Row]:
+    before = open_snapshot(open_table(path), cache)
+    assert before is not None
+    _open_all(open_table(path), before)
+    bases = {text: OpenTable(open_table(path), cache) for text in FILTERS}
+    alone = {text: _least(lambda text=text: prune(bases[text], text).kept_rows) for text in FILTERS}
+    commit(path, "20260102000000000", FILES)
+    carry = sys.modules["index_store.snapshots.advance"].advance
+
+    def carried() -> Snapshot:
+        table = open_table(path)
+        state = state_of(table)
+        assert state is not None
+        return carry(before, state, table)
+
+    seconds = _least(carried)
+    rows = [("carry a commit of 1,000 files over", _ms(seconds), f"{seconds / 0.015:.2f} x the goal of 15 ms")]
+    opened = OpenTable(open_table(path), cache)
+    layers = opened.at().layers
+    assert layers is not None
+    assert (layers.base, len(layers.dead), layers.delta) == (FILES, 500, 1000)
+    for text in FILTERS:
+        _check(prune(opened, text))
+        after = _least(lambda text=text: prune(opened, text).kept_rows)
+        rows.append((f"{text}: after the commit", _ms(after), f"{after / alone[text]:.2f} x before it"))
+    return rows
+
+
+def _open_all(table: Table, snapshot: Snapshot) -> None:
+    for name in COLUMNS:
+        column = table.schema.resolve(name, case_sensitive=True)
+        assert column is not None
+        assert snapshot.base_column("column_stats", column).statistics is not None
+
+
+def _check(plan: object) -> None:
+    assert not getattr(plan, "reasons", ("",)), plan
+
+
+def _least(call: Callable[[], object]) -> float:
+    found = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        call()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def _made() -> Path:
+    """The base: its table in ``table``, its snapshot in ``cache``, both as of ``now``."""
+    root = Path(tempfile.gettempdir()) / f"sargo-bench-snapshot-{FILES}-2"
+    if not (root / "table").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir()
+        make_base(root / "now", SnapshotCache(root / "cache", 1 << 40), FILES)
+        (root / "now").rename(root / "table")
+    return root
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:,.2f} ms"
