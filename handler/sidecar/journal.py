@@ -6,6 +6,7 @@ import datetime
 import json
 import logging
 import traceback
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from evaluator.expression import to_text
@@ -46,6 +47,14 @@ class Journal:
                   traceback.extract_tb(error.__traceback__)[-8:]]
         self.say("failure", "error", where=where, error=type(error).__name__, at=places,
                  **({"text": str(error)} if self._values else {}))
+
+    def unexpected(self, context: Mapping[str, Any]) -> None:
+        """What the event loop did not expect, in its own form."""
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            self.failure("event loop", error)
+        else:
+            self.say("failure", "error", where="event loop", what=str(context.get("message", "")))
 
     def answered(self, report: Report, because: str) -> None:
         """One line an answer."""

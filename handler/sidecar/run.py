@@ -49,6 +49,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
     metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)
     pages = None
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: journal.unexpected(context))
     try:
         host, port = await server.start()
         if settings.metrics_port >= 0:

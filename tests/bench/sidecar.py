@@ -32,7 +32,7 @@ from handler.sidecar.wire import Memory
 from tests.index_store.synthetic import write_table
 from tests.sarg import kryo_writer
 
-NAMES = (20, 2_000)
+NAMES = (20, 2_000, 100_000)
 CLIENTS = 32
 _PROCESSES = 4
 _SECONDS = 6.0
