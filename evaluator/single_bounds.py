@@ -44,9 +44,6 @@ def test_atom(atom: Atom, code: int | None, where: Where, out: Mask | None) -> M
     codes = bound.codes[where]
     compare = np.less if atom.is_lower else np.greater
     mask: Mask = compare(codes, np.uint16(code), out=out)
-    if not isinstance(where, slice) and len(codes) <= _FEW_ROWS:
-        mask |= (codes == np.uint16(code)) & test_exactly(atom, where)  # what stands under an unknown bound is no tie
-        return mask
     whole = isinstance(where, slice) and len(codes) == len(bound.codes)
     ties: Rows = bound.of_code(code) if whole else np.flatnonzero(codes == np.uint16(code))
     if len(ties):

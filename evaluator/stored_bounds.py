@@ -36,7 +36,7 @@ from evaluator.types import Kind, Type
 __all__ = ["Bounds", "StoredBounds", "concatenated", "encoded", "is_storable", "taken"]
 
 #: Up to here values are cut out of the buffers one by one, which is sooner than a call of Arrow.
-_FEW_ROWS = 64
+_FEW_ROWS = 256
 _OPERATORS = {"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
               "equal": operator.eq, "not_equal": operator.ne}
 

@@ -26,10 +26,10 @@ from tests.bench.datasets import TYPES, Column, Files
 from tests.bench.engines.base import Engine, FileNumbers, Query
 from tests.bench.shapes import Shape
 
-__all__ = ["Sargo", "SargoFlat", "SargoScan"]
+__all__ = ["SCHEMA", "SEMANTICS", "Sargo", "SargoFlat", "SargoScan", "statistics_of"]
 
-_SCHEMA = Schema([Field(name, of) for name, of in TYPES.items()])
-_SEMANTICS = Semantics.named("spark", "UTC")
+SCHEMA = Schema([Field(name, of) for name, of in TYPES.items()])
+SEMANTICS = Semantics.named("spark", "UTC")
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Loaded:
 
 @functools.lru_cache(maxsize=1)
 def _load(files: Files) -> _Loaded:
-    loaded = _Loaded({name: _statistics(column, files) for name, column in files.columns.items()}, {}, {})
+    loaded = _Loaded({name: statistics_of(column, files) for name, column in files.columns.items()}, {}, {})
     for name, statistics in loaded.plain.items():
         start = time.process_time()
         loaded.indexed[name] = statistics.indexed()
@@ -69,11 +69,11 @@ class Sargo(Engine):
         return f"Sargo {importlib.metadata.version('sargo')}"
 
     def prepare(self, shape: Shape) -> Query:
-        bound = bind(shape.expression, _SCHEMA, _SEMANTICS)
+        bound = bind(shape.expression, SCHEMA, SEMANTICS)
         return lambda: self._kept(bound)
 
     def unprepared(self, shape: Shape) -> Query:
-        return lambda: self._kept(bind(shape.expression, _SCHEMA, _SEMANTICS))
+        return lambda: self._kept(bind(shape.expression, SCHEMA, SEMANTICS))
 
     def _kept(self, bound: BoundExpression) -> FileNumbers:
         return evaluate(bound, self._n, [self._source]).kept_rows
@@ -104,7 +104,7 @@ def _without_look_ups(index: ColumnIndex | None) -> ColumnIndex:
                                                   index.hi.codes[order]))
 
 
-def _statistics(column: Column, files: Files) -> ColumnStatistics:
+def statistics_of(column: Column, files: Files) -> ColumnStatistics:
     """A column in the form that index kinds give, with fillers under bounds that are not known."""
     known = ~column.all_null
     if column.type.kind is Kind.STRING:
