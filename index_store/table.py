@@ -19,7 +19,7 @@ from evaluator.schema import Schema
 from evaluator.types import STRING, Kind, Type
 from index_store.commit_schema import find_schema
 from index_store.errors import FormatError, TableError
-from index_store.file_slices import FileSlices, build_slices
+from index_store.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
 from index_store.index_info import IndexInfo, read_index_info
 from index_store.kinds import registered_kinds
 from index_store.kinds.base import IndexKind
@@ -211,7 +211,20 @@ class Table:
         unsure: list[str] = []
         items = build_slices(files, self.timeline, self.version, last.requested, self._replaced,
                              lambda partition, name: unsure.append(f"{partition}/{name}"))
-        return FileSlices(last.requested, source, items, "; ".join(filter(None, (note, self._doubts(unsure)))))
+        notes = (note, self._doubts(unsure), self._disputed)
+        return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
+
+    @cached_property
+    def _disputed(self) -> str:
+        """Why readers of the table do not agree on its rows, or "" (``Timeline.is_disputed``)."""
+        if not self.timeline.writes or self.timeline.start == self.timeline.writes[0].requested:
+            return ""
+        for partition, name in self._files[0]:
+            parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
+            if parsed is not None and self.timeline.is_disputed(parsed.instant):
+                return (f"nothing is skipped: {partition}/{name} is of an instant archived beyond a savepoint, which "
+                        "Hudi's readers take for uncommitted")
+        return ""
 
     def _doubts(self, unsure: Sequence[str]) -> str:
         """What to say of log files that may be compacted, and count as if they were not."""
@@ -280,7 +293,7 @@ class Table:
 
     def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
         """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""
-        made = (make(self, slices) for make in registered_kinds())
+        made = () if self._disputed else (make(self, slices) for make in registered_kinds())
         return tuple(kind for kind in made if kind is not None)
 
     def indexes(self) -> list[IndexInfo]:

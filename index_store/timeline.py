@@ -90,6 +90,14 @@ class Timeline:
         """Whether the instant that a file's name carries has completed: it is listed, or archived."""
         return name in self.by_name or (name < self.start and name not in self.pending)
 
+    def is_disputed(self, name: str) -> bool:
+        """Whether an instant is archived, and younger than a write that is still listed for its savepoint's sake.
+
+        It is committed, but Hudi's own file view (0.15 to 1.2) starts at that write and passes over its files.
+        """
+        return (bool(self.writes) and self.writes[0].requested < name < self.start
+                and name not in self.by_name and name not in self.pending)
+
     def completion(self, name: str) -> str | None:
         """When a committed instant completed; None for an archived one of which the history does not tell."""
         instant = self.by_name.get(name)

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent.parent / "data" / "hudi" / "format"
-FORMAT_TABLES = tuple(sorted(path.name.removesuffix(".tar.xz") for path in FOLDER.glob("*.tar.xz")))
+ALL = tuple(sorted(path.name.removesuffix(".tar.xz") for path in FOLDER.glob("*.tar.xz")))
+#: Tables that Hudi's own readers read wrongly: archiving beyond a savepoint.
+DISPUTED = tuple(name for name in ALL if "archived_saved" in name)
+FORMAT_TABLES = tuple(name for name in ALL if name not in DISPUTED)
 
 
 def unpack_format_table(name: str, target: Path) -> Path:

@@ -49,6 +49,13 @@ def test_a_commit_that_only_a_savepoint_keeps_does_not_start_the_timeline(tmp_pa
     assert found.is_committed(B)
 
 
+def test_what_was_archived_beyond_a_savepoint_is_committed_and_disputed(tmp_path):
+    between, older, pending = "20260101100000000", "20251231000000000", "20260101200000000"
+    found = timeline(tmp_path, f"{A}.commit", f"{A}.savepoint", f"{C}.commit", f"{pending}.commit.inflight")
+    assert [found.is_committed(name) for name in (between, older, A, C, pending)] == [True, True, True, True, False]
+    assert [found.is_disputed(name) for name in (between, older, A, C, pending)] == [True, False, False, False, False]
+
+
 def test_where_every_commit_is_saved_older_ones_are_archived(tmp_path):
     found = timeline(tmp_path, f"{B}_{B}.commit", f"{B}_{B}.savepoint", f"{C}_{C}.commit", f"{C}_{C}.savepoint")
     assert found.start == B
