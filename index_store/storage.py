@@ -100,7 +100,7 @@ class Storage:
 
     def absolute(self, path: str) -> str:
         """The path as people see it."""
-        return posixpath.join(self.root, path) if path else self.root
+        return f"{self.root.rstrip('/')}/{path}" if path else self.root
 
     def relative(self, path: str) -> str:
         """A path that a table's files name, absolute or as a URI, relative to this storage if it is inside."""
@@ -113,7 +113,10 @@ class Storage:
         return path
 
     def _place(self, path: str) -> str:
-        return posixpath.join(self._inside, path) if path else self._inside
+        """The path in the file system's terms. Raises TableError for one that leads out of this directory."""
+        if path.startswith("/") or "://" in path or ".." in path.split("/"):
+            raise TableError(self.root, f"{path} does not lie inside of it")
+        return f"{self._inside.rstrip('/')}/{path}" if path else self._inside
 
     # -- files
 

@@ -8,7 +8,7 @@ import traceback
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from index_store import TableError, open_table
@@ -180,6 +180,7 @@ def test_a_range_outside_of_the_file_is_damage(large):
 ranges = st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 300)), max_size=20)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ranges, st.integers(0, 200), st.integers(1, 500))
 def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest):
     found = joined(asked, gap, largest)
@@ -196,6 +197,7 @@ def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest)
         assert end == start + size
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=400), st.data())
 def test_ranges_are_those_of_the_file_in_any_order(content, data):
     file = RangedFile(len(content), pa.BufferReader(content), lambda: pa.BufferReader(content), lambda f: f(),
@@ -437,5 +439,17 @@ def test_paths_that_files_name_are_found_inside(folder):
     assert storage.relative(f"{folder}/.hoodie/x") == ".hoodie/x"
     assert storage.relative(".hoodie/x") == ".hoodie/x"
     assert storage.relative("/elsewhere/x") == "/elsewhere/x"
+    remote = Storage.at("s3a://bucket/t", options={"region": "us-east-1"})
+    assert remote.relative("s3://bucket/t/.hoodie/x") == remote.relative("bucket/t/.hoodie/x") == ".hoodie/x"
+    assert remote.relative("s3://bucket/tt/x") == "s3://bucket/tt/x"
     assert storage.below("d").absolute("00") == f"{folder}/d/00"
     assert repr(storage) == f"Storage('{folder}')"
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../d/00", "d/../../x", "d/..", "file:///etc/passwd", "s3://other/x"])
+def test_a_path_that_leads_out_of_the_table_is_refused(folder, path):
+    storage = Storage.at(folder).below("d")
+    for ask in (storage.read, storage.exists, storage.files, storage.input_file, storage.below,
+                storage.read_if_there):
+        with pytest.raises(TableError, match="does not lie inside of it"):
+            ask(path)
