@@ -5,7 +5,7 @@ holds a digest of that and of all names, types, lengths and contents. A file tha
 else, is ``UnusableError``, never trusted. Files are replaced atomically.
 
 Comparing the digest reads everything, once after each start of the machine: a mark beside the file says of which inode,
-size and times that was done. Opening a file that bears its mark costs the same at any size.
+size and times that was done. Opening a large file that bears its mark costs the same at any size.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _NOTHING = {"nothing": np.zeros(0, np.int64)}
 _ABOUT, _DIGEST = b"sargo.about", b"sargo.digest"
 _FAULTS = (OSError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MARK = ".verified"
+#: Comparing the digest of smaller files is as fast as reading a mark.
+_MARKED_FROM = 1 << 20
 #: Files that this process has verified.
 _verified: set[str] = set()
 
@@ -155,7 +157,7 @@ def _boot() -> str:
 
 def _is_marked(path: Path, stat: os.stat_result) -> bool:
     identity = _identity(path, stat)
-    if identity and identity not in _verified:
+    if identity and identity not in _verified and stat.st_size >= _MARKED_FROM:
         with suppress(OSError, ValueError):
             if path.with_name(path.name + _MARK).read_text("utf-8") == identity:
                 _verified.add(identity)
@@ -166,6 +168,7 @@ def _mark(path: Path, stat: os.stat_result) -> None:
     identity = _identity(path, stat)
     if identity:
         _verified.add(identity)
+    if identity and stat.st_size >= _MARKED_FROM:
         with suppress(OSError), replacing(path.with_name(path.name + _MARK)) as temporary:
             Path(temporary).write_text(identity, "utf-8")
 

@@ -36,6 +36,8 @@ VARIABLE, LIMIT_VARIABLE = "SARGO_CACHE", "SARGO_CACHE_BYTES"
 _STATES = 2
 #: Files younger than this belong to a writer that has not published them yet.
 _GRACE_SECONDS = 600.0
+#: A process looks at the size of the folder when it first writes, and then no sooner than after so many seconds.
+_BETWEEN_LOOKS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class SnapshotCache:
         self.folder = Path(folder)
         self.limit = limit
         self.fewest_slices = fewest_slices
+        self._made_room = float("-inf")
 
     def __repr__(self) -> str:
         return f"SnapshotCache({os.fspath(self.folder)!r}, limit={self.limit})"
@@ -109,7 +112,9 @@ class SnapshotCache:
         with replacing(folder / f"{manifest.state.digest}.json") as temporary:
             Path(temporary).write_text(json.dumps(manifest.to_dict()), "utf-8")
         self.tidy(folder)
-        self.make_room(folder)
+        if time.monotonic() - self._made_room > _BETWEEN_LOOKS:
+            self._made_room = time.monotonic()
+            self.make_room(folder)
 
     def tidy(self, folder: Path) -> None:
         """Remove the states of a table but the newest, and what no state needs."""

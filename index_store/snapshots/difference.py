@@ -153,10 +153,10 @@ def _add_record(found: Difference, raw: bytes, reader: RecordReader, value: byte
         return
     partition = "" if key == NON_PARTITIONED else key
     for name, info in files.items():
-        parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
-        if parsed is None:
+        file_id = _file_id(name)
+        if file_id is None:
             continue
-        group = partition, parsed.file_id
+        group = partition, file_id
         if info["isDeleted"]:
             found.removed.setdefault(group, set()).add(name)
             if name in found.added.get(group, ()):
@@ -165,3 +165,12 @@ def _add_record(found: Difference, raw: bytes, reader: RecordReader, value: byte
             if name in found.removed.get(group, ()):
                 raise NotIncremental(f"{name} was removed and written again")
             found.added.setdefault(group, []).append(name)
+
+
+def _file_id(name: str) -> str | None:
+    """The file id in a data file's name; None for another kind of file."""
+    parts = name.split("_")
+    if len(parts) == 3 and parts[2].endswith(".parquet") and parts[2][:-8].isdecimal() and parts[0][:1] not in ".":
+        return parts[0]
+    parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
+    return None if parsed is None else parsed.file_id
