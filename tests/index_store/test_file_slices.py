@@ -6,6 +6,8 @@ import json
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from index_store import TableError
@@ -100,6 +102,42 @@ def test_an_archived_log_file_is_on_top_unless_the_history_proves_that_it_is_com
     assert [(one.base_file, one.log_files) for one in found] == [
         (f"p/{base(5)}", tuple(f"p/{name}" for name in expected))]
     assert doubts == [("p", name) for name in unsure]
+
+
+@st.composite
+def file_groups(draw):
+    """A group's life: writers and compactions, requested in the order of their names, completed in any order after."""
+    names = [f"{number:02d}" for number in range(1, draw(st.integers(2, 9)))]
+    instants, files = [], []
+    for name in names:
+        done = f"{int(name) + draw(st.integers(0, 4)):02d}"
+        if not instants or draw(st.integers(0, 3)) == 0:
+            instants.append(Instant(name, done, "commit"))
+            files.append(("", base(name)))
+        else:
+            instants.append(Instant(name, done, "deltacommit"))
+            files.append(("", log(name)))
+    return instants, files
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(life=file_groups(), data=st.data())
+def test_archiving_changes_no_slice_and_a_lost_history_takes_no_log_file_away(tmp_path, life, data):
+    instants, files = life
+    whole = build_slices(files, Timeline(tuple(instants)), 9, END)
+    kept = data.draw(st.integers(0, len(instants) - 1))
+    active = tuple(instants[kept:])
+    folder = tmp_path / str(len(list(tmp_path.iterdir())))
+    folder.mkdir()
+    gone = {f"i{one.requested}": one.completed for one in instants[:kept]}
+    history = archived(folder, **gone) if gone else None
+    assert build_slices(files, Timeline(active, history=history), 9, END) == whole
+    doubts = []
+    without = build_slices(files, Timeline(active), 9, END, doubtful=lambda *file: doubts.append(file[1]))
+    assert [one.base_file for one in without] == [one.base_file for one in whole]
+    for now, then in zip(without, whole, strict=True):
+        assert set(then.log_files) <= set(now.log_files)
+        assert set(now.log_files) - set(then.log_files) <= set(doubts)
 
 
 @pytest.mark.parametrize(("as_of", "expected"), [
