@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from index_store.errors import FormatError
 from index_store.storage import ByteSource
 
-__all__ = ["CDC", "COMMAND", "DELETE", "HFILE_DATA", "LogBlock", "data_instants", "deleted_keys", "read_log_blocks"]
+__all__ = ["AVRO_DATA", "CDC", "COMMAND", "DELETE", "HFILE_DATA", "PARQUET_DATA", "LogBlock", "data_instants",
+           "deleted_keys", "read_log_blocks"]
 
-COMMAND, DELETE, HFILE_DATA, CDC = 0, 1, 4, 6
+COMMAND, DELETE, AVRO_DATA, HFILE_DATA, PARQUET_DATA, CDC = 0, 1, 3, 4, 5, 6
 _MAGIC = b"#HUDI#"
-_INSTANT_TIME, _TARGET_INSTANT_TIME = 0, 1
+_INSTANT_TIME, _TARGET_INSTANT_TIME, _SCHEMA = 0, 1, 2
 _LONG = struct.Struct(">q")
 _INTS = struct.Struct(">ii")
 _KNOWN_TYPES = range(7)
@@ -31,12 +32,16 @@ _HEAD_SIZE, _LARGEST_HEAD = 4096, 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class LogBlock:
-    """One block. ``instant`` is the one that wrote it, ``target`` the one that a rollback command takes back."""
+    """One block. ``instant`` is the one that wrote it, ``target`` the one that a rollback command takes back.
+
+    ``schema``: the Avro schema of a data block's records, as JSON text.
+    """
 
     type: int
     instant: str
     target: str
     content: bytes
+    schema: str = ""
 
 
 def read_log_blocks(data: bytes) -> list[LogBlock]:
@@ -48,7 +53,7 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
     while position < len(data):
         kind, header, start, length, position = _block(data, position)
         blocks.append(LogBlock(kind, header.get(_INSTANT_TIME, ""), header.get(_TARGET_INSTANT_TIME, ""),
-                               data[start:start + length]))
+                               data[start:start + length], header.get(_SCHEMA, "")))
     return blocks
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from urllib.parse import unquote
 
 from index_store.errors import FormatError, TableError, naming_table
@@ -77,8 +78,8 @@ class OpenGroup:
                 return None if place[1] == place[2] else (layer, *place)
         return None
 
-    def starting_with(self, prefix: bytes) -> set[bytes]:
-        """The live keys with a prefix."""
+    def starting_with(self, prefix: bytes, most: int) -> set[bytes] | None:
+        """The live keys with a prefix; None when a file has more than ``most`` of them."""
         found: set[bytes] = set()
         gone: set[bytes] = set()
         for layer in self.logs if self.base is None else (*self.logs, self.base):
@@ -86,7 +87,9 @@ class OpenGroup:
                 gone.update(layer - found)
                 continue
             with naming_table(layer.path):
-                last = {key: end > start for key, _, start, end in layer.starting_with(prefix)}
+                last = {key: end > start for key, _, start, end in islice(layer.starting_with(prefix), most + 1)}
+            if len(last) > most:
+                return None
             found.update(key for key, live in last.items() if live and key not in gone)
             gone.update(key for key, live in last.items() if not live and key not in found)
         return found
@@ -187,6 +190,19 @@ class KeyGroups:
             yield name, live
             if total > limit:
                 return
+
+    def sample(self, blocks: int, entries_of_block: int) -> Iterator[tuple[GroupName, bytes]]:
+        """Group and key of live entries from blocks that are spread evenly over the base files."""
+        stored = [(name, group.base) for name in self.named if (group := self.opened(name)) is not None and group.base]
+        every = [(name, base, number) for name, base in stored for number in range(len(base.hfile.index))]
+        for name, base, number in every[::max(1, len(every) // blocks)]:
+            with naming_table(base.path):
+                keys = [key for key, _, _ in entries(base.hfile.block(number).inflated())]
+            group = self.opened(name)
+            assert group is not None
+            for key in keys[::max(1, len(keys) // entries_of_block)]:
+                if group.find(key) is not None:
+                    yield name, key
 
     def count(self, most_in_logs: int) -> int | None:
         """How many live keys there are, by the number of entries that each base file's trailer tells.

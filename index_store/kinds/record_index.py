@@ -10,7 +10,8 @@ A key that is not there is in no file. That makes the index worth nothing unless
 files complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
 (``insert``, ``bulk_insert``, an index that is not global) it knows the last one only, so it is used where the table
 has as many rows as the index has keys; ``secondary_index`` is built on the same proof. Both are counted without reading
-them: rows by the statistics of the key column, keys by the trailers of the HFiles (``KeyGroups.count``).
+them: rows by the statistics of the key column, keys by the trailers of the HFiles (``KeyGroups.count``). Keys that
+stand in log files are read there, left out of both numbers, and found in all slices that have them (``logged_keys``).
 Source: hudi.md 2, B2, ``HoodieMetadataPayload``, ``HoodieTableMetadataUtil.getFileIDForFileGroup``.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ from index_store.index_info import DEFINITIONS
 from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
+from index_store.kinds.logged_keys import LoggedKeys, read_logged_keys
 from index_store.kinds.record_keys import KEY_COLUMN, is_record_key, record_keys
 from index_store.metadata_table import MetadataTable
 
@@ -121,12 +124,15 @@ class RecordIndex:
         look-ups, or a file group that the table does not have.
         """
         mask = np.zeros(len(self._slices), np.bool_)
+        logged = {} if self.logged is None else self.logged.places
         try:
             partitions = self._asked(candidates, mask) if self._partitioned else ("",)
             if len(keys) * len(partitions) > LOOK_UPS:
                 return None
             for partition in partitions:
                 for key in keys if len(keys) < 3 else sorted(keys):    # keys of one block one after the other
+                    for logged_at in logged.get((partition, key), ()):
+                        mask[logged_at] = True
                     location = self._locate(partition, key)
                     if location is not None:
                         place = self._places.get(location)
@@ -180,36 +186,64 @@ class RecordIndex:
 
     @cached_property
     def rows(self) -> int | None:
-        """How many rows the slices have; None when there are log files, or nothing tells.
+        """How many base rows have a key that stands in no log file; None when nothing tells."""
+        in_files, logged = self._base_rows(), self.logged
+        return None if in_files is None or logged is None else in_files - logged.base_rows
 
-        By the statistics of the key column or of a column of the key; of a few files by their footers.
-        """
-        if any(one.log_files or not one.base_file for one in self._slices):
-            return None
-        known = column_stats(self._table, self._slices)
+    @cached_property
+    def logged(self) -> LoggedKeys | None:
+        """The keys in log files; None when they are too many. Raises StatsError when they cannot be read."""
+        if not any(one.log_files for one in self._slices):
+            return LoggedKeys({}, 0)
+        with naming_column(self._table.path, KEY_COLUMN):
+            return read_logged_keys(self._table, self._slices, partitioned=self._partitioned)
+
+    def _base_rows(self) -> int | None:
+        """By the statistics of the key column or of a column of the key; of a few files by their footers."""
+        bases = tuple(replace(one, log_files=()) for one in self._slices if one.base_file)
+        if not bases:
+            return 0
+        known = column_stats(self._table, replace(self._slices, items=bases))
         for name in (KEY_COLUMN, *self._table.record_key_fields):
             column = self._table.schema.resolve(name, case_sensitive=True)
             statistics = None if known is None or column is None else known.statistics([column]).get(name)
             if statistics is not None and not (statistics.row_count == UNKNOWN_COUNT).any():
                 return int(statistics.row_count.sum())
-        if len(self._slices) > FOOTERS_READ:
+        if len(bases) > FOOTERS_READ:
             return None
-        footers = [self._table.footers.read(one.base_file or "") for one in self._slices]
+        footers = [self._table.footers.read(one.base_file or "") for one in bases]
         return None if any(one is None for one in footers) else sum(one.num_rows for one in footers)
 
     @cached_property
     def keys_are_unique(self) -> bool:
         """Whether there are as many keys as rows: then no key stands in two rows, of which the index knows one.
 
-        Of a partitioned index: in two rows of one partition. Slices with log files prove nothing.
+        Of a partitioned index: in two rows of one partition. Rows and keys are those that no log file names; where the
+        others are is known from the files.
         """
         return self.rows is not None and self.rows == self.count
 
     @cached_property
-    def count(self) -> int | None:
+    def whole_count(self) -> int | None:
         """How many keys the index holds, None when that takes too long. Raises StatsError."""
         with naming_column(self._groups.path, KEY_COLUMN):
             return self._groups.count(KEYS_IN_LOGS)
+
+    @cached_property
+    def count(self) -> int | None:
+        """How many of them stand in no log file."""
+        whole, logged = self.whole_count, self.logged
+        if whole is None or logged is None:
+            return None
+        with naming_column(self._groups.path, KEY_COLUMN):
+            sizes = self._groups.sizes
+            return whole - sum(self._locate(partition, key) is not None for partition, key in logged.places
+                               if partition in sizes)
+
+    def has(self, key: str) -> bool:
+        """Whether some partition has this key."""
+        with naming_column(self._groups.path, KEY_COLUMN):
+            return any(self._locate(partition, key) is not None for partition in self._groups.sizes)
 
     def has_all(self, keys: set[bytes], limit: int) -> bool:
         """Whether the index holds each of these keys; False when it has more than ``limit``."""

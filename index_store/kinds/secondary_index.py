@@ -11,20 +11,30 @@ r"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by `
 
 A value without an entry is in no row only if every row has its entry. So the index is believed where
 
-* the record index proves that each key stands in one row (``RecordIndex.keys_are_unique``: no log files),
+* the record index proves that each key stands in one row (``RecordIndex.keys_are_unique``),
 * every entry names a key that the record index has, and no key has two entries,
 * there are as many entries as rows, in version 1 as rows that are not NULL,
 * every entry of version 2 lies in the group that its hash picks.
 
-Then, as the metadata table is written with every commit, each row's entry is there. An index of more than
-``ENTRIES_READ`` entries is not proven, and so not used. Source: ``SecondaryIndexKeyUtils``, hudi.md 1.3 and B2.
+Then, as the metadata table is written with every commit, each row's entry is there. What stays trusted, however the
+index is proven, is that an entry's text is its row's value: nothing short of reading the rows would show that.
+
+Up to ``ENTRIES_READ`` entries are all read. Of a larger index of version 2 the entries are counted, by the trailers of
+its HFiles, and must be as many as the record index has keys; a sample from all over it must be in the right groups and
+name keys that the record index has. Two faults that hide from each other (a row without an entry and one with two, none
+in the sample) would pass there.
+
+A slice with log files is never ruled out: what a row became whose key stands in a log file is not for us to say
+(``logged_keys``). All rows of other slices, and those of its rows whose keys no log file names, are proven as above;
+of version 1 nothing is, where there are log files. Source: ``SecondaryIndexKeyUtils``, hudi.md 1.3 and B2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,7 +53,7 @@ from index_store.index_info import SECONDARY_VERSIONS, IndexInfo
 from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
 from index_store.kinds.column_stats import make as column_stats
 from index_store.kinds.key_groups import KeyGroups
-from index_store.kinds.record_index import RecordIndex
+from index_store.kinds.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex
 from index_store.kinds.record_index import make as record_index
 from index_store.schema_history import read_name_history
 
@@ -54,6 +64,8 @@ if TYPE_CHECKING:
 __all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
 
 ENTRIES_READ = 250_000
+#: How much of a larger index is looked at: so many blocks, so many entries of each.
+SAMPLED_BLOCKS, SAMPLED_ENTRIES = 32, 16
 _EPOCH = date(1970, 1, 1)
 
 
@@ -96,12 +108,15 @@ class SecondaryIndex:
     def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
                  ) -> npt.NDArray[np.bool_] | None:
         """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
-        del candidates
         keys = self.record_keys(column, values) if self._knows_every_row(column) else None
-        return None if keys is None else self._keys.locate_keys(sorted(keys))
+        found = None if keys is None else self._keys.locate_keys(sorted(keys), candidates)
+        return None if found is None else found | self._logged
 
     def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | None:
-        """The record keys that the index has for non-null values; None for a value that has no certain text."""
+        """The record keys that the index has for non-null values.
+
+        None for a value that has no certain text, and when they are too many to be looked up.
+        """
         if column.name not in self._indexes:
             return None
         index = self._index(column)
@@ -116,16 +131,22 @@ class SecondaryIndex:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """All slices or none, for the columns that have an index."""
-        n = len(self._slices)
+        n, logged = len(self._slices), int(self._logged.sum())
         known: dict[str, ColumnCoverage] = {}
         for column in columns:
             if column.name in self._indexes:
                 if self._knows_every_row(column):
-                    known[column.name] = ColumnCoverage(n, {Trust.OK: n})
+                    counts = {Trust.OK: n - logged, Trust.NO_RECORD: logged}
+                    known[column.name] = ColumnCoverage(n - logged, {why: m for why, m in counts.items() if m})
                 else:
                     why = Trust.NO_RECORD if self._keys.keys_are_unique else Trust.KEY_TWICE
                     known[column.name] = ColumnCoverage(0, {why: n})
         return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _logged(self) -> npt.NDArray[np.bool_]:
+        """The slices with log files."""
+        return np.array([bool(one.log_files) for one in self._slices], np.bool_)
 
     def _index(self, column: Field) -> _Index:
         if column.name not in self._opened:
@@ -146,18 +167,33 @@ class SecondaryIndex:
         names = read_name_history(self._table.storage)
         if column.name in names.reused | names.renamed:
             return False                                      # entries of another column may stand under the name
-        index = self._index(column)
+        index, logged = self._index(column), self._keys.logged
         rows = self._rows_with_entry(column, index.version)
-        if rows is None or rows > ENTRIES_READ:
+        if rows is None or logged is None:
             return False
         with naming_column(index.groups.path, column.name):
-            keys = index.every_record_key(ENTRIES_READ)
+            if rows + len(logged.places) > ENTRIES_READ:
+                return index.version == 2 and self._counts_agree(index)
+            keys = index.every_record_key(ENTRIES_READ, {key.encode("utf-8", "surrogatepass")
+                                                         for _, key in logged.places})
             return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
+
+    def _counts_agree(self, index: _Index) -> bool:
+        """Whether a large index has as many entries as there are keys, and a sample of them is as it should be."""
+        if index.groups.count(KEYS_IN_LOGS) != self._keys.whole_count:
+            return False
+        for (_, number), entry in index.groups.sample(SAMPLED_BLOCKS, SAMPLED_ENTRIES):
+            prefix, key = split_entry(entry)
+            if file_group(prefix, len(index.groups)) != number or not self._keys.has(key):
+                return False
+        return True
 
     def _rows_with_entry(self, column: Field, version: int) -> int | None:
         """How many entries an index of every row has; None when it cannot be told."""
         if version == 2:
             return self._keys.rows
+        if self._logged.any():
+            return None                                       # which of their rows are NULL is not known
         statistics = column_stats(self._table, self._slices)
         known = None if statistics is None else statistics.statistics([column]).get(column.name)
         if known is None or (known.null_count == UNKNOWN_COUNT).any() or self._keys.rows is None:
@@ -172,8 +208,8 @@ class _Index:
     groups: KeyGroups
     version: int
 
-    def look_up(self, texts: Sequence[str]) -> set[str]:
-        """The record keys of all entries of these texts."""
+    def look_up(self, texts: Sequence[str]) -> set[str] | None:
+        """The record keys of all entries of these texts; None when they are more than can be looked up."""
         found: set[str] = set()
         for text in texts:
             prefix = f"{escape(text)}$"
@@ -181,22 +217,30 @@ class _Index:
             for name in groups:
                 group = self.groups.opened(name)
                 if group is not None:
-                    live = group.starting_with(prefix.encode("utf-8", "surrogatepass"))
+                    live = group.starting_with(prefix.encode("utf-8", "surrogatepass"), LOOK_UPS)
+                    if live is None or len(found) + len(live) > LOOK_UPS:
+                        return None
                     found.update(split_entry(key)[1] for key in live)
         return found
 
-    def every_record_key(self, limit: int) -> set[bytes] | None:
-        """The record keys of all entries, or None when a key has two, there are more, or one lies in a wrong group."""
+    def every_record_key(self, limit: int, others: Container[bytes]) -> set[bytes] | None:
+        """The record keys of all entries but ``others``.
+
+        None when a key has two, there are more than ``limit``, or one lies in a wrong group.
+        """
         found: set[bytes] = set()
-        total = 0
+        read = counted = 0
         for (_, number), live in self.groups.keys(limit):
-            total += len(live)
-            for key in live:
-                prefix, record_key = split_entry(key)
+            read += len(live)
+            for entry in live:
+                prefix, record_key = split_entry(entry)
                 if self.version == 2 and file_group(prefix, len(self.groups)) != number:
                     return None
-                found.add(record_key.encode("utf-8", "surrogatepass"))
-        return found if len(found) == total <= limit else None
+                key = record_key.encode("utf-8", "surrogatepass")
+                if key not in others:
+                    counted += 1
+                    found.add(key)
+        return found if len(found) == counted and read <= limit else None
 
 
 def escape(text: str) -> str:

@@ -88,8 +88,8 @@ def test_the_keys_stand_in_the_answer_and_not_in_the_filter(table):
     ("id = 'a' AND lower(id) = 'a'", ""), ("id <=> 'a' AND n = 5", "id:a,n:5"), ("id = NULL AND n = 5", ""),
 ])
 def test_only_what_is_certain_is_turned_into_keys(unpack, text, expected):
-    opened = open_table(unpack(TABLES[1])).table
-    found = with_record_keys(parse(text, "spark"), composite_key(opened), opened.schema, Semantics.named("spark", "UTC"))
+    opened, semantics = open_table(unpack(TABLES[1])).table, Semantics.named("spark", "UTC")
+    found = with_record_keys(parse(text, "spark"), composite_key(opened), opened.schema, semantics)
     assert (f"_hoodie_record_key = '{expected}'" in to_text(found)) == bool(expected)
     assert expected or "_hoodie_record_key" not in to_text(found)
 

@@ -111,12 +111,62 @@ def test_entries_lead_from_each_value_to_the_keys_of_its_rows(hudi_table, name):
     assert found > 240
 
 
-@pytest.mark.parametrize("name", MOR)
-def test_log_files_prove_nothing(hudi_table, name):
-    table, _, kind = kind_of(hudi_table(name))
+def test_slices_with_log_files_are_kept_and_the_others_answered_exactly(hudi_table):
+    path = hudi_table("1.1.1_sec_mor")
+    table, slices, kind = kind_of(path)
+    logged = [bool(one.log_files) for one in slices]
+    assert 0 < sum(logged) < len(slices)
+    for column in indexed(table):
+        held = [values_of(rows_of(path / one.base_file), column.name) for one in slices]
+        assert kind.coverage([column]).columns[column.name].usable == logged.count(False)
+        assert kind.may_hold(column, ABSENT[column.name]).tolist() == logged
+        for value in set().union(*held) - {None}:
+            assert kind.may_hold(column, [value]).tolist() == [
+                has_logs or value in values for has_logs, values in zip(logged, held, strict=True)]
+
+
+def test_log_files_prove_nothing_of_version_1(hudi_table):
+    table, _, kind = kind_of(hudi_table("1.0.2_sec_mor"))
     for column in indexed(table):
         assert kind.may_hold(column, ABSENT[column.name]) is None
         assert kind.coverage([column]).columns[column.name].usable == 0
+
+
+@pytest.mark.parametrize("name", [COW, "1.1.1_sec_mor"])
+def test_a_large_index_is_counted_and_looked_at_here_and_there(hudi_table, monkeypatch, name):
+    """With no room for reading all entries."""
+    table, _, whole = kind_of(hudi_table(name))
+    monkeypatch.setattr(secondary_index, "ENTRIES_READ", 10)
+    _, _, kind = kind_of(hudi_table(name))
+    for column in indexed(table):
+        for value in ABSENT[column.name]:
+            assert (kind.may_hold(column, [value]) == whole.may_hold(column, [value])).all()
+    sampled = list(KeyGroups(table.metadata, table.indexes()[-1].name).sample(1000, 1000)) and [
+        entry for column in indexed(table) for entry in kind._index(column).groups.sample(1000, 1000)]
+    assert len(sampled) > 50
+
+
+@pytest.mark.parametrize("fault", ["count", "group", "key"])
+def test_a_large_index_with_a_fault_in_the_sample_proves_nothing(hudi_table, monkeypatch, fault):
+    monkeypatch.setattr(secondary_index, "ENTRIES_READ", 10)
+    if fault == "count":
+        count = KeyGroups.count
+        monkeypatch.setattr(KeyGroups, "count", lambda self, most: count(self, most) - (
+            self.partition != "record_index"))
+    else:
+        wrong = b"7777$no such key" if fault == "key" else b"v$k0001"
+        monkeypatch.setattr(KeyGroups, "sample", lambda self, *_: [(("", n), wrong) for n in self.sizes and range(99)])
+    table, _, kind = kind_of(hudi_table(COW))
+    assert all(kind.may_hold(column, ABSENT[column.name]) is None for column in indexed(table))
+
+
+def test_a_value_of_very_many_rows_has_no_answer(hudi_table, monkeypatch):
+    table, _, kind = kind_of(hudi_table(COW))
+    column = next(column for column in indexed(table) if column.name == "i")
+    assert kind.may_hold(column, [7777]) is not None
+    monkeypatch.setattr(secondary_index, "LOOK_UPS", 0)
+    assert kind.may_hold(column, [7777]) is None
+    assert not kind.may_hold(column, [-1]).any()
 
 
 def test_entries_of_version_2_lie_where_the_hash_of_value_and_dollar_says(hudi_table):
