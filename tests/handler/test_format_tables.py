@@ -110,6 +110,25 @@ def test_a_payload_of_the_users_own_makes_values_that_no_file_holds(unpacked, tm
     assert [fault[1] for fault in check(open_table(believed), read)[0]] == ["i >= 9202"]
 
 
+@pytest.mark.parametrize("form", ["orc", "lance", "vortex"])
+def test_base_files_of_another_format_are_kept_and_unknown_ones_refused_by_name(unpacked, tmp_path, form):
+    folder = shutil.copytree(unpacked("1.2.0_failed_cow"), tmp_path / "t")
+    properties = folder / ".hoodie/hoodie.properties"
+    lines = [line for line in properties.read_text().splitlines() if "metadata.partitions" not in line]
+    properties.write_text("\n".join(lines))                   # no metadata table: the files are listed
+    none = "id = 'nobody'"
+    assert len(prune(folder, none, "spark").skipped) == 8      # by the key ranges of the footers
+    for path in folder.glob("p=p0/*.parquet"):
+        path.rename(path.with_suffix(f".{form}"))
+    plan = prune(folder, none, "spark")
+    assert {one.partition for one in plan.kept} == {"p=p0"}
+    assert {one.partition for one in plan.skipped} == {"p=p1"}
+    one = next(folder.glob(f"p=p0/*.{form}"))
+    one.rename(one.with_suffix(".newform"))
+    with pytest.raises(TableError, match=r"p=p0/.*\.newform: data files of format newform are not supported"):
+        prune(folder, none, "spark")
+
+
 @pytest.mark.parametrize("name", ["0.15.0_cleaned_versions_cow", "1.2.0_cleaned_versions_cow"])
 def test_no_older_instant_is_answered_from_what_a_cleaning_by_versions_left(unpacked, tmp_path, name):
     folder = shutil.copytree(unpacked(name), tmp_path / "t")
