@@ -3,8 +3,9 @@
     settings    one schema for file, environment and flags        roots, confined   which tables may be read
     server      connections, frames, limits, TLS                  wire, idl         frames <-> calls of sargo.thrift
     service     a request from check to reply                     tables, view      open tables, kept up to date
-    listed      which listed names an answer may speak of         names, unzoned    lists of names; filters without zone
-    metrics, journal, reports, pages                              what operators see
+    listed      which listed names an answer may speak of         names            lists of names
+    hive_filter what of a filter only Hive can decide             audit            skipped files, row by row
+    metrics, journal, reports, pages   what operators see         client           for those who look after it
 
 Needs the extra ``sidecar``. Nothing is imported from here before it is asked for: the rest of Sargo does without it.
 """

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-import sarg
-from evaluator.expression import HudiExpression, Unknown
+from evaluator.expression import Unknown
 from handler.plan import Plan
 from handler.planner import prune
+from handler.sidecar.hive_filter import read_hive_filter
 from handler.sidecar.listed import KnownFiles
 from handler.sidecar.names import ListedNames, Places
 from handler.sidecar.sizes import bytes_of
-from handler.sidecar.unzoned import without_time_zone
 from handler.sql import Engine
 from handler.tables import OpenTable
 
@@ -113,9 +112,8 @@ class View:
         """Which slices a filter skips. Nothing that is wrong with the filter raises: it skips nothing then."""
         is_read = True
         try:
-            expression: HudiExpression = sarg.decode(question.filter.decode("ascii"))
-            if question.time_zone is None:
-                expression = without_time_zone(expression, self.opened.table.schema)
+            expression = read_hive_filter(question.filter.decode("ascii"), self.opened.table.schema,
+                                          zone_known=question.time_zone is not None)
         except Exception as error:
             is_read = False
             expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
