@@ -97,9 +97,15 @@ class _Reader:
         try:
             yield from self._read(batch)
         except Bail:
+            half = len(batch.offsets) // 2
+            if half:                                          # the other blocks need not suffer for one
+                for some in (slice(half), slice(half, None)):
+                    yield from self.read(BlockBatch(batch.data, batch.starts[some], batch.ends[some],
+                                                    batch.offsets[some]))
+                return
             yield from self.rest()
-            for start, end, offset in zip(batch.starts.tolist(), batch.ends.tolist(), batch.offsets, strict=True):
-                yield from _one_by_one(batch.data[start:end].tobytes(), offset, self._decoder, self._columns)
+            data = batch.data[int(batch.starts[0]):int(batch.ends[0])].tobytes()
+            yield from _one_by_one(data, batch.offsets[0], self._decoder, self._columns)
 
     def rest(self) -> Iterator[Found]:
         """What is complete when no more of its column follows."""

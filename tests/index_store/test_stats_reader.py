@@ -102,6 +102,21 @@ def records_of(column, bounds, schema=V9_SCHEMA, **more):
                 [(1, 0), (100, None), (None, 3), (1 << 40, 5), (70_000, 64), (None, None)])))]
 
 
+def test_keys_of_another_size_slow_down_their_own_blocks_only(always_lockstep, monkeypatch):
+    """An expression index holds records of partitions, with shorter keys, between those of files."""
+    monkeypatch.setattr(block_batches, "BATCH_BYTES", 1 << 20)
+    bounds = [(("IntWrapper", i), ("IntWrapper", i + 5)) for i in range(3000)]
+    records = records_of("s", bounds)
+    middle = sorted(key for key, _ in records)[1500]
+    records += [(middle[:35] + bytes([letter]), stats_value("p=1", "s", *bounds[0], 1, 0)) for letter in b"+5A"]
+    file = HFile.open(Bytes(hfile(records, block_size=4096)))
+    found, together = in_lockstep(file)
+    assert found == one_by_one(file)
+    assert len(found) == 3003
+    in_a_block = 4096 // 100
+    assert 3000 - 4 * in_a_block < together < 3000
+
+
 BRANCHES = {
     "BooleanWrapper": [True, False], "IntWrapper": [0, -1, 63, 64, -(1 << 31), (1 << 31) - 1],
     "LongWrapper": sorted({sign * (1 << bits) + step for bits in range(63) for sign in (1, -1) for step in (-1, 0)}
