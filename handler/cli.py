@@ -1,4 +1,4 @@
-"""The command line: decode, inspect, prune, explain, demo.
+"""The command line: decode, inspect, files, prune, explain, cache, demo; serve and doctor are elsewhere.
 
 Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
 ``--json`` stdout holds one JSON document and nothing else.
@@ -24,6 +24,7 @@ from evaluator.errors import SargoError, UnsupportedError
 from evaluator.expression import HudiExpression, to_dict, to_text
 from evaluator.semantics import ENGINES, Semantics
 from handler import demo as demonstration
+from handler.cache_command import command as cache_command
 from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
 from handler.filters import is_hive_filter
@@ -314,6 +315,7 @@ def demo(keep: Path | None) -> None:
     sys.exit(demonstration.run(_console(), keep))
 
 
+main.add_command(cache_command)
 main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
                             "Answer Hive over Thrift which of the files it listed may be skipped."))
 main.add_command(_Elsewhere("doctor", "handler.doctor_command", "sidecar",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from index_store.errors import StatsError, TableError
 from index_store.snapshots.advance import advance
 from index_store.snapshots.arrays_file import UnusableError
-from index_store.snapshots.cache import SnapshotCache, default_cache
+from index_store.snapshots.cache import KeptTable, SnapshotCache, default_cache
 from index_store.snapshots.difference import NotIncremental
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, state_of
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["Snapshot", "SnapshotCache", "StoredKind", "default_cache", "keep_slices", "open_snapshot", "with_snapshot"]
+__all__ = ["KeptTable", "Snapshot", "SnapshotCache", "StoredKind", "default_cache", "keep_slices", "open_snapshot",
+           "with_snapshot"]
 
 
 def open_snapshot(table: Table, cache: SnapshotCache) -> Snapshot | None:

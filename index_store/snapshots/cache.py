@@ -25,7 +25,7 @@ from platformdirs import user_cache_path
 from index_store.snapshots.arrays_file import replacing
 from index_store.snapshots.state import FORMAT, State
 
-__all__ = ["DEFAULT_LIMIT", "Manifest", "SnapshotCache", "default_cache"]
+__all__ = ["DEFAULT_LIMIT", "KeptTable", "Manifest", "SnapshotCache", "default_cache"]
 
 DEFAULT_LIMIT = 4 << 30
 #: Smaller tables are read as fast as a snapshot of them is opened.
@@ -68,6 +68,17 @@ class Manifest:
             raise ValueError("no name of a folder")
         return cls(State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"],
                    str(plain["source"]))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """What is kept of a table: ``size`` in bytes, ``used`` in seconds since 1970."""
+
+    table: str
+    instant: str | None
+    columns: int
+    size: int
+    used: float
 
 
 class SnapshotCache:
@@ -138,9 +149,26 @@ class SnapshotCache:
                 _remove(path)
                 total -= sizes[path]
 
-    def forget(self, state: State) -> None:
-        """Remove all that is kept of a table."""
-        _remove(self.of_table(state))
+    def tables(self) -> list[KeptTable]:
+        """What is kept, by table; folders that hold no snapshot are left out."""
+        found = []
+        for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
+            manifests = [manifest for path in _by_age(folder) if (manifest := _read(path)) is not None]
+            if manifests:
+                columns = sum(1 for _ in (folder / manifests[0].base).glob("*-*.arrow"))
+                found.append(KeptTable(manifests[0].state.table, manifests[0].instant, columns, _bytes(folder),
+                                       _last_use(folder)))
+        return found
+
+    def clear(self, table: str | None = None) -> int:
+        """Remove what is kept of one table, or of all; gives the number of tables removed."""
+        removed = 0
+        for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
+            manifest = next((one for path in _by_age(folder) if (one := _read(path)) is not None), None)
+            if manifest is not None and table in (None, manifest.state.table):
+                _remove(folder)
+                removed += 1
+        return removed
 
 
 def default_cache() -> SnapshotCache | None:
