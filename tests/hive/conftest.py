@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.hive.server import HIVE_3, HIVE_4, Server, Stack
-from tests.hive.sidecars import FailingSidecar, Sidecar
-from tests.hive.tables import register, unpack
-
-class Hive:
-    """A running server, its tables and its sidecar."""
-
-    def __init__(self, stack: Stack, home: Path) -> None:
-        self.directory = unpack(home / "tables")
-        self.sidecar = Sidecar(self.directory, home / "sidecar.log").start()
-        self.server = Server(stack, home / stack.name, {"sargo.sidecar.address": self.sidecar.address})
-        try:
-            self.server.start()
-            with self.server.connect() as connection:
-                register(connection.cursor(), self.directory)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        self.server.stop()
-        self.sidecar.stop()
+from tests.hive.playground import Hive
+from tests.hive.server import HIVE_3, HIVE_4, Stack
+from tests.hive.sidecars import FailingSidecar
 
 
-def running(stack: Stack, home: Path) -> Iterator[Hive]:
-    hive = Hive(stack, home)
+def running(stack: Stack, factory: pytest.TempPathFactory) -> Iterator[Hive]:
+    """A server for this session; or that of the playground in the directory that SARGO_HIVE_PLAYGROUND names."""
+    playground = Path(os.environ.get("SARGO_HIVE_PLAYGROUND", "")) / stack.name
+    if (playground / "port").exists():
+        yield Hive.attach(stack, playground)
+        return
+    hive = Hive.start(stack, factory.mktemp(stack.name))
     yield hive
     hive.stop()
 
 
 @pytest.fixture(scope="session")
 def hive401(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hive]:
-    yield from running(HIVE_4, tmp_path_factory.mktemp("hive401"))
+    yield from running(HIVE_4, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def hive313(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hive]:
-    yield from running(HIVE_3, tmp_path_factory.mktemp("hive313"))
+    yield from running(HIVE_3, tmp_path_factory)
 
 
 @pytest.fixture

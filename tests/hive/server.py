@@ -24,7 +24,8 @@ ROOT = Path(__file__).parent.parent.parent
 STACKS = Path(__file__).parent / "stack"
 JAR_PROJECT = ROOT / "handler" / "java"
 OPENED = ("java.lang", "java.lang.reflect", "java.net", "java.nio", "java.util", "java.util.concurrent",
-          "java.util.concurrent.atomic", "java.util.regex", "java.io", "java.text", "java.time", "sun.nio.ch", "sun.nio.fs")
+          "java.util.concurrent.atomic", "java.util.regex", "java.io", "java.text", "java.time", "sun.nio.ch",
+          "sun.nio.fs")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ HIVE_3 = Stack("hive313", "hive-site-3.1.xml", ("mr",), needs_url_class_loader=T
 
 
 def maven(project: Path) -> None:
-    done = subprocess.run(["mvn", "-q", "-B", "-f", str(project / "pom.xml"), "package"], capture_output=True, text=True)
+    command = ["mvn", "-q", "-B", "-f", str(project / "pom.xml"), "package"]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"mvn package in {project}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 

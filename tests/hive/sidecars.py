@@ -23,8 +23,8 @@ class Sidecar:
     def __init__(self, root: Path, log: Path, port: int | None = None) -> None:
         self.port = port or free_port()
         self.address = f"127.0.0.1:{self.port}"
-        self._command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(root), "--port", str(self.port),
-                         "--metrics-port", "-1"]
+        self._command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(root),
+                         "--port", str(self.port), "--metrics-port", "-1"]
         self._log = log
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -49,8 +49,9 @@ def unpack(directory: Path) -> Path:
 
 
 def statements(script: str, **names: str) -> Iterator[str]:
-    """The statements of a file in hive_conf/ with ${hivevar:name} filled in; those with a name that is not given are left out."""
-    text = "\n".join(line for line in (ROOT / "hive_conf" / script).read_text().splitlines() if not line.startswith("--"))
+    """The statements of a file in hive_conf/ with ${hivevar:name} filled in; without those that want another name."""
+    lines = (ROOT / "hive_conf" / script).read_text().splitlines()
+    text = "\n".join(line for line in lines if not line.startswith("--"))
     for statement in filter(None, map(str.strip, text.split(";"))):
         wanted = set(re.findall(r"\$\{hivevar:(\w+)\}", statement))
         if wanted <= set(names):
@@ -66,14 +67,16 @@ def as_synced(name: str, table: Table, location: str, partition_values: Callable
            f"STORED AS INPUTFORMAT '{MERGED if table.merge_on_read else COPY_ON_WRITE}' OUTPUTFORMAT '{OUTPUT}' "
            f"LOCATION '{location}'")
     if table.partitioned:
-        added = " ".join(f"PARTITION (dt='{partition_values(day)}') LOCATION '{location}/dt={day}'" for day in PARTITIONS)
+        added = " ".join(f"PARTITION (dt='{partition_values(day)}') LOCATION '{location}/dt={day}'"
+                         for day in PARTITIONS)
         yield f"ALTER TABLE {name} ADD {added}"
 
 
 def pruned_natively(name: str, table: Table) -> Iterator[str]:
     given = {"table": name, "partitions": "dt"} if table.partitioned else {"table": name}
+    merged = "PruningRealtimeInputFormat" if table.merge_on_read else "PruningInputFormat"
     for statement in statements("native_table.sql", **given):
-        yield statement.replace("PruningInputFormat", "PruningRealtimeInputFormat") if table.merge_on_read else statement
+        yield statement.replace("PruningInputFormat", merged)
 
 
 def register(cursor: Any, directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""Every query of the matrix on real Hive: the same rows as without skipping, and the files read that the evaluator keeps."""
+"""Every query of the matrix on real Hive: the rows as without skipping, and the files read that the evaluator keeps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from handler.planner import prune
 from handler.tables import open_table
 from tests.hive.cases import CASES, MERGED_CASES, Case, Scan
-from tests.hive.conftest import Hive
 from tests.hive.listings import listings
+from tests.hive.playground import Hive
 
 pytestmark = pytest.mark.hive
 
@@ -86,4 +86,5 @@ def test_rows_are_those_without_skipping_and_files_those_the_evaluator_keeps(
     scans = case.scans_of(engine, kind)
     if scans is not None:
         wanted = [listed_and_kept(hive, scan) for scan in scans]
-        assert (sum(one.listed for one in seen), sum(one.kept for one in seen)) == tuple(map(sum, zip(*wanted, strict=True)))
+        found = sum(one.listed for one in seen), sum(one.kept for one in seen)
+        assert found == tuple(map(sum, zip(*wanted, strict=True)))

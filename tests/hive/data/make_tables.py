@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 HUDI = "1.0.2"
 BUNDLE = Path.home() / (f".m2/repository/org/apache/hudi/hudi-spark3.5-bundle_2.12/{HUDI}/"
@@ -91,7 +91,7 @@ def changed(frame: DataFrame, condition: str, **columns: str) -> DataFrame:
 
 
 def trips(spark: SparkSession, path: Path) -> None:
-    """COPY_ON_WRITE, partitioned, 20 files of 100 rows; then 10 rows of files 3 and 12 renamed: two versions of those."""
+    """COPY_ON_WRITE, partitioned, 20 files of 100 rows; then 10 rows of files 3 and 12 renamed: two versions."""
     frame = rows(spark, 20, 100)
     write(stretches(frame, 20), path, "bulk_insert", mor=False)
     write(changed(frame, "id between 310 and 314 or id between 1210 and 1214", name="concat('renamed', id)"), path,
@@ -119,8 +119,7 @@ def rides(spark: SparkSession, path: Path) -> None:
 
 
 def flat_mor(spark: SparkSession, path: Path) -> None:
-    """MERGE_ON_READ, not partitioned, bucket index of 4 buckets: every file slice is log files only; then an update that
-    moves two rows."""
+    """MERGE_ON_READ, not partitioned, bucket index of 4 buckets; then an update that moves two rows."""
     frame = rows(spark, 4, 50)
     bucket = {"hoodie__index__type": "BUCKET", "hoodie__bucket__index__num__buckets": "4"}
     write(frame.drop("stretch").coalesce(1), path, "upsert", mor=True, partitioned=False, **bucket)
