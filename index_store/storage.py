@@ -30,7 +30,8 @@ __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
 T = TypeVar("T")
 
-_REFUSED = re.compile(r"(?i)access.?denied|forbidden|unauthorized|HTTP status 40[13]|invalid.?access.?key")
+_REFUSED = re.compile(r"(?i)access.?denied|forbidden|unauthorized|auth(?:oriz|entic)ation.?fail|invalid.?access.?key|"
+                      r"signature.?does.?not.?match|permission.?denied|status 40[13]\b")
 
 #: Files up to this size are read whole; of larger ones only what is asked for.
 READ_WHOLE = 4 << 20

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import traceback
+from urllib.parse import quote
 
 import pytest
 
 import index_store
 from handler import open_table, prune
 from index_store import TableError
+from index_store.formats.hfile import HFile
+from index_store.ranged_file import TAIL
+from index_store.storage import Storage
 from tests.handler.conftest import DATA
 from tests.index_store.object_store import ACCESS_KEY, SECRET_KEY, running
+from tests.index_store.synthetic import NONE, hfile
 
 ORACLES = sorted(DATA.glob("oracle_*.json"))
 
@@ -80,6 +85,24 @@ def test_small_files_are_fetched_side_by_side(store, in_bucket):
     assert store.most_at_once >= 4
 
 
+def test_of_a_large_file_only_ranges_are_requested(store, in_bucket, tmp_path):
+    """The tail with the index, and the one run of blocks that holds the key: two ranges of some 6 MB."""
+    in_bucket("1.1.1_nan_cow")                                # makes the bucket
+    records = [(b"%06d" % i, bytes([i % 251]) * 1000) for i in range(6_000)]
+    (tmp_path / "large.hfile").write_bytes(hfile(records, codec=NONE))
+    uri = store.put(tmp_path, "large")
+    store.take_requests()
+    with Storage.at(uri, options=store.options).open("large.hfile") as source:
+        found = b"".join(HFile.open(source).blocks([b"004321"]))
+    assert records[4321][1] in found
+    requests = store.take_requests()
+    sizes = [int(end) - int(start) + 1 for method, _, range_ in requests if method == "GET"
+             for start, end in [range_.removeprefix("bytes=").split("-")]]
+    print(f"{len(requests)} requests, {sum(sizes):,} of {source.size:,} bytes")
+    assert [method for method, *_ in requests] == ["HEAD", "GET", "GET"]
+    assert sum(sizes) < TAIL + 3 * 70_000
+
+
 def test_listing_of_a_bucket(store, in_bucket, unpack):
     uri = in_bucket("1.1.1_main_mor")
     local = index_store.open_table(unpack("1.1.1_main_mor"))
@@ -132,7 +155,6 @@ def test_a_bucket_or_table_that_is_not_there_is_said(store):
 
 
 def test_keys_in_the_uri_work_and_are_not_shown(store, in_bucket):
-    from urllib.parse import quote
     path = in_bucket("1.1.1_nan_cow").partition("://")[2]
     uri = (f"s3://{ACCESS_KEY}:{quote(SECRET_KEY, safe='')}@{path}?region=us-east-1&scheme=http"
            f"&endpoint_override=127.0.0.1:{store.port}")
@@ -141,8 +163,7 @@ def test_keys_in_the_uri_work_and_are_not_shown(store, in_bucket):
     assert SECRET_KEY not in str(plan.to_dict())
 
 
-def test_a_role_is_assumed(store, in_bucket, monkeypatch):
-    """The keys for assuming it come from the environment; the role's own are fetched from the server."""
+def test_keys_come_from_the_environment(store, in_bucket, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
     uri = in_bucket("1.1.1_nan_cow")
