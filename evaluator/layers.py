@@ -81,8 +81,9 @@ class Layers:
         """Ascending slices of either layer by their numbers in the whole; dead ones are left out."""
         count = len(base)
         found = np.empty(count + len(delta), np.int64)
-        np.add(delta, self.live, out=found[count:])
-        if not len(self.dead) or not count:
+        found[count:] = delta
+        found[count:] += self.live
+        if not len(self.dead):
             found[:count] = base
             return found
         if count < len(self.dead):

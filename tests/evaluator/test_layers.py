@@ -87,7 +87,7 @@ def test_values_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers
     assert layers.join_values(of_base, of_delta).tolist() == flags.tolist()
 
 
-@pytest.mark.parametrize("dead", [(-1,), (3,), (1, 1), (2, 1)])
+@pytest.mark.parametrize("dead", [(-1,), (3,), (1, 1), (2, 1), (0, 2, 1)])
 def test_dead_slices_are_slices_of_the_base_in_order(dead: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="numbers from 0 to 2, ascending"):
         Layers(3, numbers(*dead), 0)
