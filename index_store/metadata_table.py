@@ -5,7 +5,7 @@ What may be read of it (hudi.md 1.1, 1.2, ``HoodieTableMetadataUtil.getValidInst
 * a partition that ``hoodie.table.metadata.partitions`` names and ``...partitions.inflight`` does not;
 * of each file group, the latest committed base file and the log files on top of it (``file_slices``);
 * of each log file, the blocks whose instant is completed in the table's own timeline, or completed in the metadata
-  table's and not pending in the table's (index builds), and which no rollback block takes back.
+  table's and not pending in the table's (index builds), and which no later rollback block takes back.
 
 A log file or base file that the metadata table's own commits name must be there: a missing one would lose what it says.
 """
@@ -155,19 +155,18 @@ class MetadataTable:
                     raise FormatError(f"a block of type {block.type} does not belong into the metadata table")
 
     def _blocks(self, group: FileSlice) -> Iterator[tuple[str, LogBlock]]:
-        """The valid blocks of a group's log files."""
+        """The valid blocks of a group's log files. A rollback takes back what stands before it, not what is tried again."""
         found: list[tuple[str, LogBlock]] = []
-        rolled_back: set[str] = set()
         for name in group.log_files:
             path = self.storage.absolute(name)
             with naming_table(path):
                 for block in read_log_blocks(self.storage.read(name)):
                     if block.type == COMMAND:
-                        rolled_back.add(block.target)
+                        found = [one for one in found if one[1].instant != block.target]
                     elif block.type != CDC:
                         found.append((path, block))
         for path, block in found:
-            if block.instant not in rolled_back and self.is_valid(block.instant):
+            if self.is_valid(block.instant):
                 yield path, block
 
     def is_valid(self, instant: str) -> bool:

@@ -135,6 +135,12 @@ def test_a_block_that_was_rolled_back_does_not_count(table):
     assert bounds(ts_of(table)) == (FIRST, FIRST + 30_000_000)
 
 
+def test_a_block_that_is_written_again_after_its_rollback_counts(table):
+    put(table, data(table, FIRST - 50, FIRST + 7, instant=LATER), log_block(COMMAND, b"", DONE, target=LATER),
+        data(table, FIRST - 5, FIRST + 7, instant=LATER))
+    assert bounds(ts_of(table)) == (FIRST - 5, FIRST + 30_000_000)
+
+
 def test_a_block_of_a_pending_instant_does_not_count(table):
     put(table, data(table, FIRST - 5, FIRST + 7))
     (table / f".hoodie/timeline/{LATER}_{DONE}.commit").rename(table / f".hoodie/timeline/{LATER}.commit.requested")
