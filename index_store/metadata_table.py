@@ -155,7 +155,7 @@ class MetadataTable:
                     raise FormatError(f"a block of type {block.type} does not belong into the metadata table")
 
     def _blocks(self, group: FileSlice) -> Iterator[tuple[str, LogBlock]]:
-        """The valid blocks of a group's log files. A rollback takes back what stands before it, not what is tried again."""
+        """The valid blocks of a group's log files. A rollback takes back what is before it, not what is tried again."""
         found: list[tuple[str, LogBlock]] = []
         for name in group.log_files:
             path = self.storage.absolute(name)
