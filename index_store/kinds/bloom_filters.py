@@ -76,7 +76,8 @@ class BloomFilters:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """The slices with a filter, for the columns that are a record key."""
-        return key_coverage(self.name, self._table, self._slices, len(self._filters), columns)
+        keys = (column for column in columns if is_record_key(self._table, column))
+        return key_coverage(self.name, self._slices, len(self._filters), keys)
 
     @cached_property
     def _filters(self) -> Mapping[int, BloomFilter]:

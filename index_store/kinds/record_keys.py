@@ -11,7 +11,7 @@ Source: ``KeyGenUtils``, ``SimpleAvroKeyGenerator``; seen in tables of Hudi 0.15
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["KEY_COLUMN", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "record_keys"]
+__all__ = ["EMPTY", "KEY_COLUMN", "NULL", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text",
+           "record_keys"]
 
 KEY_COLUMN = "_hoodie_record_key"
-#: What stands for an empty text among several columns.
-EMPTY = "__empty__"
+#: What stands for an empty text and for NULL among several columns.
+EMPTY, NULL = "__empty__", "__null__"
 _PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
                                "TIMESTAMP_AVRO"})
 _PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "SimpleAvroKeyGenerator", "NonpartitionedKeyGenerator",
@@ -54,7 +55,7 @@ class CompositeKey:
         """The keys of all combinations of non-null values, a list for each field; None when a text is not certain."""
         parts = []
         for column, some in zip(columns, values, strict=True):
-            spelled = [_text(column, value) for value in some]
+            spelled = [key_text(column, value) for value in some]
             if any(text is None for text in spelled):
                 return None
             parts.append([f"{column.name}:{text or EMPTY}" for text in spelled])
@@ -96,14 +97,14 @@ def record_keys(table: Table, column: Field, values: Sequence[object]) -> list[s
         return None
     keys = []
     for value in values:
-        text = _text(column, value)
+        text = key_text(column, value)
         if not text:
             return None
         keys.append(text)
     return keys
 
 
-def _text(column: Field, value: object) -> str | None:
+def key_text(column: Field, value: object) -> str | None:
     """A value as key generators write it, "" too; None for what has more than one text."""
     if column.type.kind in (Kind.STRING, Kind.VARCHAR) and isinstance(value, str):
         return value
@@ -112,9 +113,9 @@ def _text(column: Field, value: object) -> str | None:
     return None
 
 
-def key_coverage(kind: str, table: Table, slices: FileSlices, usable: int, columns: Sequence[Field]) -> Coverage:
-    """What a kind that answers for record keys in ``usable`` of the slices knows of these columns."""
+def key_coverage(kind: str, slices: FileSlices, usable: int, columns: Iterable[Field]) -> Coverage:
+    """What a kind that answers for keys in ``usable`` of the slices knows of these columns, which are such keys."""
     counts = {Trust.OK: usable, Trust.NO_RECORD: len(slices) - usable}
     known = ColumnCoverage(usable, {trust: count for trust, count in counts.items() if count})
     return Coverage(kind, slices.instant, len(slices),
-                    {column.name: known for column in columns if is_record_key(table, column)})
+                    {column.name: known for column in columns})

@@ -17,6 +17,7 @@ from tests.index_store.conftest import DATA, TABLES
 KEYS = DATA / "keys"
 INDEXED = tuple(sorted(f"keys/{path.stem}" for path in KEYS.glob("*_rli_*.zip")))
 PARTITIONED = ("keys/1.1.1_rli_part_cow", "keys/1.1.1_rli_part_mor")
+BY_PARTITION = (*PARTITIONED, "keys/1.1.1_rli_part_names_cow")
 KEY = Field("_hoodie_record_key", STRING)
 
 
@@ -64,7 +65,7 @@ def test_every_key_is_found_where_spark_read_it(hudi_table, name):
 def test_an_index_is_used_where_each_key_stands_in_one_row_and_no_other(hudi_table, name):
     _, slices, kind = opened(hudi_table(name))
     rows = rows_of(name)
-    unique = len({(row["key"], row["partition"] if name in PARTITIONED else "") for row in rows}) == len(rows)
+    unique = len({(row["key"], row["partition"] if name in BY_PARTITION else "") for row in rows}) == len(rows)
     assert unique == ("dup" not in name)
     assert kind.whole_count == (len(rows) if unique else len(rows) - 4)
     answer = kind.may_hold(KEY, [rows[3]["key"]])
@@ -79,7 +80,7 @@ def test_keys_are_counted_as_reading_all_of_them_does(hudi_table, name):
         if info.name == "record_index" or info.name.startswith("secondary_index_"):
             if info.state != "available":
                 continue
-            groups = KeyGroups(table.metadata, info.name, partitioned=name in PARTITIONED)
+            groups = KeyGroups(table.metadata, info.name, partitioned=name in BY_PARTITION)
             whole = sum(len(keys) for _, keys in groups.keys(10**6))
             assert groups.count(10**6) == whole
             on_top = sum(any(not isinstance(log, frozenset) or log for log in groups.opened(one).logs)
