@@ -121,7 +121,7 @@ def _change(old: Snapshot, difference: Difference, table: Table) -> _Change:
             if was is None and all(name.startswith(".") for name in added) and table.has_replaced(group):
                 continue
             found = build_slices([(group[0], name) for name in {*names, *added} - removed], table.timeline,
-                                 table.version, as_of)
+                                 table.version, as_of, None, _refuse_doubt)
         if was is not None:
             (dead if was[2] else gone).add(was[1])
         new += found
@@ -129,6 +129,11 @@ def _change(old: Snapshot, difference: Difference, table: Table) -> _Change:
     stay = np.setdiff1d(np.arange(0 if old.since is None else len(old.since)), np.fromiter(gone, np.int64, len(gone)))
     staying = [] if old.since is None else old.since.some(stay)
     return _Change(np.array(sorted(dead), np.int64), stay, staying, new, before)
+
+
+def _refuse_doubt(partition: str, name: str) -> None:
+    """A log file of which nothing tells whether it is compacted."""
+    raise NotIncremental(f"{partition}/{name} may be compacted")
 
 
 def _plain_successor(group: Group, was: tuple[FileSlice, int, bool] | None, difference: Difference, as_of: str

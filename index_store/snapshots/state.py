@@ -78,9 +78,12 @@ class State:
 def state_of(table: Table) -> State | None:
     """The state of an open table; None when no metadata table describes it, and so there is nothing to keep.
 
-    Raises TableError when a listing fails.
+    Nor is anything kept of a table whose timeline begins with writes that only a savepoint holds: whether their files
+    count is looked at anew each time (``Timeline.is_disputed``). Raises TableError when a listing fails.
     """
-    if table.metadata is None or not table.metadata_is_current:
+    writes = table.timeline.writes
+    if table.metadata is None or not table.metadata_is_current or not writes or (
+            table.timeline.start != writes[0].requested):
         return None
     names = [entry.path for entry in table.storage.files(DIRECTORY)]
     fixed = _digest(json.dumps(
