@@ -70,7 +70,7 @@ class Client:
         protocol = _BinaryProtocol(memory)
         protocol.write_message_begin(method, TMessageType.CALL, 1)
         getattr(service, f"{method}_args")(**arguments).write(protocol)
-        answer = _BinaryProtocol(Memory(self._exchange(memory.written())))
+        answer = _BinaryProtocol(Memory(self._exchange(memory.written())), strict_decode=True)
         try:
             _, kind, _ = answer.read_message_begin()
             if kind == TMessageType.EXCEPTION:

@@ -43,7 +43,7 @@ class ListedNames:
     most_bytes    the largest list that is unpacked
     """
 
-    blob: bytes
+    blob: bytes | memoryview
     compressed: bool
     count: int
     most_bytes: int
@@ -59,11 +59,10 @@ class ListedNames:
         return xxhash.xxh3_128_digest(self.blob, _SEED) + b"%d %d" % (self.count, self.compressed)
 
     @cached_property
-    def text(self) -> bytes:
+    def text(self) -> bytes | memoryview:
         """The names joined by line feeds. Raises Refused when they cannot be unpacked or are too many."""
-        if not self.compressed:
-            found = self.blob
-        else:
+        found = self.blob
+        if self.compressed:
             stream = zlib.decompressobj()
             try:
                 found = stream.decompress(self.blob, self.most_bytes + 1)
@@ -94,12 +93,12 @@ class ListedNames:
         offsets[0] = 0
         offsets[1:] = self.ends + 1
         return pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), self.count, [None, pa.py_buffer(offsets), pa.py_buffer(self.text + b"\n")])
+            pa.large_binary(), self.count, [None, pa.py_buffer(offsets), pa.py_buffer(b"".join((self.text, b"\n")))])
 
     def at(self, indices: Sequence[int]) -> list[bytes]:
         """Some of the names."""
         text, ends = self.text, self.ends
-        return [text[int(ends[i - 1]) + 1 if i else 0:int(ends[i])] for i in indices]
+        return [bytes(text[int(ends[i - 1]) + 1 if i else 0:int(ends[i])]) for i in indices]
 
 
 class FileNames:
@@ -125,6 +124,6 @@ class FileNames:
             return np.full(listed.count, NOT_KNOWN, np.int32)
         if listed.count * _FEW < len(self) or listed.count < 5_000:
             found = self._by_name.get
-            return np.array([found(name, NOT_KNOWN) for name in listed.text.split(b"\n")], np.int32)
+            return np.array([found(name, NOT_KNOWN) for name in bytes(listed.text).split(b"\n")], np.int32)
         indices = pc.index_in(listed.array(), value_set=self._lines)
         return np.asarray(pc.fill_null(indices, NOT_KNOWN), np.int32)

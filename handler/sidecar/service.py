@@ -165,7 +165,8 @@ class Service:
         if self.stopping:
             raise Refused("stopping", "the sidecar is stopping")
         limits = self.settings
-        for name, kind in (("table", str), ("filter", bytes), ("engine", str), ("names", bytes), ("name_count", int)):
+        for name, kind in (("table", str), ("filter", bytes | memoryview), ("engine", str),
+                           ("names", bytes | memoryview), ("name_count", int)):
             if not isinstance(getattr(request, name), kind):
                 raise Refused("request", f"{name} is missing")
         if request.engine not in _ENGINES:
@@ -178,8 +179,9 @@ class Service:
         if query_type not in QUERY_TYPES:
             raise Refused("request", f"the query type is none of {', '.join(QUERY_TYPES)}")
         zone, notes = _zone(request.time_zone)
-        return _Asked(self._roots.locate(request.table), Question(request.filter, _ENGINES[request.engine], zone),
-                      query_type, _as_of(request) if query_type == "as_of" else None,
+        question = Question(bytes(request.filter), _ENGINES[request.engine], zone)
+        return _Asked(self._roots.locate(request.table), question, query_type,
+                      _as_of(request) if query_type == "as_of" else None,
                       ListedNames(request.names, bool(request.names_compressed), request.name_count,
                                   limits.max_names_bytes),
                       (request.query_id or "")[:200], (request.user or "")[:200], notes)

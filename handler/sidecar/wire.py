@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thriftpy2.protocol.binary import TBinaryProtocol
-from thriftpy2.thrift import TApplicationException, TMessageType
+from thriftpy2.thrift import TApplicationException, TMessageType, TType
 
 from evaluator.errors import SargoError
 from handler.sidecar.idl import interface
@@ -28,6 +28,8 @@ _BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only
 __all__ = ["DEEPEST", "Call", "FrameError", "Memory", "check", "failure", "read_call", "result"]
 
 DEEPEST = 4
+#: Strings of a call with more bytes stay views of its frame: a list of names has megabytes.
+_COPIED = 64 << 10
 _STOP, _STRUCT, _STRING = 0, 12, 11
 _FIXED = {2: 1, 3: 1, 4: 8, 6: 2, 8: 4, 10: 8}
 _VERSION = 0x8001
@@ -57,18 +59,21 @@ class Call:
 class Memory:
     """Bytes as the transport that thriftpy2's protocol reads from or writes to."""
 
-    def __init__(self, data: memoryview | bytes = b"") -> None:
+    def __init__(self, data: memoryview | bytes = b"", copied: int = 1 << 31) -> None:
+        """Strings of more than ``copied`` bytes are read as views of the data."""
         self._data = memoryview(data)
+        self._copied = copied
         self._at = 0
         self._written: list[bytes] = []
 
-    def read(self, n: int) -> bytes:
+    def read(self, n: int) -> bytes | memoryview:
+        """The next n bytes."""
         end = self._at + n
         if n < 0 or end > len(self._data):
             raise FrameError("the frame ends too soon")
-        piece = bytes(self._data[self._at:end])
+        piece = self._data[self._at:end]
         self._at = end
-        return piece
+        return piece if n > self._copied else bytes(piece)
 
     def write(self, data: bytes | memoryview) -> None:
         self._written.append(bytes(data))
@@ -124,7 +129,7 @@ def _byte(frame: memoryview, at: int) -> int:
 def read_call(frame: memoryview) -> Call:
     """The call in a frame. Raises FrameError when there is none, or the method is not of this interface."""
     check(frame)
-    protocol: Any = _BinaryProtocol(Memory(frame), strict_decode=True)
+    protocol: Any = _BinaryProtocol(Memory(frame, _COPIED), decode_response=False)
     service = interface().Sargo
     try:
         method, _, sequence = protocol.read_message_begin()
@@ -132,9 +137,22 @@ def read_call(frame: memoryview) -> Call:
             raise FrameError("no such method")
         arguments = getattr(service, f"{method}_args")()
         arguments.read(protocol)
+        _decode_texts(arguments)
     except (UnicodeDecodeError, RecursionError) as error:
         raise FrameError(f"the call cannot be decoded: {type(error).__name__}") from error
     return Call(method, sequence, tuple(getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()))
+
+
+def _decode_texts(read: Any) -> None:
+    """The texts of a struct and of those in it, which were read as bytes or views."""
+    for kind, name, *_ in read.thrift_spec.values():
+        value = getattr(read, name)
+        if value is None:
+            continue
+        if kind == TType.STRUCT:
+            _decode_texts(value)
+        elif kind == TType.STRING:
+            setattr(read, name, bytes(value).decode("utf-8"))
 
 
 def result(call: Call, value: Any = None, refused: Exception | None = None) -> bytes:

@@ -95,6 +95,30 @@ def test_a_table_that_cannot_be_opened_skips_nothing_and_says_so(sidecar, tmp_pa
     assert running.metric("sargo_tables_unavailable") == 1
 
 
+def test_texts_and_lists_of_any_length_are_read(sidecar, main_cow, names):
+    many = [*names, *(f"p=p0/{i:0100d}" for i in range(20_000))]
+    with sidecar(roots=[str(main_cow)]).client() as client:
+        expected = skipped_names(names, client.prune(request(main_cow, I_IS_100, names)))
+        for compressed in (False, True):
+            asked = request(main_cow, I_IS_100, many, filter_text="i = 100 " * 100_000, user="\u00e9" * 70_000,
+                            names_compressed=compressed)
+            reply = client.prune(asked)
+            assert skipped_names(many, reply) == expected
+            assert (len(reply.skip), reply.digest) == ((len(many) + 7) // 8, zlib.crc32(asked.names))
+
+
+@pytest.mark.parametrize(("change", "code"), [
+    (lambda blob: blob[:-1], "request"), (lambda blob: blob + b"x", "request"), (lambda _: b"", "request"),
+    (lambda _: zlib.compress(b"a" * (2 << 20)), "limit")], ids=["cut", "more behind", "nothing", "a bomb"])
+def test_a_compressed_list_that_is_not_one_list_is_refused(sidecar, main_cow, names, change, code):
+    asked = request(main_cow, I_IS_100, names, names_compressed=True)
+    asked.names = change(asked.names)
+    with sidecar(roots=[str(main_cow)], max_names_bytes=1 << 20).client() as client:
+        with pytest.raises(interface().Refused) as refused:
+            client.prune(asked)
+        assert refused.value.code == code
+
+
 def test_no_names_are_an_answer_of_no_bits(sidecar, main_cow):
     with sidecar(roots=[str(main_cow)]).client() as client:
         reply = client.prune(request(main_cow, I_IS_100, []))
