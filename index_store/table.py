@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -72,6 +73,9 @@ class Table:
             raise TableError(storage.absolute(directory), "the table's timeline is missing")
         self.timeline: Timeline = read_timeline(
             storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history")
+
+        #: Index kinds that several others use, by name and the identity of their slices (which they hold).
+        self.in_use: WeakValueDictionary[tuple[str, int], Any] = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Table({self.path!r}, version={self.version}, {self.table_type})"

@@ -37,10 +37,16 @@ PARTITION = "column_stats"
 
 
 def make(table: Table, slices: FileSlices) -> ColumnStats | None:
-    """The kind, if the table's metadata table has column statistics and describes the latest commit."""
+    """The kind, if the table's metadata table has column statistics and describes the latest commit.
+
+    One for the same slices as long as anybody has it: other kinds need statistics too, and nothing is read twice.
+    """
     if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
         return None
-    return ColumnStats(table, slices, table.metadata)
+    found: ColumnStats | None = table.in_use.get((PARTITION, id(slices)))
+    if found is None:
+        found = table.in_use[PARTITION, id(slices)] = ColumnStats(table, slices, table.metadata)
+    return found
 
 
 class ColumnStats:

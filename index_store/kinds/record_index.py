@@ -200,10 +200,12 @@ class RecordIndex:
 
     def _base_rows(self) -> int | None:
         """By the statistics of the key column or of a column of the key; of a few files by their footers."""
-        bases = tuple(replace(one, log_files=()) for one in self._slices if one.base_file)
-        if not bases:
+        bases = self._slices
+        if any(one.log_files or not one.base_file for one in bases):
+            bases = replace(bases, items=tuple(replace(one, log_files=()) for one in bases if one.base_file))
+        if not bases.items:
             return 0
-        known = column_stats(self._table, replace(self._slices, items=bases))
+        known = column_stats(self._table, bases)
         for name in (KEY_COLUMN, *self._table.record_key_fields):
             column = self._table.schema.resolve(name, case_sensitive=True)
             statistics = None if known is None or column is None else known.statistics([column]).get(name)

@@ -19,6 +19,7 @@ from evaluator.semantics import Semantics
 from evaluator.types import DATE, INT, STRING
 from handler import open_table, prune
 from handler.sql import parse
+from index_store.kinds.column_stats import read_columns
 from index_store.storage import Storage
 
 SPARK = Semantics.named("spark", "UTC")
@@ -68,17 +69,16 @@ def opened(monkeypatch):
     found = defaultdict(set)
 
     def counting(method):
-        def counted(self, path, *rest, **named):
+        def counted(self, path):
             place = self.absolute(path)
             if METADATA in place and not place.endswith((".deltacommit", ".commit")):
                 found[place.partition(METADATA)[2].partition("/")[0]].add(place)
             elif place.endswith(DATA):
                 found["data"].add(place)
-            return method(self, path, *rest, **named)
+            return method(self, path)
         return counted
 
-    for name in ("open", "read", "input_file"):
-        monkeypatch.setattr(Storage, name, counting(getattr(Storage, name)))
+    monkeypatch.setattr(Storage, "_stream", counting(Storage._stream))
     return found
 
 
@@ -131,6 +131,21 @@ def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(
     opened.clear()
     prune(table, "id = 'no such key' OR NOT (NOT id = 'k0032' AND NOT id = 'k0033')", time_zone="UTC", strict=True)
     assert len(opened["data"]) <= 2
+
+
+@pytest.mark.parametrize(("name", "filter_text"), [
+    (PART, "lower(s) = 'apple'"), (PART, "day(dt) = 2 AND month(dt) = 1"), (SEC, "s = 'banana-zz'"),
+    (MAIN, "id = 'k0031' AND _hoodie_record_key > 'k0001'")], ids=str)
+def test_statistics_that_several_kinds_need_are_read_once(unpack, monkeypatch, name, filter_text):
+    read = []
+
+    def counting(layers, columns):
+        read.extend(column.name for column in columns)
+        return read_columns(layers, columns)
+
+    monkeypatch.setattr("index_store.kinds.column_stats.read_columns", counting)
+    prune(open_table(unpack(name)), filter_text, time_zone="UTC", strict=True)
+    assert len(read) == len(set(read)) > 0
 
 
 def test_a_source_only_looks_up_keys_that_its_kind_needs(main_cow):
