@@ -24,13 +24,15 @@ from index_store.formats.keys import NON_PARTITIONED
 from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
 from index_store.properties import HOODIE
 from index_store.storage import Bytes, Storage
-from index_store.timeline import WRITE_ACTIONS, Timeline, read_timeline
+from index_store.timeline import WRITE_ACTIONS, Instant, Timeline, read_timeline
 
 __all__ = ["METADATA", "Deletes", "MetadataTable", "Records", "timeline_directory"]
 
 METADATA = f"{HOODIE}/metadata"
 ALL_PARTITIONS = "__all_partitions__"
 _END_OF_TIME = "9" * 24
+#: How instants begin that make a partition of the metadata table from what is there.
+_INITIAL = "0" * 14
 
 
 def timeline_directory(version: int, path: str = "") -> str:
@@ -76,9 +78,15 @@ class MetadataTable:
             return self._hole()
         if not self.timeline.writes:
             return "the metadata table has no completed commit"
-        if self.version >= 8 and max(write.completed for write in self.timeline.writes) > last.completed:
+        if self.version >= 8 and any(write.completed > last.completed and self._lists_files(write)
+                                     for write in self.timeline.writes):
             return ""                                         # built from a listing after that commit
         return f"the metadata table does not know the commit {last.requested}"
+
+    def _lists_files(self, write: Instant) -> bool:
+        """Whether a commit of the metadata table is the first of ``files``, made from a listing of the table."""
+        return (write.requested.startswith(_INITIAL)
+                and "files" in (self.timeline.details(write).get("partitionToWriteStats") or {}))
 
     def _hole(self) -> str:
         """Why the metadata table lacks a commit between those that it knows, or ""."""

@@ -205,6 +205,21 @@ def test_a_lagging_metadata_table_is_not_used(hudi_copy):
     assert [kind.name for kind in table.kinds(slices)] == ["partition_values", "key_filters"]
 
 
+def test_a_metadata_table_built_after_the_last_commit_serves_and_one_that_went_on_without_it_does_not(tmp_path):
+    path = unpack_format_table("1.2.0_partial_mor", tmp_path / "t")
+    expected = open_table(path).slices()
+    folder = path / ".hoodie/metadata/.hoodie/timeline"
+    later = "30000101000000000"
+    for commit in folder.glob(f"{expected.instant}_*"):        # a cleaning, say, that completed after the lost commit
+        commit.rename(folder / f"{later}_{later}.deltacommit")
+    slices = open_table(path).slices()
+    assert (slices.source, slices.items) == ("file listing", expected.items)
+    assert f"does not know the commit {expected.instant}" in slices.note
+    for commit in folder.glob("00000000000000000_*"):
+        commit.rename(folder / f"00000000000000000_{later}.deltacommit")
+    assert open_table(path).slices().source == "metadata table"
+
+
 def test_a_commit_that_the_metadata_table_lacks_between_others_is_noticed(hudi_copy):
     path = hudi_copy("1.1.1_main_mor")
     expected = open_table(path).slices()
