@@ -61,7 +61,7 @@ class ManySlices(Protocol):
 class FileSlices:
     """All slices of a table at an instant (None: the table has no commit), and where the list of files came from.
 
-    ``note`` says why the metadata table was not used although the table has one.
+    ``note`` says why the metadata table was not used although the table has one, and what else is in doubt.
     """
 
     instant: str | None
