@@ -28,13 +28,16 @@ _FINAL_TYPES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirec
 _TRANSIENT_CODES = frozenset({errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNREFUSED,
                               errno.ECONNABORTED, errno.EPIPE, errno.ENETDOWN, errno.ENETUNREACH, errno.ENETRESET,
                               errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ESTALE})
-_FINAL_TEXT = re.compile(r"(?i)access.?denied|forbidden|no.?such|not.?found|does not exist|invalid.?access|"
-                         r"signature.?does.?not.?match|expired.?token|invalid.?token|unauthorized|"
-                         r"HTTP status 4(?!08|29)\d\d|\b40[134]\b")
-_TRANSIENT_TEXT = re.compile(r"(?i)time.?out|timed out|throttl|slow.?down|too many requests|rate.?limit|"
-                             r"HTTP status (?:5\d\d|408|429)|\b50[0234]\b|internal.?(?:error|failure|server)|"
-                             r"service.?unavailable|server.?busy|temporar|try again|network.?connection|curlCode|"
-                             r"connection (?:was )?(?:reset|closed|refused|aborted)|broken pipe|unexpected eof")
+#: What stands before a number that is a status: paths hold other numbers.
+_STATUS = r"(?:status(?: code)?|http(?:/[\d.]+)?|code|error|\])[\s:=(]*"
+_FINAL_TEXT = re.compile(rf"(?i)access.?denied|forbidden|no.?such|not.?found|does not exist|invalid.?access|"
+                         rf"signature.?does.?not.?match|expired.?token|invalid.?token|unauthorized|"
+                         rf"auth(?:oriz|entic)ation.?fail|{_STATUS}4(?!08|29)\d\d\b")
+_TRANSIENT_TEXT = re.compile(rf"(?i)time.?out|timed.?out|throttl|slow.?down|too many requests|rate.?limit|"
+                             rf"{_STATUS}(?:5\d\d|408|429)\b|internal.?(?:error|failure|server)|"
+                             rf"unavailable|deadline.?exceeded|resource.?exhausted|"
+                             rf"server.?(?:is )?busy|temporar|try again|network.?connection|curlCode|"
+                             rf"connection (?:was )?(?:reset|closed|refused|aborted)|broken pipe|unexpected eof")
 _STATUS_NAMES = ("status_code", "status", "code")
 _NEARLY = 0.99                                                # a clock may show that a time-out came a little early
 

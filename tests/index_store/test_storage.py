@@ -240,6 +240,9 @@ TRANSIENT = [
     OSError("AWS Error UNKNOWN (HTTP status 503) during GetObject operation: No response body."),
     OSError("AWS Error INTERNAL_FAILURE during GetObject operation"), OSError("google: Too Many Requests"),
     OSError("the server is busy: ServerBusy"), OSError("Service Unavailable"),
+    OSError("google::cloud::Status(UNAVAILABLE: Retry policy exhausted)"), OSError("Azure Error: [] 503 Server Busy."),
+    OSError("google::cloud::Status(RESOURCE_EXHAUSTED: quota)"), OSError("Azure Error: [OperationTimedOut] 500 x"),
+    OSError("When reading 'f-0_0-404-403_2026.parquet': connection was closed"),
 ]
 FINAL = [
     FileNotFoundError("gone"), PermissionError(errno.EACCES, "Permission denied"), HttpError(403), HttpError(404),
@@ -247,7 +250,9 @@ FINAL = [
     OSError("AWS Error UNKNOWN (HTTP status 403) during GetObject operation"), NotADirectoryError("d"),
     OSError("AWS Error NO_SUCH_BUCKET during ListObjectsV2 operation: The bucket does not exist (request timeout 3)"),
     OSError("AWS Error INVALID_ACCESS_KEY_ID"), OSError(errno.EIO, "Input/output error"), ValueError("nonsense"),
-    OSError("AWS Error UNKNOWN: ExpiredToken"), NotImplementedError(),
+    OSError("AWS Error UNKNOWN: ExpiredToken"), NotImplementedError(), OSError("f-0_0-500-503_2026.parquet: odd"),
+    OSError("GetProperties failed. Azure Error: [AuthorizationFailure] 403 Server failed to authenticate the request."),
+    OSError("google::cloud::Status(PERMISSION_DENIED: the caller has no storage.objects.get access; code: 403)"),
 ]
 
 
