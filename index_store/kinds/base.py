@@ -33,6 +33,7 @@ __all__ = ["ColumnCoverage", "Coverage", "IndexKind", "LookUpKeys", "MakeKind", 
            "needs_of_keys"]
 
 Mask = npt.NDArray[np.bool_]
+NOTHING = Needs()
 #: Which slices may hold a row where a column has one of the values, among the candidates; None: nothing to say.
 LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | None"]
 
@@ -81,7 +82,8 @@ class MakeKind(Protocol):
 
 def needs_of_keys(asked: Needs, is_key: Callable[[Field], bool]) -> Needs:
     """The look-ups of plain columns that a kind has keys of."""
-    return Needs(keys=tuple([one for one in asked.keys if not one.function and is_key(one.column)]))
+    keys = tuple([one for one in asked.keys if not one.function and is_key(one.column)]) if asked.keys else ()
+    return Needs(keys=keys) if keys else NOTHING
 
 
 def answer_of_keys(kind: str, look_up: LookUpKeys) -> Source:

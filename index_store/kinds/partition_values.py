@@ -14,10 +14,12 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
@@ -88,25 +90,32 @@ class PartitionValues:
         if column.name in self._custom:
             return ColumnStatistics.unknown(column.type, n, Trust.KEY_GENERATOR)
         index = self._fields.index(column.name)
-        parsed: dict[str, tuple[bool, Any]] = {}
-        bound = np.full(n, filler(column.type), array_dtype(column.type))
-        known, null, maybe_null = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-        for i, one in enumerate(self._slices):
-            if one.partition not in parsed:
-                parsed[one.partition] = self._value(one.partition, index, column)
-            understood, value = parsed[one.partition]
+        partitions, which = self._partitions
+        m = len(partitions)
+        bounds = np.full(m, filler(column.type), array_dtype(column.type))
+        values, is_null, is_either = np.zeros(m, np.bool_), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+        for i, path in enumerate(partitions):
+            understood, value = self._value(path, index, column)
             if understood and value is None and column.type.kind.is_text:
-                bound[i], known[i], maybe_null[i] = "", True, True
+                bounds[i], values[i], is_either[i] = "", True, True
             elif understood and value is None:
-                null[i] = True
+                is_null[i] = True
             elif understood:
-                bound[i], known[i] = value, True
+                bounds[i], values[i] = value, True
+        bound, known, null, maybe_null = bounds[which], values[which], is_null[which], is_either[which]
         nulls = np.where(known & ~maybe_null, 0, UNKNOWN_COUNT).astype(np.int64)
         rows = np.full(n, UNKNOWN_COUNT, np.int64)
         # All rows of the slice are null; how many they are does not matter, so one stands for all of them.
         nulls[null] = rows[null] = 1
         trust = np.where(known | null, Trust.OK, Trust.NOT_A_VALUE).astype(np.uint8)
         return ColumnStatistics(column.type, bound, bound, known, known, nulls, rows, trust)
+
+    @cached_property
+    def _partitions(self) -> tuple[list[str], npt.NDArray[np.intp]]:
+        """The distinct partition paths, and which of them each slice is in."""
+        numbers: dict[str, int] = {}
+        which = [numbers.setdefault(one.partition, len(numbers)) for one in self._slices]
+        return list(numbers), np.array(which, np.intp)
 
     def _value(self, path: str, index: int, column: Field) -> tuple[bool, Any]:
         """(understood, value or None for null) of one partition path."""
