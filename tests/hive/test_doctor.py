@@ -1,0 +1,35 @@
+"""``sargo doctor`` against a running HiveServer2: it sees whether a query makes Hive ask the sidecar."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from handler.cli import main
+from tests.hive.server import ROOT
+
+pytestmark = pytest.mark.hive
+
+
+def examine(hive, table):
+    result = CliRunner().invoke(main, [
+        "doctor", "--json", "--jar", str(ROOT / "handler/java/target/sargo-hive.jar"), "--user", "sargo",
+        "--hive", f"127.0.0.1:{hive.server.port}", "--hive-table", table, "--hive-column", "id",
+        "--sidecar", hive.sidecar.address])
+    findings = json.loads(result.stdout)["findings"]
+    return {one["check"]: (one["state"], one["text"]) for one in findings}, result.exit_code
+
+
+def test_an_installation_that_skips_files_is_found_well(hive401):
+    for table in ("native_trips", "stored_flat"):
+        found, code = examine(hive401, table)
+        assert found["filter"] == ("ok", f"{table}: a query with a filter asked the sidecar")
+        assert {check: state for check, (state, _) in found.items()} == dict.fromkeys(found, "ok")
+        assert code == 0
+
+
+def test_a_table_with_hudis_own_input_format_is_found_not_to_ask(hive401):
+    found, code = examine(hive401, "plain_trips")
+    assert found["filter"][0] == "failed"
+    assert "nobody asked" in found["filter"][1]
+    assert code == 1
