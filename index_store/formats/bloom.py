@@ -5,80 +5,95 @@
 
 Bit i is ``byte[i >> 3] >> (i & 7) & 1``. The k positions of a key are chained: ``h = murmur2(key, h)``, from 0 on, and
 the position is ``|h| mod m``. Murmur2 takes the tail bytes as signed and from the key's end. A key is in a dynamic
-filter when it is in one row. Source: Hudi ``SimpleBloomFilter``, ``InternalDynamicBloomFilter``, hudi.md B2.
+filter when it is in one row. A filter of Hudi's defaults is 431 KB of text: it stays text, of which each bit is one bit
+of one character. Source: Hudi ``SimpleBloomFilter``, ``InternalDynamicBloomFilter``, hudi.md B2.
 """
 
 from __future__ import annotations
 
-import base64
 import binascii
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from index_store.errors import FormatError
 
-__all__ = ["BloomFilter", "murmur2"]
+__all__ = ["BloomFilter", "murmur2", "positions"]
 
 _HEAD = struct.Struct(">iibi")
 _ROWS = struct.Struct(">iii")
 _MURMUR = 1
 _MASK = 0xFFFFFFFF
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+#: By character; all bits are set in what is none of base64, which so rules nothing out.
+_SIX_BITS = [_ALPHABET.find(character) & 63 if character in _ALPHABET else 63 for character in range(256)]
 
 
 @dataclass(frozen=True, slots=True)
 class BloomFilter:
-    """A filter of one or more rows of ``bits`` bits; ``hashes`` positions are set for each key."""
+    """A filter of one or more rows of ``bits`` bits; ``hashes`` positions are set for each key.
+
+    ``text`` is base64; ``rows`` are the bytes behind it at which each row's bits start.
+    """
 
     hashes: int
     bits: int
-    rows: tuple[bytes, ...]
+    text: bytes
+    rows: tuple[int, ...]
 
     @classmethod
-    def parse(cls, text: bytes, kind: str) -> BloomFilter:
-        """Read the base64 text of a filter of this type code. Raises FormatError."""
-        try:
-            data = base64.b64decode(text, validate=True)
-            head = _HEAD.unpack_from(data)
-            if kind == "SIMPLE":
-                rows: tuple[bytes, ...] = (data[_HEAD.size:],)
-            elif kind == "DYNAMIC_V0":
-                rows = tuple(_rows(data, head))
-            else:
-                raise FormatError(f"a bloom filter of type {kind} is not supported")
-        except (struct.error, binascii.Error, ValueError) as error:
-            raise FormatError(f"a bloom filter cannot be decoded: {error}") from error
-        _, hashes, hash_type, bits = head
-        if hash_type != _MURMUR or not 0 < hashes <= 1000 or bits <= 0 or not rows:
+    def parse(cls, text: bytes | str, kind: str) -> BloomFilter:
+        """Read the heads of a filter of this type code. Raises FormatError."""
+        raw = text.encode("ascii", "replace") if isinstance(text, str) else bytes(text)
+        length = len(raw) // 4 * 3 - raw[-2:].count(b"=")
+        _, hashes, hash_type, bits = head = _HEAD.unpack(_decoded(raw, 0, _HEAD.size))
+        if hash_type != _MURMUR or not 0 < hashes <= 1000 or bits <= 0 or len(raw) % 4:
             raise FormatError("a bloom filter of an unknown kind")
-        if any(len(row) != (bits + 7) // 8 for row in rows):
+        size, count, first = (bits + 7) // 8, 1, 0
+        if kind == "DYNAMIC_V0":
+            count = _ROWS.unpack(_decoded(raw, _HEAD.size, _ROWS.size))[2]
+            first = _HEAD.size + _ROWS.size
+        elif kind != "SIMPLE":
+            raise FormatError(f"a bloom filter of type {kind} is not supported")
+        if count <= 0 or first + count * (_HEAD.size + size) != length:
             raise FormatError("a bloom filter's length does not fit its bits")
-        return cls(hashes, bits, rows)
+        starts = range(first, length, _HEAD.size + size)
+        if any(_HEAD.unpack(_decoded(raw, start, _HEAD.size)) != head for start in starts):
+            raise FormatError("the rows of a dynamic bloom filter differ")
+        return cls(hashes, bits, raw, tuple(start + _HEAD.size for start in starts))
 
     def may_hold(self, key: bytes) -> bool:
         """False when the key was never put in. The key must not be empty."""
-        positions = list(self._positions(key))
-        return any(all(row[place >> 3] >> (place & 7) & 1 for place in positions) for row in self.rows)
+        places = positions(key, self.hashes, self.bits)
+        return any(all(self._bit(start, place) for place in places) for start in self.rows)
 
-    def _positions(self, key: bytes) -> Iterator[int]:
-        hashed = 0
-        for _ in range(self.hashes):
-            hashed = murmur2(key, hashed)
-            signed = hashed - (1 << 32) if hashed >> 31 else hashed
-            yield abs(signed) % self.bits
+    def _bit(self, start: int, place: int) -> int:
+        place = 8 * (start + (place >> 3)) + 7 - (place & 7)   # base64 has the highest bit of a byte first
+        return _SIX_BITS[self.text[place // 6]] >> 5 - place % 6 & 1
 
 
-def _rows(data: bytes, head: tuple[int, int, int, int]) -> Iterator[bytes]:
-    _, _, count = _ROWS.unpack_from(data, _HEAD.size)
-    size = (head[3] + 7) // 8
-    position = _HEAD.size + _ROWS.size
-    if count <= 0 or size <= 0 or position + count * (_HEAD.size + size) != len(data):
-        raise FormatError("a dynamic bloom filter's length does not fit its rows")
-    for _ in range(count):
-        if _HEAD.unpack_from(data, position) != head:
-            raise FormatError("the rows of a dynamic bloom filter differ")
-        yield data[position + _HEAD.size:position + _HEAD.size + size]
-        position += _HEAD.size + size
+@lru_cache(4096)
+def positions(key: bytes, hashes: int, bits: int) -> tuple[int, ...]:
+    """Where a key's bits are in a row of so many bits: the same in all filters of one size."""
+    found = []
+    hashed = 0
+    for _ in range(hashes):
+        hashed = murmur2(key, hashed)
+        signed = hashed - (1 << 32) if hashed >> 31 else hashed
+        found.append(abs(signed) % bits)
+    return tuple(found)
+
+
+def _decoded(text: bytes, start: int, length: int) -> bytes:
+    first = start // 3
+    try:
+        part = binascii.a2b_base64(text[4 * first:4 * (-(-(start + length) // 3))])
+    except (binascii.Error, ValueError) as error:
+        raise FormatError(f"a bloom filter cannot be decoded: {error}") from error
+    found = part[start - 3 * first:start - 3 * first + length]
+    if len(found) != length:
+        raise FormatError("a bloom filter is cut off")
+    return found
 
 
 def murmur2(data: bytes, seed: int) -> int:

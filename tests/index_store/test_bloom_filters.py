@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,8 @@ from evaluator.schema import Field
 from evaluator.types import STRING
 from index_store import StatsError, open_table
 from index_store.errors import FormatError
-from index_store.formats.bloom import BloomFilter, murmur2
+from index_store.formats.bloom import BloomFilter, murmur2, positions
+from index_store.kinds import bloom_filters
 from tests.index_store.rows import rows_of
 
 KEY = Field("id", STRING)
@@ -33,7 +35,7 @@ def test_every_key_of_a_file_is_found_and_others_are_not(hudi_table, name):
     path = hudi_table(name)
     slices, kind = kind_of(path)
     stored = [{row["_hoodie_record_key"] for row in rows_of(path / one.base_file)} for one in slices]
-    assert len(kind._filters) == len(slices)
+    assert all(kind._filter(place) is not None for place in range(len(slices)))
     false = 0
     for n in range(500):
         mask = kind.may_hold(KEY, [f"k{n:04d}"])
@@ -56,7 +58,7 @@ def test_filters_are_those_of_the_parquet_footers(hudi_table, name):
     for i, one in enumerate(slices):
         metadata = parquet.read_metadata(path / one.base_file).metadata
         code = metadata.get(b"hoodie_bloom_filter_type_code", b"SIMPLE").decode()
-        assert kind._filters[i] == BloomFilter.parse(metadata[b"org.apache.hudi.bloomfilter"], code)
+        assert kind._filter(i) == BloomFilter.parse(metadata[b"org.apache.hudi.bloomfilter"], code)
 
 
 def test_a_table_without_its_filters_is_an_error(hudi_copy):
@@ -64,14 +66,14 @@ def test_a_table_without_its_filters_is_an_error(hudi_copy):
     for file in (path / ".hoodie/metadata/bloom_filters").glob("*"):
         file.unlink()
     _, kind = kind_of(path)
-    with pytest.raises(StatsError, match="no files"):
+    with pytest.raises(StatsError, match="missing"):
         kind.may_hold(KEY, ["k0001"])
 
 
 def build(keys, hashes, bits, rows=1):
     filled = [bytearray((bits + 7) // 8) for _ in range(rows)]
     for i, key in enumerate(keys):
-        for place in BloomFilter(hashes, bits, (b"",))._positions(key):
+        for place in positions(key, hashes, bits):
             filled[i % rows][place >> 3] |= 1 << (place & 7)
     head = struct.pack(">iibi", -1, hashes, 1, bits)
     if rows == 1:
@@ -86,6 +88,42 @@ def build(keys, hashes, bits, rows=1):
 def test_what_was_put_in_is_found(keys, hashes, bits, rows):
     bloom = BloomFilter.parse(*build(keys, hashes, bits, rows))
     assert all(bloom.may_hold(key) for key in keys)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.binary(min_size=1, max_size=40),
+       st.integers(1, 6), st.integers(1, 500), st.integers(1, 3))
+def test_bits_in_the_text_are_those_of_the_decoded_filter(keys, key, hashes, bits, rows):
+    text, kind = build(keys, hashes, bits, rows)
+    data = base64.b64decode(text)
+    size = (bits + 7) // 8
+    expected = any(all(row[place >> 3] >> (place & 7) & 1 for place in positions(key, hashes, bits))
+                   for row in ([data[13:]] if rows == 1 else [data[25 + 13 + i * (13 + size):][:size]
+                                                              for i in range(rows)]))
+    assert BloomFilter.parse(text, kind).may_hold(key) == expected
+
+
+def test_only_filters_of_candidates_are_read_and_few_are_kept(hudi_table, monkeypatch):
+    slices, kind = kind_of(hudi_table(TABLES[1]))
+    candidates = np.zeros(len(slices), np.bool_)
+    candidates[3] = True
+    mask = kind.may_hold(KEY, ["nothing"], candidates)
+    assert set(kind._read) == {3}
+    assert mask.sum() == len(slices) - 1
+    kind._room = 0
+    whole = kind.may_hold(KEY, ["nothing"])
+    assert len(kind._read) <= 2
+    assert not whole.any()
+    monkeypatch.setattr(bloom_filters, "FILTERS_READ", 1)
+    assert kind.may_hold(KEY, ["nothing"]).all()
+
+
+def test_a_character_that_is_none_of_base64_rules_nothing_out():
+    text, kind = build([b"a"], 3, 4000)
+    absent = [key for key in (b"key %d" % i for i in range(50)) if not BloomFilter.parse(text, kind).may_hold(key)]
+    assert len(absent) > 40
+    damaged = BloomFilter.parse(text[:20] + b"!" * (len(text) - 22) + text[-2:], kind)
+    assert all(damaged.may_hold(key) for key in absent)
 
 
 GOOD = build([b"a"], 3, 64)[0]

@@ -52,14 +52,21 @@ def test_a_key_in_two_rows_is_found_in_both_files(hudi_table, monkeypatch):
     slices = table.slices()
     kinds = {kind.name: kind for kind in table.kinds(slices)}
     assert kinds["record_index"].may_hold(KEY, ["k0031"]) is not None
-    monkeypatch.setattr(RecordIndex, "_count_keys", lambda *_: 174)  # 175 rows
+    monkeypatch.setattr(RecordIndex, "count", 174)  # 175 rows
     assert {kind.name: kind for kind in table.kinds(slices)}["record_index"].may_hold(KEY, ["k0031"]) is None
 
 
-def test_a_table_with_log_files_proves_no_key_unique(hudi_table):
-    _, kinds = kinds_of(hudi_table("1.1.1_main_mor"))
-    assert kinds["record_index"].may_hold(KEY, ["k0031"]) is None
-    assert kinds["record_index"].locate(KEY, ["k0031"]).sum() == 1
+def test_both_kinds_know_the_keys_of_a_table_with_log_files(hudi_table):
+    path = hudi_table("1.1.1_main_mor")
+    slices, kinds = kinds_of(path)
+    for key in ("k0031", "k0002", "k0115"):
+        held = [any(row["_hoodie_record_key"] == key for file in one.files for row in rows_of(path / file))
+                for one in slices]
+        mask = kinds["record_index"].may_hold(KEY, [key])
+        assert mask.any()
+        assert all(held[place] for place in np.flatnonzero(mask))
+        filtered = kinds["key_filters"].may_hold(KEY, [key])
+        assert filtered is None or (filtered | ~mask).all()
 
 
 def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):
