@@ -65,7 +65,7 @@ PLACES = [
     ("hdfs://nn:8020/t", {}, "HadoopFileSystem", ("nn", 8020), {}, "/t"),
     ("hdfs://ann@ns/t/", {}, "HadoopFileSystem", ("ns", 0), {"user": "ann"}, "/t"),
     ("hdfs:///t", {"user": "bob"}, "HadoopFileSystem", ("default", 0), {"user": "bob"}, "/t"),
-    ("hdfs:/t", {"kerb_ticket": "/tmp/krb"}, "HadoopFileSystem", ("default", 0), {"kerb_ticket": "/tmp/krb"}, "/t"),
+    ("hdfs:/t", {"kerb_ticket": "/etc/krb"}, "HadoopFileSystem", ("default", 0), {"kerb_ticket": "/etc/krb"}, "/t"),
     ("viewfs://cluster/t", {}, "HadoopFileSystem", ("viewfs://cluster", 0), {}, "/t"),
 ]
 
