@@ -85,15 +85,16 @@ class View:
         self.files = KnownFiles.of(slices)
         self._plans: OrderedDict[bytes, Decision] = OrderedDict()
         self._lists: OrderedDict[bytes, tuple[Places, int]] = OrderedDict()
-        self._lists_lock = threading.Lock()
+        self._lock = threading.Lock()
         self._weighed = self._read_so_far()
         self._table_bytes = bytes_of(self.opened)
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory that the view holds: what was read of the table, its file names, plans and lists."""
-        return (self._table_bytes + self.files.nbytes + self._list_bytes()
-                + len(self._plans) * len(self.files.slices) * _PLAN_BYTES)
+        with self._lock:
+            remembered = self._list_bytes() + len(self._plans) * len(self.files.slices) * _PLAN_BYTES
+        return self._table_bytes + self.files.nbytes + remembered
 
     def _read_so_far(self) -> int:
         """How much was asked of the table's indexes: what it holds grows with that only."""
@@ -103,9 +104,11 @@ class View:
 
     def remembered(self, question: Question) -> Decision | None:
         """The answer to a question that was asked before."""
-        found = self._plans.get(question.key)
-        if found is not None:
-            self._plans.move_to_end(question.key)
+        key = question.key
+        with self._lock:
+            found = self._plans.get(key)
+            if found is not None:
+                self._plans.move_to_end(key)
         return found
 
     def decide(self, question: Question) -> Decision:
@@ -126,9 +129,10 @@ class View:
             full[plan.explanation.evaluation.fully_matched_rows] = True
         found = Decision(plan, is_read, skipped, full)
         if found.is_lasting:
-            self._plans[question.key] = found
-            if len(self._plans) > _PLANS:
-                self._plans.popitem(last=False)
+            with self._lock:
+                self._plans[question.key] = found
+                if len(self._plans) > _PLANS:
+                    self._plans.popitem(last=False)
         if self._read_so_far() != self._weighed:
             self._weighed = self._read_so_far()
             self._table_bytes = bytes_of(self.opened)
@@ -138,17 +142,17 @@ class View:
 
     def places(self, listed: ListedNames) -> tuple[Places, int]:
         """``(count,) int32``: where the names stand in ``files``, and the list's digest. Raises Refused."""
-        with self._lists_lock:
+        with self._lock:
             found = self._lists.get(listed.key)
             if found is not None:
                 self._lists.move_to_end(listed.key)
                 return found
         found = self.files.names.places(listed), listed.digest
-        with self._lists_lock:
+        with self._lock:
             self._lists[listed.key] = found
             while len(self._lists) > 1 and (len(self._lists) > _LISTS or self._list_bytes() > _LIST_BYTES):
                 self._lists.popitem(last=False)
         return found
 
     def _list_bytes(self) -> int:
-        return sum(places.nbytes for places, _ in list(self._lists.values()))
+        return sum(places.nbytes for places, _ in self._lists.values())
