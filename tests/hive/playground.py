@@ -16,6 +16,9 @@ from tests.hive.server import HIVE_3, HIVE_4, Server, Stack
 from tests.hive.sidecars import Sidecar
 from tests.hive.tables import TABLES, register, unpack
 
+#: Beside everything else that runs on the machine of a test, an answer may take longer than in a real installation.
+PATIENT = {"sargo.sidecar.timeout.ms": "30000"}
+
 
 class Hive:
     """A server, its tables and its sidecar."""
@@ -29,7 +32,7 @@ class Hive:
     def start(cls, stack: Stack, home: Path) -> Hive:
         directory = unpack(home / "tables")
         sidecar = Sidecar(directory, home / "sidecar.log").start()
-        hive = cls(Server(stack, home, {"sargo.sidecar.address": sidecar.address}), sidecar, directory)
+        hive = cls(Server(stack, home, {"sargo.sidecar.address": sidecar.address, **PATIENT}), sidecar, directory)
         try:
             hive.server.start()
             with hive.server.connect() as connection:

@@ -20,11 +20,11 @@ from tests.hive.server import free_port
 class Sidecar:
     """`sargo serve` on a port of its own."""
 
-    def __init__(self, root: Path, log: Path, port: int | None = None) -> None:
+    def __init__(self, root: Path, log: Path, port: int | None = None, more: tuple[str, ...] = ()) -> None:
         self.port = port or free_port()
         self.address = f"127.0.0.1:{self.port}"
         self._command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(root),
-                         "--port", str(self.port), "--metrics-port", "-1"]
+                         "--port", str(self.port), "--metrics-port", "-1", "--request-seconds", "20", *more]
         self._log = log
         self.process: subprocess.Popen[bytes] | None = None
 

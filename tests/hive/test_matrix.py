@@ -16,25 +16,32 @@ from tests.hive.playground import Hive
 
 pytestmark = pytest.mark.hive
 
+COMBINE = {"hive.input.format": "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat"}
 ROWS = {"hive.vectorized.execution.enabled": "false"}
-#: lane: (server, engine, settings, quick: whether CI runs its quick cases)
-LANES: dict[str, tuple[str, str, dict[str, str], bool]] = {
-    "401-tez": ("hive401", "tez", {}, True),
-    "401-tez-rows": ("hive401", "tez", ROWS, False),
-    "401-mr": ("hive401", "mr", {}, True),
-    "401-mr-mapjoin-off": ("hive401", "mr", {"hive.auto.convert.join": "false"}, False),
-    "313-mr": ("hive313", "mr", {}, True),
-    "313-mr-rows": ("hive313", "mr", ROWS, False),
+ALL_QUICK = frozenset(case.name for case in (*CASES, *MERGED_CASES) if case.quick)
+FEW = frozenset({"fetch task", "aggregates", "partition and data", "union that leaves a foreign filter behind",
+                 "self join", "merged: rows that left"})
+#: lane: (server, engine, settings, which cases CI runs)
+LANES: dict[str, tuple[str, str, dict[str, str], frozenset[str]]] = {
+    "401-tez": ("hive401", "tez", {}, ALL_QUICK),
+    "401-tez-rows": ("hive401", "tez", ROWS, frozenset()),
+    "401-mr": ("hive401", "mr", {}, FEW),
+    "401-mr-mapjoin-off": ("hive401", "mr", {"hive.auto.convert.join": "false"}, frozenset()),
+    "401-mr-combine": ("hive401", "mr", COMBINE, frozenset()),
+    "313-mr": ("hive313", "mr", {}, FEW),
+    "313-mr-rows": ("hive313", "mr", ROWS, frozenset()),
 }
 
 
 def matrix() -> Iterator[Any]:
-    for lane, (server, _, _, lane_quick) in LANES.items():
+    for lane, (server, _, settings, in_ci) in LANES.items():
         for case in (*CASES, *MERGED_CASES):
             for kind in ("native", "stored"):
                 if kind == "native" and case in MERGED_CASES and server == "hive401":
                     continue  # Hudi 1.0.2's own reader of partitioned MERGE_ON_READ tables fails under Hive 4
-                marks = () if case.quick and lane_quick else (pytest.mark.hive_full,)
+                if kind == "native" and settings is COMBINE:
+                    continue  # it lists the files itself, old versions too, with Hudi's own format as well
+                marks = () if case.name in in_ci else (pytest.mark.hive_full,)
                 yield pytest.param(lane, case, kind, marks=marks, id=f"{lane}-{kind}-{case.name}")
 
 

@@ -110,9 +110,10 @@ def flat(spark: SparkSession, path: Path) -> None:
 
 def rides(spark: SparkSession, path: Path) -> None:
     """MERGE_ON_READ, partitioned, 12 base files of 50 rows; log files move rows of files 1, 5, 9 out of the base files'
-    bounds (k + 100000), rename rows of file 6, and delete rows of file 2."""
+    bounds (k + 100000), rename rows of file 6, and delete rows of file 2. rides_before: before all that."""
     frame = rows(spark, 12, 50)
     write(stretches(frame, 12), path, "bulk_insert", mor=True)
+    archive(path, Path(__file__).parent / "rides_before.zip")
     write(changed(frame, "id in (55, 56, 255, 256, 455, 456)", k="cast(id + 100000 as int)"), path, "upsert", mor=True)
     write(changed(frame, "id in (301, 302)", name="concat('renamed', id)"), path, "upsert", mor=True)
     write(changed(frame, "id in (101, 102)"), path, "delete", mor=True)

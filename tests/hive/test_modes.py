@@ -1,0 +1,207 @@
+"""What an administrator does with the jar: modes of reading, statements of hive_conf/, settings, what is refused."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hive.listings import Listing, listings
+from tests.hive.playground import Hive
+from tests.hive.sidecars import Sidecar
+from tests.hive.tables import TABLES, as_synced, pruned_natively, statements
+
+OperationalError = pytest.importorskip("pyhive.exc").OperationalError
+pytestmark = pytest.mark.hive
+
+TRIPS, _, FLAT, RIDES, _ = TABLES
+
+
+def run(hive: Hive, script: Iterable[str], settings: dict[str, str] | None = None) -> tuple[list[Any], list[Listing]]:
+    """The rows of the last statement, sorted, and what the jar said on the way."""
+    before = len(hive.server.log())
+    with hive.server.connect(settings) as connection:
+        cursor = connection.cursor()
+        for statement in script:
+            cursor.execute(statement)
+        rows = sorted(cursor.fetchall()) if cursor.description else []
+    return rows, list(listings(hive.server.log()[before:]))
+
+
+def refused(hive: Hive, statement: str, why: str) -> None:
+    with hive.server.connect() as connection, pytest.raises(OperationalError, match=why):
+        connection.cursor().execute(statement)
+
+
+# -- whose filter it is
+
+UNION = ("select count(*), sum(id) from (select id from stored_trips2 where k < 100 union all "
+         "select id from stored_trips where k >= 1900 union all select id from stored_trips) u")
+
+
+def test_a_filter_of_another_scan_of_the_job_skips_nothing(hive401: Hive) -> None:
+    """Under MapReduce the files of trips are listed while the filter of trips2 is still in the configuration."""
+    rows, seen = run(hive401, [UNION], {"hive.execution.engine": "mr"})
+    assert rows == [(2200, 2198900)]
+    assert [(one.listed, one.kept, one.reason) for one in sorted(seen)] == [(20, 1, ""), (20, 20, "FOREIGN_FILTER")]
+
+
+def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive) -> None:
+    """The metastore may spell a partition otherwise than Hudi: 20240102 for 2024-01-02."""
+    location = f"file://{hive401.directory / 'trips'}"
+    run(hive401, as_synced("respelled", TRIPS, location, lambda day: day.replace("-", "")))
+    run(hive401, pruned_natively("respelled", TRIPS))
+    rows, seen = run(hive401, ["select count(*) from respelled where dt = '20240102' and id >= 700"],
+                     {"hive.execution.engine": "mr"})
+    assert rows == [(300,)]
+    assert [(one.listed, one.kept) for one in seen] == [(5, 3)]
+    rows, seen = run(hive401, ["select id from respelled where (dt = '20240101' and id < 2) or id = 1999"])
+    assert rows == [(0,), (1,), (1999,)]
+
+
+# -- modes of reading
+
+def test_incremental_reading_of_a_copy_on_write_table(hive401: Hive) -> None:
+    first, second = sorted({re.split("_", path.name)[0] for path in
+                            (hive401.directory / "trips/.hoodie/timeline").glob("*.commit")})
+    consume = {"hoodie.trips.consume.mode": "INCREMENTAL", "hoodie.trips.consume.start.timestamp": first,
+               "hoodie.trips.consume.max.commits": "-1"}
+    sql = f"select id from {{}}_trips where `_hoodie_commit_time` > '{first}' and id < 1000"
+    want = [(i,) for i in range(310, 315)]
+    assert run(hive401, [sql.format("plain")], consume)[0] == want
+    for kind in ("native", "stored"):
+        rows, seen = run(hive401, [sql.format(kind)], consume)
+        assert rows == want
+        assert sum(one.kept for one in seen) < sum(one.listed for one in seen)
+    assert second > first
+
+
+def test_reading_as_of_an_instant(hive401: Hive) -> None:
+    """Before the update: its files are older versions of those that the index speaks of."""
+    first = min(path.name.split("_")[0] for path in (hive401.directory / "trips/.hoodie/timeline").glob("*.commit"))
+    sql = "select id, name from {}_trips where id between 309 and 311"
+    for kind in ("plain", "native", "stored"):
+        rows, _ = run(hive401, [sql.format(kind)], {"hoodie.trips.consume.commit": first})
+        assert rows == [(i, f"n00000{i}") for i in (309, 310, 311)], kind
+
+
+def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
+    """Base files only: no row has moved there, and deleted rows are still there."""
+    location = f"file://{hive401.directory / 'rides'}"
+    create, = statements("stored_by.sql", table="optimised", location=location)
+    run(hive401, ["DROP TABLE IF EXISTS optimised", f"{create} TBLPROPERTIES ('sargo.view' = 'read_optimized')"])
+    assert run(hive401, ["select id from optimised where k >= 100000"])[0] == []
+    rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
+    assert rows == [(100,), (101,), (102,)]
+    assert [(one.listed, one.kept) for one in seen] == [(12, 1)]
+
+
+# -- statements and settings
+
+def test_native_table_and_back(hive401: Hive) -> None:
+    location = f"file://{hive401.directory / 'trips'}"
+    run(hive401, as_synced("there_and_back", TRIPS, location))
+    sql = ["select id from there_and_back where id = 312"]
+    assert run(hive401, sql) == ([(312,)], [])
+    run(hive401, statements("native_table.sql", table="there_and_back", partitions="dt"))
+    rows, seen = run(hive401, sql)
+    assert (rows, sum(one.kept for one in seen)) == ([(312,)], 1)
+    run(hive401, statements("native_table_undo.sql", table="there_and_back", partitions="dt"))
+    assert run(hive401, sql) == ([(312,)], [])
+
+
+@pytest.mark.parametrize("kind", ["native", "stored"])
+def test_turned_off_for_a_session(hive401: Hive, kind: str) -> None:
+    rows, seen = run(hive401, [*statements("turn_off.sql"), f"select id from {kind}_flat where id = 312"])
+    assert rows == [(312,)]
+    assert [(one.kept, one.reason) for one in seen] == [(8, "DISABLED")]
+
+
+def test_turned_off_for_a_table(hive401: Hive) -> None:
+    create, = statements("stored_by.sql", table="switched", location=f"file://{hive401.directory / 'flat'}")
+    run(hive401, ["DROP TABLE IF EXISTS switched", f"{create} TBLPROPERTIES ('sargo.enabled' = 'false')"])
+    rows, seen = run(hive401, ["select id from switched where id = 312"])
+    assert rows == [(312,)]
+    assert [one.reason for one in seen] == ["DISABLED"]
+
+
+@pytest.mark.parametrize("address", ["", "nowhere", "host:99999"])
+def test_no_usable_address(hive401: Hive, address: str) -> None:
+    rows, seen = run(hive401, ["select id from stored_flat where id = 312"], {"sargo.sidecar.address": address})
+    assert rows == [(312,)]
+    assert [one.kept for one in seen] == [8]
+
+
+def test_tls_and_a_secret(hive401: Hive, tmp_path: Path) -> None:
+    key, certificate, secrets = tmp_path / "key.pem", tmp_path / "certificate.pem", tmp_path / "secrets"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out",
+                    str(certificate), "-days", "2", "-subj", "/CN=sidecar", "-addext", "subjectAltName=IP:127.0.0.1"],
+                   check=True, capture_output=True)
+    (tmp_path / "secret").write_text("open sesame")
+    sidecar = Sidecar(hive401.directory, tmp_path / "log",
+                      more=("--tls-certificate", str(certificate), "--tls-key", str(key), "--secret-file",
+                            str(tmp_path / "secret"))).start()
+    sql = ["select id from stored_flat where id = 312"]
+    whole = {"sargo.sidecar.address": sidecar.address, "sargo.sidecar.timeout.ms": "20000",
+             "sargo.tls.ca.file": str(certificate), "sargo.secret.file": str(secrets)}
+    try:
+        secrets.write_text(f"{sidecar.address} open sesame\n")
+        rows, seen = run(hive401, sql, whole)
+        assert (rows, [one.kept for one in seen]) == ([(312,)], [1])
+        secrets.write_text(f"{sidecar.address} guessed\n")
+        rows, seen = run(hive401, sql, whole)
+        assert (rows, [one.reason for one in seen]) == ([(312,)], ["REFUSED"])
+        secrets.write_text("127.0.0.1:1 open sesame\n")
+        rows, seen = run(hive401, sql, whole)
+        assert (rows, [one.reason for one in seen]) == ([(312,)], ["FAILURE"])
+        rows, seen = run(hive401, sql, {**whole, "sargo.tls.ca.file": ""})
+        assert (rows, [one.kept for one in seen]) == ([(312,)], [8])
+    finally:
+        sidecar.stop()
+
+
+def test_a_sidecar_that_may_not_read_the_table(hive401: Hive, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    sidecar = Sidecar(tmp_path / "other", tmp_path / "log").start()
+    try:
+        rows, seen = run(hive401, ["select id from stored_flat where id = 312"],
+                         {"sargo.sidecar.address": sidecar.address})
+        assert (rows, [one.reason for one in seen]) == ([(312,)], ["REFUSED"])
+    finally:
+        sidecar.stop()
+
+
+# -- what a table with the storage handler refuses
+
+@pytest.mark.parametrize("statement", ["insert into stored_flat select * from stored_flat",
+                                       "insert overwrite table stored_flat select * from stored_flat"])
+def test_writes_are_refused(hive401: Hive, statement: str) -> None:
+    files = sorted(path.name for path in (hive401.directory / "flat").glob("*.parquet"))
+    refused(hive401, statement, "read-only: write to it with Hudi")
+    assert sorted(path.name for path in (hive401.directory / "flat").glob("*.parquet")) == files
+
+
+def test_tables_that_could_harm_hudis_files_are_refused(hive401: Hive) -> None:
+    stored = f"(id bigint) STORED BY 'io.sargo.hive.HudiStorageHandler' LOCATION 'file://{hive401.directory / 'flat'}'"
+    refused(hive401, f"CREATE TABLE managed {stored}", "CREATE EXTERNAL TABLE")
+    refused(hive401, f"CREATE EXTERNAL TABLE purged {stored} TBLPROPERTIES ('external.table.purge' = 'true')",
+            "external.table.purge")
+    parted = stored.replace(") STORED", ") PARTITIONED BY (dt string) STORED")
+    refused(hive401, f"CREATE EXTERNAL TABLE parted {parted}", "ordinary columns")
+    refused(hive401, "TRUNCATE TABLE stored_flat", "[Tt]runcate")
+
+
+def test_dropping_the_table_leaves_hudis_files(hive401: Hive) -> None:
+    create, = statements("stored_by.sql", table="dropped", location=f"file://{hive401.directory / 'flat'}")
+    run(hive401, ["DROP TABLE IF EXISTS dropped", create, "DROP TABLE dropped"])
+    assert run(hive401, ["select count(*) from stored_flat"])[0] == [(800,)]
+
+
+def test_a_location_without_a_hudi_table_is_an_error(hive401: Hive, tmp_path: Path) -> None:
+    create, = statements("stored_by.sql", table="nothing_there", location=f"file://{tmp_path}")
+    run(hive401, ["DROP TABLE IF EXISTS nothing_there", create])
+    refused(hive401, "select id from nothing_there", "is not the base path of a Hudi table")
