@@ -37,6 +37,8 @@ __all__ = ["TableUnavailable", "Tables"]
 T = TypeVar("T")
 #: Views as of an older instant that are kept beside the latest one.
 _OLDER = 2
+#: Questions that a new view answers before it takes the place of the old one.
+_WARMED = 4
 #: Tables that are remembered at all, those that cannot be opened among them.
 _MOST_TABLES = 1000
 _Signature = tuple[Any, ...]
@@ -156,7 +158,7 @@ class Tables:
         try:
             signature = await self._run(lambda: _signature(self._storage(entry.location)))
             if entry.view is None or signature != entry.signature:
-                entry.view = await self._run(lambda: self._open(entry))
+                entry.view = await self._run(lambda: self._renew(entry))
                 entry.signature = signature
                 entry.older.clear()
             entry.failure = None
@@ -167,6 +169,13 @@ class Tables:
         finally:
             entry.looked_at = started
             entry.looking = None
+
+    def _renew(self, entry: _Entry) -> View:
+        """The new view, which has made the plans of the last questions already: others need not wait for its first."""
+        view = self._open(entry)
+        for question in entry.view.asked_last(_WARMED) if entry.view is not None else ():
+            view.decide(question)
+        return view
 
     async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
         known = entry.older.get(as_of)

@@ -83,7 +83,7 @@ class View:
         slices = opened.at(as_of).slices
         self.instant = slices.instant
         self.files = KnownFiles.of(slices)
-        self._plans: OrderedDict[bytes, Decision] = OrderedDict()
+        self._plans: OrderedDict[bytes, tuple[Question, Decision]] = OrderedDict()
         self._lists: OrderedDict[bytes, tuple[Places, int]] = OrderedDict()
         self._lock = threading.Lock()
         self._weighed = self._read_so_far()
@@ -107,9 +107,15 @@ class View:
         key = question.key
         with self._lock:
             found = self._plans.get(key)
-            if found is not None:
-                self._plans.move_to_end(key)
-        return found
+            if found is None:
+                return None
+            self._plans.move_to_end(key)
+            return found[1]
+
+    def asked_last(self, most: int) -> list[Question]:
+        """The last questions that were answered, so many at most."""
+        with self._lock:
+            return [question for question, _ in list(self._plans.values())[-most:]]
 
     def decide(self, question: Question) -> Decision:
         """Which slices a filter skips. Nothing that is wrong with the filter raises: it skips nothing then."""
@@ -130,7 +136,7 @@ class View:
         found = Decision(plan, is_read, skipped, full)
         if found.is_lasting:
             with self._lock:
-                self._plans[question.key] = found
+                self._plans[question.key] = question, found
                 if len(self._plans) > _PLANS:
                     self._plans.popitem(last=False)
         if self._read_so_far() != self._weighed:

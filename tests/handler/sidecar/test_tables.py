@@ -91,6 +91,39 @@ def test_a_commit_is_seen_when_the_timeline_is_looked_at_again(sidecar, unpack, 
     assert before.covered < after.covered
 
 
+def test_the_old_view_answers_until_the_new_one_has_made_the_plans_that_were_asked_for(sidecar, unpack, tmp_path,
+                                                                                      monkeypatch):
+    table = shutil.copytree(unpack("1.1.1_main_cow"), tmp_path / "t")
+    listed = files(table)
+    newest = open_table(table).at().slices.instant
+    give_back = hide_last_commit(table)
+    gate = threading.Event()
+    decide = View.decide
+    decided = []
+
+    def held_back(self, question):
+        if self.instant == newest:
+            assert gate.wait(30)
+        decided.append(self.instant)
+        return decide(self, question)
+
+    monkeypatch.setattr(View, "decide", held_back)
+    running = sidecar(roots=[str(tmp_path)], refresh_seconds=0, refresh_wait_seconds=0.05)
+    try:
+        with running.client() as client:
+            before = client.prune(request(table, I_IS_100, listed))
+            give_back()
+            for _ in range(3):
+                reply = client.prune(request(table, I_IS_100, listed))
+                assert (reply.instant, reply.skipped) == (before.instant, before.skipped)
+            gate.set()
+            while client.prune(request(table, I_IS_100, listed)).instant != newest:
+                pass
+    finally:
+        gate.set()
+    assert decided == [before.instant, newest]                # nobody who asked waited for the new plan
+
+
 def test_an_older_instant_is_answered_from_its_own_slices(sidecar, unpack):
     table = unpack("1.1.1_main_cow")
     instants = [write.requested for write in open_table(table).table.timeline.writes]
