@@ -318,6 +318,8 @@ def demo(keep: Path | None) -> None:
 main.add_command(cache_command)
 main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
                             "Answer Hive over Thrift which of the files it listed may be skipped."))
+main.add_command(_Elsewhere("report", "handler.report_command", "sidecar",
+                            "Show what the sidecar skipped for a query, and why not more."))
 main.add_command(_Elsewhere("doctor", "handler.doctor_command", "sidecar",
                             "Check an installation: jar, settings, sidecar, tables, filters."))
 

@@ -46,7 +46,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     service = Service(settings, Roots(settings.roots), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
-    metrics.watch("sargo_tables_unavailable", "Tables that could not be opened when they were last tried",
+    metrics.watch("sargo_breaker_open_tables", "Tables that could not be opened and are left alone for retry_seconds",
                   lambda: service.tables.unavailable)
     metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
     metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)

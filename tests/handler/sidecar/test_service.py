@@ -4,8 +4,10 @@ import json
 import zlib
 
 import pytest
+from click.testing import CliRunner
 
 from handler import open_table, prune
+from handler.cli import main
 from handler.sidecar.idl import interface
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
@@ -92,7 +94,7 @@ def test_a_table_that_cannot_be_opened_skips_nothing_and_says_so(sidecar, tmp_pa
     assert (reply.skip, reply.skipped, reply.covered) == (b"", 0, 0)
     assert "not a Hudi table" in reply.reasons[1]
     assert running.metric("sargo_skipped_nothing_total", because="table") == 1
-    assert running.metric("sargo_tables_unavailable") == 1
+    assert running.metric("sargo_breaker_open_tables") == 1
 
 
 def test_texts_and_lists_of_any_length_are_read(sidecar, main_cow, names):
@@ -141,3 +143,17 @@ def test_explain_tells_what_was_skipped_and_why_not_more(sidecar, main_cow, name
         with pytest.raises(interface().Refused) as refused:
             client.explain("another")
         assert refused.value.code == "unknown_report"
+
+
+def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):
+    running = sidecar(roots=[str(main_cow)])
+    with running.client() as client:
+        reply = client.prune(request(main_cow, I_IS_100, names))
+    at = ["--sidecar", f"127.0.0.1:{running.port}"]
+    shown = CliRunner().invoke(main, ["report", reply.report_id, *at])
+    assert (shown.exit_code, "i = 100" in shown.output) == (0, True)
+    gone = CliRunner().invoke(main, ["report", "another", *at])
+    assert (gone.exit_code, gone.stderr.count("\n")) == (2, 1)
+    running.stop()
+    silent = CliRunner().invoke(main, ["report", reply.report_id, *at])
+    assert (silent.exit_code, silent.stderr.count("\n")) == (3, 1)

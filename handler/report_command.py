@@ -1,0 +1,38 @@
+"""``sargo report``: what the sidecar skipped for a query and why not more, by the id that stands in Hive's log."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from handler.sidecar.client import Client, ClientError
+from handler.sidecar.idl import Refused
+
+__all__ = ["command"]
+
+_BAD_INPUT, _NO_ANSWER = 2, 3
+
+
+@click.command("report", short_help="Show what the sidecar skipped for a query, and why not more.")
+@click.argument("report_id", metavar="ID")
+@click.option("--sidecar", metavar="HOST:PORT", default="127.0.0.1:10950", show_default=True, help="Where it listens.")
+@click.option("--tls-ca", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="Certificate authorities of the sidecar; turns TLS on.")
+def command(report_id: str, sidecar: str, tls_ca: Path | None) -> None:
+    """Show the sidecar's report ID: what was skipped for a query, by which condition and index, and why not more.
+
+    Hive's log names the id of each answer ("sargo: asked, ... report=ID"). Values of the filter and of the table's
+    statistics are in the report.
+
+    Exit codes: 0 shown, 2 no such report, 3 no answer of the sidecar.
+    """
+    try:
+        click.echo(Client(sidecar, tls_ca=tls_ca).explain(report_id), nl=False)
+    except Refused as refused:
+        click.echo(f"sargo: {refused.why}", err=True)
+        sys.exit(_BAD_INPUT)
+    except ClientError as error:
+        click.echo(f"sargo: {error.why}", err=True)
+        sys.exit(_NO_ANSWER)
