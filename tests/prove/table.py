@@ -20,10 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.columns import ColumnStatistics, from_values
+from evaluator.errors import UnsupportedError
 from evaluator.evaluate import Source
 from evaluator.layered_sources import LayeredSource
 from evaluator.layers import Layers
 from evaluator.leaves import Lookup
+from evaluator.reference_functions import call
+from evaluator.types import INT, STRING, Kind, Type
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe
@@ -256,8 +259,26 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
     def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
         del candidates
         name, wanted = lookup.column.name, set(lookup.values)
-        if lookup.function or name not in TYPES or TYPES[name].kind.is_timestamp:
+        if name not in TYPES or TYPES[name].kind.is_timestamp:
             return None
+        if lookup.function:
+            result = _OF_FUNCTIONS.get((lookup.function, TYPES[name].kind))
+            return None if result is None else lucky | np.array([any(
+                _yields(lookup.function, row[name], TYPES[name], result, wanted) for row in rows) for rows in held])
         return np.array([any(row[name] in wanted for row in rows) for rows in held]) | lucky
 
     return Source("keys", statistics, may_hold)
+
+
+#: Functions whose values an index may know, by the kind of the column, and what they yield.
+_OF_FUNCTIONS = {**dict.fromkeys((("year", Kind.DATE), ("month", Kind.DATE), ("day", Kind.DATE),
+                                  ("length", Kind.STRING)), INT),
+                 **dict.fromkeys((("lower", Kind.STRING), ("upper", Kind.STRING), ("trim", Kind.STRING)), STRING)}
+
+
+def _yields(function: str, value: Any, of: Type, result: Type, wanted: set[object]) -> bool:
+    """Whether a function of a value yields one of these, or may."""
+    try:
+        return call(function, [(value, of)], result) in wanted
+    except UnsupportedError:
+        return True
