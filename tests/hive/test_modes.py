@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -66,18 +65,17 @@ def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive
 # -- modes of reading
 
 def test_incremental_reading_of_a_copy_on_write_table(hive401: Hive) -> None:
-    first, second = sorted({re.split("_", path.name)[0] for path in
-                            (hive401.directory / "trips/.hoodie/timeline").glob("*.commit")})
+    first = min(path.name.split("_")[0] for path in (hive401.directory / "trips/.hoodie/timeline").glob("*.commit"))
     consume = {"hoodie.trips.consume.mode": "INCREMENTAL", "hoodie.trips.consume.start.timestamp": first,
                "hoodie.trips.consume.max.commits": "-1"}
     sql = f"select id from {{}}_trips where `_hoodie_commit_time` > '{first}' and id < 1000"
     want = [(i,) for i in range(310, 315)]
     assert run(hive401, [sql.format("plain")], consume)[0] == want
-    for kind in ("native", "stored"):
-        rows, seen = run(hive401, [sql.format(kind)], consume)
-        assert rows == want
-        assert sum(one.kept for one in seen) < sum(one.listed for one in seen)
-    assert second > first
+    rows, seen = run(hive401, [sql.format("native")], consume)
+    assert rows == want
+    assert (sum(one.listed for one in seen), sum(one.kept for one in seen)) == (2, 1)
+    with pytest.raises(OperationalError, match="incremental reading"):
+        run(hive401, [sql.format("stored")], consume)
 
 
 def test_reading_as_of_an_instant(hive401: Hive) -> None:
@@ -97,7 +95,7 @@ def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     assert run(hive401, ["select id from optimised where k >= 100000"])[0] == []
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
     assert rows == [(100,), (101,), (102,)]
-    assert [(one.listed, one.kept) for one in seen] == [(12, 1)]
+    assert [(one.listed, one.kept) for one in seen] == [(12, 2)]  # a log file moved rows of the second one
 
 
 # -- statements and settings

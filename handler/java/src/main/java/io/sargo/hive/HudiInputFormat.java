@@ -35,7 +35,11 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
       throw new IOException("the files of " + inputs[0] + " do not hold the partition columns "
           + "(hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does, partitioned");
     }
-    if ("MERGE_ON_READ".equals(table.getProperty("hoodie.table.type")) && !"read_optimized".equals(job.get("sargo.view"))) {
+    if (Listing.isIncremental(job, table)) {
+      throw new IOException("incremental reading (hoodie." + table.getProperty("hoodie.table.name") + ".consume.mode): Hudi lists nothing "
+          + "by a base path: use the table that Hudi's Hive sync registered");
+    }
+    if (Listing.isMergeOnRead(table) && !"read_optimized".equals(job.get("sargo.view"))) {
       return super.getSplits(job, n);
     }
     HoodieParquetInputFormat format = new PruningInputFormat();

@@ -91,25 +91,12 @@ public class HudiStorageHandler extends DefaultStorageHandler implements HiveSto
       throw new MetaException(ReadOnlyOutputFormat.WHY);
     }
 
-    @Override
-    public void commitInsertTable(Table table, boolean overwrite) {}
-
-    @Override
-    public void rollbackInsertTable(Table table, boolean overwrite) {}
-
-    @Override
-    public void rollbackCreateTable(Table table) {}
-
-    @Override
-    public void commitCreateTable(Table table) {}
-
-    @Override
-    public void preDropTable(Table table) {}
-
-    @Override
-    public void rollbackDropTable(Table table) {}
-
-    @Override
-    public void commitDropTable(Table table, boolean deleteData) {}
+    @Override public void commitInsertTable(Table table, boolean overwrite) {}
+    @Override public void rollbackInsertTable(Table table, boolean overwrite) {}
+    @Override public void rollbackCreateTable(Table table) {}
+    @Override public void commitCreateTable(Table table) {}
+    @Override public void preDropTable(Table table) {}
+    @Override public void rollbackDropTable(Table table) {}
+    @Override public void commitDropTable(Table table, boolean deleteData) {}
   }
 }

@@ -77,12 +77,12 @@ final class Listing {
     incremental = belongsToIncremental;
   }
 
-  String tableName() {
-    return table.getProperty("hoodie.table.name", "");
+  static boolean isMergeOnRead(Properties table) {
+    return "MERGE_ON_READ".equals(table.getProperty("hoodie.table.type"));
   }
 
-  boolean isMergeOnRead() {
-    return "MERGE_ON_READ".equals(table.getProperty("hoodie.table.type"));
+  static boolean isIncremental(Configuration conf, Properties table) {
+    return "INCREMENTAL".equalsIgnoreCase(consume(conf, table, "mode"));
   }
 
   /** Without the files of which every name has its bit set. */
@@ -136,9 +136,9 @@ final class Listing {
     throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no Hudi table above the listed files");
   }
 
-  /** The value of a consume setting of this table, such as {@code hoodie.<table>.consume.mode}, whatever database is named in it. */
-  String consume(Configuration conf, String what) {
-    String suffix = "." + tableName() + ".consume." + what;
+  /** The value of a consume setting, such as {@code hoodie.<table>.consume.mode}, whatever database is named in it. */
+  static String consume(Configuration conf, Properties table, String what) {
+    String suffix = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;
     for (Map.Entry<String, String> entry : conf.getValByRegex("^hoodie\\..*\\.consume\\.").entrySet()) {
       if (entry.getKey().endsWith(suffix)) {
         return entry.getValue();

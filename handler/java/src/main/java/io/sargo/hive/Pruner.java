@@ -2,11 +2,13 @@ package io.sargo.hive;
 
 import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
+import java.io.IOException;
 import java.time.ZoneId;
 import java.util.zip.Deflater;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hive.common.util.HiveVersionInfo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +58,7 @@ final class Pruner {
     return kept;
   }
 
-  private static Request request(JobConf job, Listing listing, String filter, String secret) {
+  private static Request request(JobConf job, Listing listing, String filter, String secret) throws IOException {
     Request request = new Request();
     request.table = listing.base.toUri().toString();
     request.filter = filter;
@@ -64,21 +66,21 @@ final class Pruner {
     request.engineVersion = HiveVersionInfo.getShortVersion();
     request.engine = request.engineVersion.startsWith("3") ? "hive3" : "hive4";
     request.timeZone = zone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
-    String asOf = listing.consume(job, "commit");
-    if (listing.incremental || "INCREMENTAL".equalsIgnoreCase(listing.consume(job, "mode"))) {
+    String asOf = Listing.consume(job, listing.table, "commit");
+    if (listing.incremental || Listing.isIncremental(job, listing.table)) {
       request.queryType = "incremental";
-      request.instant = listing.consume(job, "start.timestamp");
+      request.instant = Listing.consume(job, listing.table, "start.timestamp");
     } else if (asOf != null) {
       request.queryType = "as_of";
       request.instant = asOf;
     } else {
-      request.queryType = listing.instant == null && listing.isMergeOnRead() ? "read_optimized" : "snapshot";
+      request.queryType = listing.instant == null && Listing.isMergeOnRead(listing.table) ? "read_optimized" : "snapshot";
     }
     request.compressed = listing.names.length > COMPRESS_FROM;
     request.names = request.compressed ? deflated(listing.names) : listing.names;
     request.nameCount = listing.nameCount;
     request.queryId = job.get("hive.query.id");
-    request.user = job.get("hive.server2.proxy.user", job.getUser());
+    request.user = UserGroupInformation.getCurrentUser().getShortUserName();
     request.secret = secret;
     return request;
   }

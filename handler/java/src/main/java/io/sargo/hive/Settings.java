@@ -16,11 +16,8 @@ final class Settings {
   static final int LARGEST_FRAME = 64 << 20;
 
   final boolean enabled;
-  final String address;
-  final String host;
-  final int port;
-  final int timeoutMs;
-  final int breakerMs;
+  final String address, host;
+  final int port, timeoutMs, breakerMs;
   /** PEM file of the certificates that the sidecar's may be signed with, or null: no TLS. */
   final String tlsCa;
   private final String secretFile;

@@ -29,20 +29,10 @@ final class Wire {
 
   /** PruneRequest. */
   static final class Request {
-    String table;
-    String filter;
-    String filterText;
-    String engine;
-    String engineVersion;
-    String timeZone;
-    String queryType;
-    String instant;
+    String table, filter, filterText, engine, engineVersion, timeZone, queryType, instant, queryId, secret, user;
     byte[] names;
     boolean compressed;
     int nameCount;
-    String queryId;
-    String secret;
-    String user;
 
     void write(TProtocol out, int sequence) throws TException {
       Object[] fields = {null, PROTOCOL_VERSION, table, filter, filterText, engine, engineVersion, timeZone, queryType, instant, names,
@@ -72,8 +62,7 @@ final class Wire {
   /** PruneReply. A required field that is not there makes it wrong. */
   static final class Reply {
     final byte[] skip;
-    final String instant;
-    final String reportId;
+    final String instant, reportId;
     final Object reasons;
     private final Map<Integer, Object> fields;
 
