@@ -150,3 +150,40 @@ def test_the_statistics_of_an_expression_are_named_in_the_explanation():
     [said] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
     assert (said.kind, said.column, said.outcome) == ("expression_index", "year(dt)", "{false}")
     assert "2019" in said.statistic
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
+    semantics = Semantics.named(engine, "UTC")
+    parts = data.draw(st.lists(slices(["s", "dt", "s2"]), min_size=1, max_size=4))
+
+    def leaf():
+        function, column = data.draw(st.sampled_from(list(EXPRESSIONS)))
+        of, operand = EXPRESSIONS[function, column], ex.Call(function, (col(column),))
+        rows = [row[column] for part in parts for row in part.rows if row[column] is not None]
+        yielded = [call(function, [(value, TYPES[column])], of) for value in rows] or [7 if of is INT else "none"]
+        values = [lit(value, of) for value in data.draw(st.lists(st.sampled_from(yielded), min_size=1, max_size=2))]
+        return ex.In(operand, tuple(values)) if len(values) > 1 else ex.Compare("=", operand, values[0])
+
+    first, second = leaf(), leaf()
+    expression = data.draw(st.sampled_from([first, ex.Or((first, second)), ex.And((first, second)), ex.Not(
+        ex.And((ex.Not(first), second))), ex.And((first, ex.Not(second)))]))
+    asked = []
+    may_hold = filters_of(parts)
+
+    def counting(lookup, candidates):
+        asked.append(lookup)
+        return may_hold(lookup, candidates)
+
+    found = evaluate(bind(expression, SCHEMA, semantics), len(parts), [Source("expression_index", {}, counting)])
+    outcomes = found.outcomes.tolist()
+    assert asked or not any(leaf.lookup for leaf in found.bound.leaves)
+    for part, got in zip(parts, outcomes, strict=True):
+        for row in part.rows:
+            try:
+                value = value_of(expression, row, SCHEMA, semantics)
+            except UnsupportedError:
+                continue
+            assert got & outcome.of_value(value), f"{expression} is {value} on {row}, but {outcome.describe(got)}"
