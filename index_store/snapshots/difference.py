@@ -42,7 +42,10 @@ class NotIncremental(Exception):  # noqa: N818  (no error: everything is read ag
 
 @dataclass(slots=True)
 class Difference:
-    """Names of files by group (partition, file id), and groups that are gone, since an earlier state."""
+    """Names of files by group (partition, file id), and groups that are gone, since an earlier state.
+
+    ``instants`` are those that completed since, without savepoints.
+    """
 
     instants: frozenset[str]
     added: dict[Group, list[str]] = field(default_factory=dict)
@@ -58,30 +61,30 @@ def difference_of(old: State, new: State, table: Table) -> Difference:
     assert metadata is not None
     came = _came(old.instants, new.instants, table.timeline.start, _KNOWN)
     wrote = _came(old.metadata_instants, new.metadata_instants, metadata.timeline.start, _KNOWN_OF_METADATA)
-    if any(action == "deltacommit" and name not in came for name, action in wrote.items()):
+    names = {name for name, action in came if action != "savepoint"}
+    if any(action == "deltacommit" and name not in names for name, action in wrote):
         raise NotIncremental("an index was built")
-    found = Difference(frozenset(came))
-    if not came:
+    found = Difference(frozenset(names))
+    if not names:
         return found
-    tracked = {name for name, action in came.items() if action != "savepoint"}
-    if not tracked <= set(wrote):
+    if not names <= {name for name, _ in wrote}:
         raise NotIncremental("an instant is not in the metadata table's timeline")
-    _add_files(found, metadata, tracked)
+    _add_files(found, metadata, names)
     for instant in table.timeline.instants:
-        if instant.requested in came and instant.action == "replacecommit":
+        if instant.requested in names and instant.action == "replacecommit":
             replaced = table.timeline.details(instant).get("partitionToReplaceFileIds") or {}
             found.replaced |= {(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
     return found
 
 
 def _came(old: tuple[tuple[str, str, str], ...], new: tuple[tuple[str, str, str], ...], start: str,
-          known: frozenset[str] | set[str]) -> dict[str, str]:
-    """The instants that completed since, with their actions."""
+          known: frozenset[str] | set[str]) -> set[tuple[str, str]]:
+    """The instants that completed since, with their actions: a savepoint has the name of the write that it saves."""
     gone = set(old) - set(new)
     if any(requested >= start for requested, _, _ in gone):
         raise NotIncremental("an instant is gone that was not archived")
-    came = {requested: action for requested, _, action in set(new) - set(old)}
-    strange = sorted(set(came.values()) - known)
+    came = {(requested, action) for requested, _, action in set(new) - set(old)}
+    strange = sorted({action for _, action in came} - known)
     if strange:
         raise NotIncremental(f"there was a {strange[0]}")
     return came

@@ -17,6 +17,7 @@ from index_store.snapshots import Snapshot, SnapshotCache, keep_slices, open_sna
 from index_store.snapshots.arrays_file import UnusableError
 from index_store.table import open_table
 from tests.index_store.conftest import TABLES
+from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
 from tests.index_store.snapshots.rewinding import commit_by_commit
 
 STORED = ("column_stats", "partition_values")
@@ -29,17 +30,32 @@ ANEW = {"0.15.0_main_cow": 4, "0.15.0_nan_cow": 1, "1.0.2_main_cow": 2, "1.0.2_s
 @pytest.mark.parametrize("name", TABLES)
 def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
         name: str, hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
-    path, cache, ways = hudi_copy(name), SnapshotCache(tmp_path / "cache", fewest_slices=0), Counter[str]()
-    for _ in commit_by_commit(path, tmp_path / "aside"):
+    ways = carry_over_every_commit(hudi_copy(name), tmp_path)
+    assert ways["anew"] == ANEW.get(name, 1), ways
+
+
+@pytest.mark.parametrize("name", FORMAT_TABLES)
+def test_so_it_does_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
+    """Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades."""
+    ways = carry_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path)
+    assert ways["carried over"] >= 2, ways
+
+
+def carry_over_every_commit(path: Path, folder: Path) -> Counter[str]:
+    """Compare after each commit; counts how the snapshot came about."""
+    cache, ways = SnapshotCache(folder / "cache", fewest_slices=0), Counter[str]()
+    for _ in commit_by_commit(path, folder / "aside"):
         snapshot = open_snapshot(open_table(path), cache)
         table = open_table(path)
         if table.metadata is None or not table.metadata_is_current:
             assert snapshot is None
             continue
         if snapshot is None:
-            ways["anew"] += 1
             snapshot = keep_slices(table, table.slices(), cache)
-            assert snapshot is not None
+            if snapshot is None:
+                ways["not kept"] += 1
+                continue
+            ways["anew"] += 1
             _read_all(open_table(path), snapshot)
         else:
             ways["carried over"] += 1
@@ -47,7 +63,7 @@ def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
         again = open_snapshot(open_table(path), cache)
         assert again is not None
         assert again.manifest == snapshot.manifest
-    assert ways["anew"] == ANEW.get(name, 1), ways
+    return ways
 
 
 def _read_all(table: Table, snapshot: Snapshot) -> None:
