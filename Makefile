@@ -5,11 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
+HIVE_STAMP := $(VENV)/.hive-installed
+HIVE ?= hive401
+PART ?=
 
-.PHONY: help install demo test prove lint format bench lock clean
+.PHONY: help install demo test test-hive hive-up jar prove lint format bench lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## Make the virtual environment .venv
 
@@ -22,8 +25,21 @@ $(STAMP): pyproject.toml requirements.lock
 demo: install ## Skip files of a real Hudi table with real Hive filters, and prove that no row is lost
 	$(BIN)/sargo demo
 
-test: install ## Run every test
-	$(BIN)/python -m pytest
+test: install ## Run every test but those that start Hive
+	$(BIN)/python -m pytest -m "not hive"
+
+test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
+	$(BIN)/python -m tests.hive $(PART)
+
+hive-up: $(HIVE_STAMP) jar ## Start a HiveServer2 with Hudi tables that skips files, until Ctrl-C (HIVE=hive313 for 3.1.3)
+	$(BIN)/python -m tests.hive.playground $(HIVE)
+
+jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)
+	mvn -q -B -f handler/java/pom.xml package
+
+$(HIVE_STAMP): $(STAMP)
+	$(BIN)/pip install --quiet --editable '.[hive]'
+	touch $@
 
 prove: install ## Hold 10 million random cases against the row-by-row oracle, then let every mutant of the rules die
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
