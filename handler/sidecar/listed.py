@@ -5,7 +5,8 @@ may be older or newer. So an answer must rest on what is true of the very files 
 
 What a skipped slice says. Its statistics are united over its files, or taken file by file, before anything is
 evaluated (``index_store.kinds.slice_union``): no row that is put together from values of *these* files satisfies the
-filter. That holds for the rows of its base file alone too, for they are such rows.
+filter. That holds for the rows of its base file alone too, for they are such rows. Indexes of keys keep the same: a
+key that stands in a log file is looked for in every slice whose base or log files have it (``kinds.logged_keys``).
 
 A base file says by its name which instant and file group it belongs to, and is never written again. Its rows are the
 same in every view that has it.
