@@ -36,12 +36,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.columns import UNKNOWN_COUNT
+from evaluator.stored_bounds import Bounds, StoredBounds
 
 __all__ = ["ANCIENT_DAY", "ANCIENT_MICROS", "ROWS_IN_ONE_ROW_GROUP", "SHORTEST_LONG_TEXT", "Trust", "all_null",
            "believe_short_text", "distrust_ancient_bounds",
@@ -202,13 +202,15 @@ def distrust_reordered_text(values: Iterable[str], *, upper: bool) -> Mask:
         if upper:
             return any("\ue000" <= char <= "\uffff" for char in text)
         return any(char > "\uffff" or char == "\ufffd" for char in text)
+    if isinstance(values, StoredBounds) and values.is_ascii():
+        return np.zeros(len(values), np.bool_)
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if "".join(listed).isascii():
         return np.zeros(len(listed), np.bool_)
     return np.fromiter((suspicious(text) for text in listed), np.bool_, len(listed))
 
 
-def distrust_inverted_bounds(lo: npt.NDArray[Any], hi: npt.NDArray[Any]) -> Mask:
+def distrust_inverted_bounds(lo: Bounds, hi: Bounds) -> Mask:
     """P20, hudi#7032: a lower bound above the upper one proves that one of them is wrong, not which."""
     mask: Mask = np.asarray(lo > hi, np.bool_)
     return mask

@@ -33,7 +33,7 @@ import pyarrow.compute as pc
 
 from evaluator.types import Kind, Type
 
-__all__ = ["Bounds", "StoredBounds", "concatenated", "encoded", "is_storable", "taken"]
+__all__ = ["Bounds", "StoredBounds", "concatenated", "encoded", "is_storable", "spread", "taken"]
 
 #: Up to here values are cut out of the buffers one by one, which is sooner than a call of Arrow.
 _FEW_ROWS = 256
@@ -158,6 +158,16 @@ class StoredBounds:
         least_or_greatest = pc.min_max(self.array)[which]
         return _decoded(pa.array([least_or_greatest.as_py()], self.array.type), self.type)[0]
 
+    def is_ascii(self) -> bool:
+        """Whether all text is ASCII. Raises ValueError for decimals."""
+        if not _is_bytes(self.type):
+            raise ValueError("a number is no text")
+        _, offsets, content = self.array.buffers()
+        if content is None or not len(self):
+            return True
+        edges = np.frombuffer(offsets, np.int64)[[self.array.offset, self.array.offset + len(self)]]
+        return bool((np.frombuffer(content, np.uint8)[edges[0]:edges[1]] < 0x80).all())
+
     def doubles(self) -> npt.NDArray[np.float64]:
         """``(n,) float64``: ``float(value)`` of each decimal, without making its value."""
         words = _words(self.array)
@@ -214,6 +224,20 @@ def is_storable(column_type: Type) -> bool:
 def taken(bounds: Bounds, where: Any) -> Bounds:
     """Some rows of bounds in the form that they have."""
     return bounds.take(where) if isinstance(bounds, StoredBounds) else bounds[where]
+
+
+def spread(bounds: StoredBounds, rows: npt.NDArray[np.intp], n: int) -> StoredBounds:
+    """``(n,)``: each bound at its row, which no other has; the other rows hold something of the type.
+
+    Raises ValueError when there is neither a bound nor a row to hold.
+    """
+    if len(bounds) == n and bool((rows[1:] > rows[:-1]).all()):
+        return bounds
+    if not len(bounds):
+        raise ValueError("nothing to spread")
+    places = np.zeros(n, np.intp)
+    places[rows] = np.arange(len(bounds))
+    return bounds.take(places)
 
 
 def concatenated(parts: Sequence[Bounds]) -> Bounds:

@@ -126,6 +126,6 @@ def _believe_text(rows: FileStatistics, letters: str) -> FileStatistics:
     trust = np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust)
     lo, hi, lo_known, hi_known = rows.lo, rows.hi, rows.lo_known & ~lo_bad, rows.hi_known & ~hi_bad
     if letters:
-        lo, hi, bounded = widen_letter_case(lo, hi, first_uncertain(letters))
+        lo, hi, bounded = widen_letter_case(np.asarray(lo), np.asarray(hi), first_uncertain(letters))
         hi_known = hi_known & bounded
     return replace(rows, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, trust=trust)

@@ -30,7 +30,7 @@ from evaluator.bounds import (
     ignore_bounds_of_all_null,
 )
 from evaluator.columns import UNKNOWN_COUNT, array_dtype, filler
-from evaluator.stored_bounds import taken
+from evaluator.stored_bounds import concatenated, taken
 from evaluator.types import Kind, Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
@@ -129,7 +129,7 @@ class FileStatistics:
             return np.concatenate([old, new])
 
         return FileStatistics(
-            self.type, joined(self.place, places), joined(self.lo, empty), joined(self.hi, empty),
+            self.type, joined(self.place, places), concatenated([self.lo, empty]), concatenated([self.hi, empty]),
             joined(self.lo_known, no), joined(self.hi_known, no), joined(self.nulls, counts), joined(self.rows, counts),
             joined(self.trust, np.zeros(m, np.uint8)), joined(self.empty, counts == 0),
             joined(self.null_only, counts > 0), joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)))
@@ -172,7 +172,7 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
         rows = _believe_text(rows, files, is_log, proof)
     both = rows.lo_known & rows.hi_known
     inverted = np.zeros(len(both), np.bool_)
-    inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])
+    inverted[both] = distrust_inverted_bounds(taken(rows.lo, both), taken(rows.hi, both))
     rows = rows.distrusting(inverted, Trust.INVERTED)
     bare = ~rows.lo_known & ~rows.hi_known & ~rows.empty & ~rows.null_only & (rows.trust == Trust.OK)
     return replace(rows, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
+from evaluator.stored_bounds import StoredBounds, spread
 from index_store.file_slices import FileSlices
 from index_store.formats.keys import partition_id
 from index_store.kinds.file_rules import FileStatistics
@@ -140,16 +141,21 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
     return Parts(files.take(chosen), of[chosen])
 
 
-def _extreme(reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: npt.NDArray[Any],
+def _extreme(reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: Any,
              known: npt.NDArray[np.bool_], n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """The least or greatest bound of each slice, and where it is known: every file has one or holds no value."""
-    out = np.full(n, filler(rows.type), array_dtype(rows.type))
+    out: Any = np.full(n, filler(rows.type), array_dtype(rows.type))
     bounded = np.zeros(n, np.bool_)
     chosen = np.flatnonzero(known)
     if len(chosen):
         chosen = chosen[np.argsort(of[chosen], kind="stable")]
         slices, starts = np.unique(of[chosen], return_index=True)
-        out[slices] = bound[chosen] if len(slices) == len(chosen) else reduce.reduceat(bound[chosen], starts)
+        if len(slices) < len(chosen):
+            out[slices] = reduce.reduceat(bound[chosen], starts)
+        elif isinstance(bound, StoredBounds):
+            out = spread(bound.take(chosen), slices, n)
+        else:
+            out[slices] = bound[chosen]
         bounded[slices] = True
     gap = _worst(of, ~(known | rows.empty | rows.null_only), n) > 0
     return out, bounded & ~gap

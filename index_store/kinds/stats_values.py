@@ -31,12 +31,16 @@ from evaluator.bounds import (
     widen_nanos,
 )
 from evaluator.columns import array_dtype, filler
+from evaluator.stored_bounds import StoredBounds, spread
 from evaluator.types import Kind, Type
 from index_store.formats.stats_columns import signed_numbers
 
 __all__ = ["Bound", "StoredAs", "read_bounds", "read_groups"]
 
 Rows = npt.NDArray[np.intp]
+
+#: Text and binary of so many files stay in Arrow's buffers.
+FEWEST_IN_ARROW = 500
 
 _V1_DECIMAL_SCALE = 15
 _UNITS = {15: "millis", 16: "micros", 17: "nanos", 18: "millis", 19: "micros", 20: "nanos"}
@@ -57,9 +61,12 @@ class StoredAs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, which are known, and why the others are not."""
+    """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, which are known, and why the others are not.
 
-    values: npt.NDArray[Any]
+    Text and binary of many files stay in Arrow's buffers (``StoredBounds``).
+    """
+
+    values: Any
     known: npt.NDArray[np.bool_]
     trust: npt.NDArray[np.uint8]
 
@@ -91,7 +98,7 @@ def read_groups(groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_typ
     Rows that are in no group are not known, with trust OK.
     """
     column = _Column(column_type, unit, version)
-    out = np.full(n, filler(column_type), array_dtype(column_type))
+    out: Any = np.full(n, filler(column_type), array_dtype(column_type))
     known = np.zeros(n, np.bool_)
     trust = np.zeros(n, np.uint8)
     for rows, how, values in groups:
@@ -101,7 +108,13 @@ def read_groups(groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_typ
         if isinstance(found, Trust):
             trust[rows] = found
             continue
-        out[rows], known[rows] = found, True
+        if isinstance(found, StoredBounds) and not known.any():
+            out = spread(found, rows, n)
+        else:
+            if isinstance(out, StoredBounds):
+                out = np.array(out)
+            out[rows] = np.asarray(found)
+        known[rows] = True
     _forget_ancient(out, known, trust, column_type)
     return Bound(out, known, trust)
 
@@ -114,7 +127,7 @@ def _forget_ancient(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trus
         trust[old] = Trust.ANCIENT
 
 
-def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
+def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | StoredBounds | Trust:
     """The values of one group as an array of the column's type, or why they are none."""
     if how.ordinal and _V2_WRAPPER.get(how.ordinal) != how.wrapper:
         return Trust.WRONG_TYPE
@@ -140,10 +153,13 @@ def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.ND
                 return _decimal(values, how, column, upper=upper)
             case Kind.STRING | Kind.VARCHAR | Kind.CHAR:
                 fits = _is(how, "StringWrapper", 7) or how.ordinal == 11
-                return _texts(values) if fits else Trust.WRONG_TYPE
+                return _texts(values, column.type) if fits else Trust.WRONG_TYPE
             case Kind.BINARY:
                 fits = how.wrapper == "BytesWrapper" and how.ordinal in (0, 8, 9)
-                return _objects(_listed(values)) if fits else Trust.WRONG_TYPE
+                if not fits:
+                    return Trust.WRONG_TYPE
+                many = _in_arrow(values)
+                return _objects(_listed(values)) if many is None else StoredBounds(many, column.type)
             case _:
                 return Trust.WRONG_TYPE
     except (UnicodeDecodeError, pa.ArrowInvalid):
@@ -161,13 +177,24 @@ def _listed(values: Any) -> list[Any]:
     return listed
 
 
-def _texts(values: Any) -> npt.NDArray[Any]:
+def _texts(values: Any, column_type: Type) -> npt.NDArray[Any] | StoredBounds:
     if isinstance(values, list):
         return _objects([value.decode("utf-8") for value in values])
-    text = pa.chunked_array(values.cast(pa.string()).chunks if isinstance(values, pa.ChunkedArray)
-                            else [values.cast(pa.string())], pa.string())
-    found: npt.NDArray[Any] = text.to_numpy()
+    text = values.cast(pa.string())                           # raises where it is none
+    many = _in_arrow(values)
+    if many is not None:
+        return StoredBounds(many, column_type)
+    found: npt.NDArray[Any] = pa.chunked_array([text] if isinstance(text, pa.Array) else text.chunks,
+                                               pa.string()).to_numpy()
     return found
+
+
+def _in_arrow(values: Any) -> pa.Array | None:
+    """Many values as they are, in one array; None for a few, which Python objects serve better."""
+    if isinstance(values, list) or len(values) < FEWEST_IN_ARROW:
+        return None
+    whole = values.cast(pa.large_binary())
+    return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
 
 
 def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:

@@ -1,0 +1,60 @@
+"""Text of many files stays in Arrow's buffers from the HFile to the statistics: the same as with an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluator.columns import ColumnStatistics
+from evaluator.needs import Needs
+from evaluator.stored_bounds import StoredBounds
+from evaluator.types import Kind
+from index_store.formats import stats_reader
+from index_store.kinds import stats_values
+from index_store.table import open_table
+from tests.index_store.conftest import TABLES
+from tests.index_store.snapshots.test_rewinding import assert_same
+from tests.index_store.synthetic import write_table
+
+FUNCTIONS = ("lower", "upper", "trim", "length", "year", "month", "day")
+
+
+def statistics(path: Path) -> dict[tuple[str, str], ColumnStatistics]:
+    """By kind and column, or function and column."""
+    table, found = open_table(path), {}
+    for kind in table.kinds(table.slices()):
+        if kind.name in ("column_stats", "expression_index"):
+            functions = tuple((function, column) for column in table.schema for function in FUNCTIONS)
+            said = kind.answer(kind.needs(Needs(bounds=tuple(table.schema), functions=functions)))
+            found.update({(kind.name, name): one for name, one in said.statistics.items()})
+            found.update(said.expressions)
+    return found
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_statistics_are_the_same(name: str, hudi_table: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+                                     ) -> None:
+    monkeypatch.setattr(stats_reader, "FEW_RECORDS", 0)
+    monkeypatch.setattr(stats_reader, "FEW_OF_A_COLUMN", 0)
+    expected = statistics(hudi_table(name))
+    monkeypatch.setattr(stats_values, "FEWEST_IN_ARROW", 0)
+    found = statistics(hudi_table(name))
+    assert found.keys() == expected.keys()
+    for key, one in found.items():
+        assert_same(one, expected[key])
+        assert not isinstance(expected[key].lo, StoredBounds)
+
+
+def test_no_object_is_made_of_the_text_of_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_table(tmp_path, 800)
+    table = open_table(tmp_path)
+    monkeypatch.setattr("evaluator.stored_bounds._decoded", lambda *_: pytest.fail("text became objects"))
+    [kind] = [one for one in table.kinds(table.slices()) if one.name == "column_stats"]
+    [column] = [one for one in table.schema if one.name == "name"]
+    assert column.type.kind is Kind.STRING
+    known = kind.answer(Needs(bounds=(column,))).statistics["name"]
+    assert isinstance(known.lo, StoredBounds)
+    assert isinstance(known.hi, StoredBounds)
+    assert known.lo_known.all()
