@@ -66,13 +66,13 @@ CASES = (
     Case("a cast", "select count(*) from {T} where cast(k as string) = '150' and id < 5000"),
     Case("self join", "select count(*), sum(a.id), sum(b.id) from {T} a join {T} b on a.id = b.id + 1000 "
                       "where a.id >= 1000 and a.id < 1300 and b.k < 250",
-         {"tez": (Scan("id >= 1000 and id < 1300"), Scan("k < 250")), "mr": (NO_FILTER,)}, True),
+         {"tez": (Scan("id >= 1000 and id < 1300"), Scan("k < 250"))}, True),
     Case("self join, one filter", "select count(*), sum(a.id), sum(b.id) from {T} a join {T} b on a.id = b.id + 1000 "
                                   "where a.k < 1250",
-         {"tez": (Scan("k < 1250"), NO_FILTER), "mr": (NO_FILTER,)}),
+         {"tez": (Scan("k < 1250"), NO_FILTER)}),
     Case("left join", "select count(*), count(b.id) from {T} a left join {T} b on a.id = b.id + 1000 and b.k < 100 "
                       "where a.k >= 900",
-         {"tez": (Scan("k >= 900"), Scan("k < 100")), "mr": (NO_FILTER,)}),
+         {"tez": (Scan("k >= 900"), Scan("k < 100"))}),
     Case("join of three", "select count(*), sum(b.id) from {U} x join {T} a on x.id = a.id - 1000 "
                           "join {T} b on a.id = b.id + 500 where x.k < 100"),
     Case("join of three, filters", "select count(*), sum(b.id) from {T} a join {T} b on a.id = b.id + 500 "
@@ -120,5 +120,5 @@ MERGED_CASES = (
     Case("merged: renamed", "select count(*) from {M} where name >= 'o'", one("name >= 'o'", "rides")),
     Case("merged: join", "select count(*), sum(a.k) from {M} a join {M} b on a.id = b.id "
                          "where a.k >= 100000 and b.id < 500",
-         {"tez": (Scan("k >= 100000", "rides"), Scan("id < 500", "rides")), "mr": (Scan(None, "rides"),)}),
+         {"tez": (Scan("k >= 100000", "rides"), Scan("id < 500", "rides"))}),
 )

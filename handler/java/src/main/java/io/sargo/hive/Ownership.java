@@ -15,6 +15,8 @@ import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
 import org.apache.hadoop.hive.ql.plan.MapWork;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.FileInputFormat;
+import org.apache.hadoop.mapred.FileSplit;
+import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
 
 /**
@@ -73,6 +75,34 @@ final class Ownership {
     if (own == null || !SerializationUtilities.serializeExpression(own).equals(filter)) {
       throw foreign(own == null ? "the scan itself has no filter" : "the scan's own filter is another one");
     }
+  }
+
+  /**
+   * A job to read this split with: without a filter if several scans read the file. Hive leaves one scan's filter there, and
+   * Parquet's reader would drop the rows of the others by it (seen with Hudi's own format too, on Hive 3.1.3 and 4.0.1).
+   */
+  static JobConf forReading(InputSplit split, JobConf job) {
+    if (job.get(TableScanDesc.FILTER_EXPR_CONF_STR) == null || job.get(PLAN) == null) {
+      return job;
+    }
+    int readers = 0;
+    try {
+      String file = ((FileSplit) split).getPath().toUri().getPath();
+      Map<Path, List<String>> pathToAliases = call(Utilities.getMapWork(job), "getPathToAliases");
+      for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
+        readers += overlap(entry.getKey().toUri().getPath(), file) ? entry.getValue().size() : 0;
+      }
+    } catch (RuntimeException | LinkageError e) {
+      readers = 0;
+    }
+    if (readers == 1) {
+      return job;
+    }
+    JobConf unfiltered = new JobConf(job);
+    unfiltered.unset(TableScanDesc.FILTER_EXPR_CONF_STR);
+    unfiltered.unset(TableScanDesc.FILTER_TEXT_CONF_STR);
+    unfiltered.unset("sarg.pushdown");
+    return unfiltered;
   }
 
   private static boolean overlap(String one, String other) {

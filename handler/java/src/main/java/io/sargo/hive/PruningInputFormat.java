@@ -2,7 +2,12 @@ package io.sargo.hive;
 
 import java.io.IOException;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.io.ArrayWritable;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.RecordReader;
+import org.apache.hadoop.mapred.Reporter;
 import org.apache.hudi.hadoop.HoodieCopyOnWriteTableInputFormat;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 
@@ -15,6 +20,12 @@ public class PruningInputFormat extends HoodieParquetInputFormat {
 
   public PruningInputFormat() {
     super(new Lister());
+  }
+
+  @Override
+  public RecordReader<NullWritable, ArrayWritable> getRecordReader(InputSplit split, JobConf job, Reporter reporter)
+      throws IOException {
+    return super.getRecordReader(split, Ownership.forReading(split, job), reporter);
   }
 
   private static final class Lister extends HoodieCopyOnWriteTableInputFormat {

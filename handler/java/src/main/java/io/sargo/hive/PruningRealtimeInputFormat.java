@@ -37,7 +37,7 @@ public class PruningRealtimeInputFormat implements InputFormat<NullWritable, Arr
   /** Rows, whether or not the rest of the query is vectorized: in that mode Parquet's reader would hand out batches. */
   static RecordReader<NullWritable, ArrayWritable> rows(HoodieParquetInputFormat format, InputSplit split, JobConf job, Reporter reporter)
       throws IOException {
-    JobConf copy = new JobConf(job);
+    JobConf copy = new JobConf(Ownership.forReading(split, job));
     copy.setBoolean("VECTOR_MODE", false);
     format.setConf(copy);
     return format.getRecordReader(split, copy, reporter);
