@@ -39,6 +39,8 @@ def matrix() -> Iterator[Any]:
             for kind in ("native", "stored"):
                 if kind == "native" and case in MERGED_CASES and server == "hive401":
                     continue  # Hudi 1.0.2's own reader of partitioned MERGE_ON_READ tables fails under Hive 4
+                if kind == "stored" and case in MERGED_CASES and server == "hive313":
+                    continue  # refused, see test_modes
                 if kind == "native" and settings is COMBINE:
                     continue  # it lists the files itself, old versions too, with Hudi's own format as well
                 marks = () if case.name in in_ci else (pytest.mark.hive_full,)
@@ -58,7 +60,7 @@ def rows(cursor: Any, sql: str) -> Counter[tuple[Any, ...]]:
 
 
 def expected(hive: Hive, server: str, case: Case) -> Counter[tuple[Any, ...]]:
-    """The rows without any skipping: Hudi's own format; for merged tables the stored one with skipping turned off.
+    """The rows without any skipping: Hudi's own format; for merged tables ours with skipping turned off.
 
     And without Hive's own push-down into Parquet: under MapReduce it reads two scans of one table by the filter of one.
     """
@@ -67,7 +69,7 @@ def expected(hive: Hive, server: str, case: Case) -> Counter[tuple[Any, ...]]:
         settings = {"hive.execution.engine": "mr", "hive.optimize.index.filter": "false",
                     **({"sargo.enabled": "false"} if merged else {})}
         with hive.server.connect(settings) as connection:
-            kind = "stored" if merged else "plain"
+            kind = "plain" if not merged else "native" if server == "hive313" else "stored"
             _expected[server, case.name] = rows(connection.cursor(), case.sql.format(**names(kind)))
     return _expected[server, case.name]
 

@@ -32,8 +32,8 @@ def run(hive: Hive, script: Iterable[str], settings: dict[str, str] | None = Non
 
 
 def refused(hive: Hive, statement: str, why: str) -> None:
-    with hive.server.connect() as connection, pytest.raises(OperationalError, match=why):
-        connection.cursor().execute(statement)
+    with pytest.raises(OperationalError, match=why):
+        run(hive, [statement])
 
 
 # -- whose filter it is
@@ -109,6 +109,21 @@ def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
     assert rows == [(100,), (101,), (102,)]
     assert [(one.listed, one.kept) for one in seen] == [(12, 2)]  # a log file moved rows of the second one
+
+
+MERGED = "select count(*), sum(k) from {} where k >= 100000"
+
+
+def test_rows_that_log_files_changed_are_not_dropped_by_what_base_files_hold(hive401: Hive, hive313: Hive) -> None:
+    """Parquet's reader would drop the base files' rows by the filter before they are merged."""
+    want = [(6, sum(100000 + i for i in (55, 56, 255, 256, 455, 456)))]
+    for hive, table, engine in ((hive401, "stored_rides", "tez"), (hive401, "stored_rides", "mr"),
+                                (hive313, "native_rides", "mr")):
+        assert run(hive, [MERGED.format(table)], {"hive.execution.engine": engine})[0] == want
+
+
+def test_merged_reading_of_a_stored_table_is_refused_by_hive_3(hive313: Hive) -> None:
+    refused(hive313, "select id from stored_rides where k >= 100000", "on Hive 3")
 
 
 # -- statements and settings

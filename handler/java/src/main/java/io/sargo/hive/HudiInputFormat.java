@@ -10,6 +10,7 @@ import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordReader;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hive.common.util.HiveVersionInfo;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
@@ -40,6 +41,10 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
           + "by a base path: use the table that Hudi's Hive sync registered");
     }
     if (Listing.isMergeOnRead(table) && !"read_optimized".equals(job.get("sargo.view"))) {
+      if (HiveVersionInfo.getShortVersion().startsWith("3")) {
+        throw new IOException("on Hive 3 Hudi's reader leaves out log files of a table STORED BY: use the table that Hudi's Hive sync "
+            + "registered, or the table property 'sargo.view' = 'read_optimized'");
+      }
       return super.getSplits(job, n);
     }
     HoodieParquetInputFormat format = new PruningInputFormat();

@@ -1,5 +1,6 @@
 package io.sargo.hive;
 
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -78,26 +79,38 @@ final class Ownership {
   }
 
   /**
-   * A job to read this split with: without a filter if several scans read the file. Hive leaves one scan's filter there, and
-   * Parquet's reader would drop the rows of the others by it (seen with Hudi's own format too, on Hive 3.1.3 and 4.0.1).
+   * A job to read this split with. Parquet's reader takes the filter from the plan once more, and where several scans read a file it
+   * forgets that one of them has none, depending on their order: rows are lost, with Hudi's own format too (Hive 3.1.3 and 4.0.1, under
+   * MapReduce). Of merged splits it reads the base files by it, and rows are lost that a log file makes match. So these scans' filters
+   * are taken off the plan: Hive still filters every row that is read.
    */
-  static JobConf forReading(InputSplit split, JobConf job) {
-    if (job.get(TableScanDesc.FILTER_EXPR_CONF_STR) == null || job.get(PLAN) == null) {
-      return job;
+  static JobConf forReading(InputSplit split, JobConf job, boolean merged) {
+    if (job.get(PLAN) == null) {
+      return merged ? unfiltered(job) : job;
     }
-    int readers = 0;
-    try {
-      String file = ((FileSplit) split).getPath().toUri().getPath();
-      Map<Path, List<String>> pathToAliases = call(Utilities.getMapWork(job), "getPathToAliases");
-      for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
-        readers += overlap(entry.getKey().toUri().getPath(), file) ? entry.getValue().size() : 0;
+    MapWork work = Utilities.getMapWork(job);
+    String file = ((FileSplit) split).getPath().toUri().getPath();
+    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
+    Map<String, Operator<?>> aliasToWork = call(work, "getAliasToWork");
+    List<String> readers = new ArrayList<>();
+    for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
+      if (overlap(entry.getKey().toUri().getPath(), file)) {
+        readers.addAll(entry.getValue());
       }
-    } catch (RuntimeException | LinkageError e) {
-      readers = 0;
     }
-    if (readers == 1) {
+    if (readers.size() < 2 && !merged) {
       return job;
     }
+    for (String alias : readers) {
+      if (aliasToWork.get(alias) instanceof TableScanOperator) {
+        ((TableScanOperator) aliasToWork.get(alias)).getConf().setFilterExpr(null);
+      }
+    }
+    return unfiltered(job);
+  }
+
+  /** The same job without what Parquet's reader would drop rows by. */
+  private static JobConf unfiltered(JobConf job) {
     JobConf unfiltered = new JobConf(job);
     unfiltered.unset(TableScanDesc.FILTER_EXPR_CONF_STR);
     unfiltered.unset(TableScanDesc.FILTER_TEXT_CONF_STR);

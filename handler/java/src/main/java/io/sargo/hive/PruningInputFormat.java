@@ -25,7 +25,7 @@ public class PruningInputFormat extends HoodieParquetInputFormat {
   @Override
   public RecordReader<NullWritable, ArrayWritable> getRecordReader(InputSplit split, JobConf job, Reporter reporter)
       throws IOException {
-    return super.getRecordReader(split, Ownership.forReading(split, job), reporter);
+    return super.getRecordReader(split, Ownership.forReading(split, job, false), reporter);
   }
 
   private static final class Lister extends HoodieCopyOnWriteTableInputFormat {

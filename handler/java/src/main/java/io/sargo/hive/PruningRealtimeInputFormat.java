@@ -12,6 +12,7 @@ import org.apache.hadoop.mapred.Reporter;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 import org.apache.hudi.hadoop.realtime.HoodieMergeOnReadTableInputFormat;
 import org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat;
+import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
 /**
  * In place of HoodieParquetRealtimeInputFormat: the merged view of MERGE_ON_READ tables, base files with their log files.
@@ -37,7 +38,7 @@ public class PruningRealtimeInputFormat implements InputFormat<NullWritable, Arr
   /** Rows, whether or not the rest of the query is vectorized: in that mode Parquet's reader would hand out batches. */
   static RecordReader<NullWritable, ArrayWritable> rows(HoodieParquetInputFormat format, InputSplit split, JobConf job, Reporter reporter)
       throws IOException {
-    JobConf copy = new JobConf(Ownership.forReading(split, job));
+    JobConf copy = new JobConf(Ownership.forReading(split, job, split instanceof RealtimeSplit));
     copy.setBoolean("VECTOR_MODE", false);
     format.setConf(copy);
     return format.getRecordReader(split, copy, reporter);
