@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -51,7 +52,24 @@ def _group_hash(partition: str, file_id: str) -> int:
     return xxhash.xxh3_64_intdigest(f"{partition}\0{file_id}".encode("utf-8", "surrogatepass"))
 
 
-class StoredSlices(Sequence[FileSlice]):
+class _Slices(Sequence[FileSlice], ABC):
+    """Slices that are made one by one, when they are asked for."""
+
+    @abstractmethod
+    def _slice(self, place: int) -> FileSlice:
+        """The slice of a place that there is."""
+
+    @overload
+    def __getitem__(self, index: int) -> FileSlice: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
+
+    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
+        places = range(len(self))[index]                      # raises IndexError
+        return self._slice(places) if isinstance(places, int) else [self._slice(place) for place in places]
+
+
+class StoredSlices(_Slices):
     """The slices of an open file.
 
     Raises UnusableError when its arrays do not fit together, or the file is damaged.
@@ -105,22 +123,6 @@ class StoredSlices(Sequence[FileSlice]):
     def __len__(self) -> int:
         return len(self.partition_codes)
 
-    @overload
-    def __getitem__(self, index: int) -> FileSlice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
-
-    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
-        return self._slice(place)
-
-    def __iter__(self) -> Iterator[FileSlice]:
-        return (self._slice(place) for place in range(len(self)))
-
     def _slice(self, place: int) -> FileSlice:
         partition = self.partitions[self.partition_codes[place]]
         prefix = f"{partition}/" if partition else ""
@@ -163,7 +165,7 @@ class StoredSlices(Sequence[FileSlice]):
         return found
 
 
-class ChangedSlices(Sequence[FileSlice]):
+class ChangedSlices(_Slices):
     """Slices of a base that are still there, and behind them those that came since."""
 
     def __init__(self, base: StoredSlices, dead: Rows, since: Sequence[FileSlice]) -> None:
@@ -177,24 +179,11 @@ class ChangedSlices(Sequence[FileSlice]):
     def __len__(self) -> int:
         return len(self.base) - len(self.dead) + len(self.since)
 
-    @overload
-    def __getitem__(self, index: int) -> FileSlice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
-
-    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
+    def _slice(self, place: int) -> FileSlice:
         live = len(self.base) - len(self.dead)
         if place >= live:
             return self.since[place - live]
         return self.base[place + int(np.searchsorted(self._live_before, place, "right"))]
-
-    def __iter__(self) -> Iterator[FileSlice]:
-        return (self[place] for place in range(len(self)))
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
