@@ -2,7 +2,7 @@
 
     sound          the outcome holds the value of every row of the slice (C1)
     one table      a slice evaluated alone gives the same bits as among all
-    involution     NOT NOT e is e
+    involution     NOT NOT e is e; where keys are looked up, as far as they are
     De Morgan      NOT driven inward through the whole tree changes nothing
     growth         a slice that is united with another never loses a value from its outcome
     intersection   what a further source says never adds a value
@@ -161,9 +161,10 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
               session: Semantics = semantics) -> Outcomes:
         return outcomes_of(changed, session, sources, n).outcomes
 
-    failures = _different("involution", expression, semantics, again(ex.Not(ex.Not(expression))), found)
-    failures += _different("De Morgan", expression, semantics, again(inward(expression), session=leafwise),
-                           again(expression, session=leafwise))
+    failures = _different("involution", expression, semantics,
+                          *_as_far_as_asked(table, again(ex.Not(ex.Not(expression))), found))
+    failures += _different("De Morgan", expression, semantics, *_as_far_as_asked(
+        table, again(inward(expression), session=leafwise), again(expression, session=leafwise)))
     first = table.sources[:1]
     alone = again(expression, first) if len(table.sources) > 1 else found
     failures += _missing("intersection", expression, semantics, alone, found)
@@ -172,6 +173,17 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
     larger = again(expression, [Source("column_stats", united)])
     plain = np.where(_without_rows(table), np.uint8(outcome.EMPTY), plain)
     return failures + _missing("growth", expression, semantics, larger, plain | np.roll(plain, -1))
+
+
+def _as_far_as_asked(table: Table, mine: Outcomes, theirs: Outcomes) -> tuple[Outcomes, Outcomes]:
+    """Outcomes that one filter in two forms must share.
+
+    Keys are looked up no further in a slice that the filter cannot be TRUE in, and what comes first depends on the
+    form: where there are keys, all that such a slice must share is that.
+    """
+    if not any(source.may_hold is not None for source in table.sources):
+        return mine, theirs
+    return tuple(np.where(one & outcome.TRUE, one, np.uint8(0)) for one in (mine, theirs))  # type: ignore[return-value]
 
 
 def _without_rows(table: Table) -> npt.NDArray[np.bool_]:
