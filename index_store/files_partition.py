@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import overload
 
 import numpy as np
@@ -22,11 +23,11 @@ import pyarrow.compute as pc
 from index_store.errors import FormatError, TableError, naming_table
 from index_store.file_slices import FileSlice
 from index_store.formats.file_map import FileMap, FileMapReader
-from index_store.formats.hfile import HFile, entries
+from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable
 
-__all__ = ["DataFile", "PartitionFiles", "read_files", "read_partitions"]
+__all__ = ["PARTITION", "DataFile", "PartitionFiles", "read_files", "read_partitions", "records_of"]
 
 PARTITION = "files"
 #: What a record says of a key; None removes it.
@@ -159,11 +160,18 @@ def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | No
             yield from ((key, None) for key in layer.keys if keys is None or key in keys)
         else:
             with naming_table(layer.path):
-                yield from _records(layer.hfile, keys)
+                yield from records_of(layer.hfile, keys)
 
 
-def _records(hfile: HFile, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:
-    reader = FileMapReader(hfile.schema)
+@lru_cache(maxsize=16)
+def _reader(schema: bytes) -> FileMapReader:
+    """All HFiles of a table have one or two schemas."""
+    return FileMapReader(parse_schema(schema))
+
+
+def records_of(hfile: HFile, keys: Sequence[str] | None = None) -> Iterator[tuple[str, Change]]:
+    """The records of one HFile, of these keys or all, by key; None removes what is there. Raises FormatError."""
+    reader = _reader(hfile.info.get(b"schema", b""))
     wanted = None if keys is None else {key.encode("utf-8", "surrogatepass") for key in keys}
     for block in hfile.blocks(None if wanted is None else sorted(wanted)):
         for raw, start, end in entries(block):

@@ -93,7 +93,7 @@ class _Change:
 
 
 def _change(old: Snapshot, difference: Difference, table: Table) -> _Change:
-    groups = sorted({*difference.added, *difference.removed, *difference.replaced})
+    groups = list({**difference.added, **difference.removed, **dict.fromkeys(sorted(difference.replaced))})
     known = _Known(old, groups)
     last = table.timeline.last
     as_of = "" if last is None else last.requested

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from index_store.errors import FormatError, naming_table
+from index_store.errors import naming_table
 from index_store.file_slices import parse_base_name, parse_log_name
-from index_store.formats.avro_record import RecordReader, unwrap
-from index_store.formats.hfile import HFile, entries
+from index_store.files_partition import PARTITION as FILES
+from index_store.files_partition import records_of
+from index_store.formats.file_map import FileMap
+from index_store.formats.hfile import HFile
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
 from index_store.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable, Records
@@ -132,41 +134,32 @@ def _blocks(metadata: MetadataTable, partition: str, instants: frozenset[str]) -
 
 
 def _add_files(found: Difference, metadata: MetadataTable, instants: set[str]) -> None:
-    for layer in new_layers(metadata, "files", frozenset(instants)):
+    for layer in new_layers(metadata, FILES, frozenset(instants)):
         if isinstance(layer, Deletes):
             raise NotIncremental("a partition was removed")
         with naming_table(layer.path):
-            reader = RecordReader(layer.hfile.schema)
-            for block in layer.hfile.blocks():
-                for raw, start, end in entries(block):
-                    _add_record(found, raw, reader, block[start:end])
+            for key, change in records_of(layer.hfile):
+                _add_record(found, key, change)
 
 
-def _add_record(found: Difference, raw: bytes, reader: RecordReader, value: bytes) -> None:
-    try:
-        key = raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError("a key is not text") from error
-    if not value:
+def _add_record(found: Difference, key: str, change: FileMap | None) -> None:
+    if change is None or (key == ALL_PARTITIONS and change.deleted.any()):
         raise NotIncremental("a partition was removed")
-    files = unwrap(reader.read(value).get("filesystemMetadata")) or {}
     if key == ALL_PARTITIONS:
-        if any(info["isDeleted"] for info in files.values()):
-            raise NotIncremental("a partition was removed")
         return
     partition = "" if key == NON_PARTITIONED else key
-    for name, info in files.items():
+    for name, is_deleted in zip(change.names.to_pylist(), change.deleted.tolist(), strict=True):
         file_id = _file_id(name)
         if file_id is None:
             continue
         group = partition, file_id
-        if info["isDeleted"]:
+        if is_deleted:
             found.removed.setdefault(group, set()).add(name)
             if name in found.added.get(group, ()):
                 found.added[group].remove(name)
+        elif name in found.removed.get(group, ()):
+            raise NotIncremental(f"{name} was removed and written again")
         else:
-            if name in found.removed.get(group, ()):
-                raise NotIncremental(f"{name} was removed and written again")
             found.added.setdefault(group, []).append(name)
 
 
