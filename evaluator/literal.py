@@ -47,8 +47,8 @@ from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
 from evaluator.zones import DAY, instant_of, shown
 
-__all__ = ["FIRST_GREGORIAN_DAY", "exact_number", "in_domain", "is_integer_text", "is_number_text", "nearest_float",
-           "to_ordinals", "wall_clock_of_text"]
+__all__ = ["FIRST_GREGORIAN_DAY", "exact_number", "in_domain", "is_integer_text", "is_number_text", "kept_digits",
+           "nearest_float", "to_ordinals", "wall_clock_of_text"]
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -244,7 +244,7 @@ def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
     if literal.kind is Kind.DATE:
         return point(_checked_day(value))
     if literal.kind is Kind.TIMESTAMP:
-        value = _kept_digits(value, semantics)
+        value = kept_digits(value, semantics)
         day = Fraction(value) / DAY
         _checked_day(math.floor(day))
         if _near_a_gap(math.floor(value), semantics):
@@ -270,14 +270,14 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
     last_of_day: int | None = None
     match literal.kind:
         case Kind.TIMESTAMP_LTZ if column.kind is Kind.TIMESTAMP_LTZ:
-            return point(_kept_digits(value, semantics))
+            return point(kept_digits(value, semantics))
         case Kind.TIMESTAMP:
-            wall_clock = _kept_digits(value, semantics)
+            wall_clock = kept_digits(value, semantics)
         case Kind.DATE:
             wall_clock = _checked_day(value) * DAY
             last_of_day = wall_clock + DAY - 1 if semantics.date_hides_timestamp else None
         case _ if literal.kind.is_text:
-            wall_clock = _kept_digits(wall_clock_of_text(value), semantics)
+            wall_clock = kept_digits(wall_clock_of_text(value), semantics)
             nullable = semantics.bare_date_is_null and len(value) <= 10
             slack = 1 if semantics.moments_as_text else 0
         case _:
@@ -288,8 +288,8 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
     return Interval(lo - slack, hi + slack, null=nullable)
 
 
-def _kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
-    """A moment as the engine keeps a constant."""
+def kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
+    """A moment in microseconds as the engine keeps it in a constant."""
     return math.floor(micros) if semantics.micros_only else micros
 
 

@@ -12,7 +12,7 @@ from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.conversions import cast
 from evaluator.interval import UNKNOWN, Interval, hull
-from evaluator.literal import exact_number, to_ordinals
+from evaluator.literal import exact_number, kept_digits, to_ordinals
 from evaluator.outcome import FALSE, NULL, TRUE
 from evaluator.records import record
 from evaluator.schema import Field, Schema
@@ -90,7 +90,8 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
             case ex.Column():
                 return _bind_column(node, schema, semantics)
             case ex.Literal(value=value, type=of):
-                return BoundConstant(value, literal_interval(value, of), of)
+                kept = kept_digits(value, semantics) if of.kind.is_timestamp and value is not None else value
+                return BoundConstant(kept, literal_interval(kept, of), of)
             case ex.Cast(type=to):
                 return _bind_function("cast", _read_back("cast", to, arguments), to, semantics)
             case ex.Call(function=name, type=declared):

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import datetime
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.evaluate import evaluate
+from evaluator.schema import Schema
+from evaluator.semantics import Semantics
+from evaluator.types import TIMESTAMP
 from evaluator.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
 
 ZONES = ["Europe/Berlin", "America/Los_Angeles", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia",
@@ -68,3 +76,14 @@ def test_a_wall_clock_in_a_gap_or_an_overlap_has_every_reading(zone: str) -> Non
         assert clocks[0] <= wall <= clocks[1]
         assert {wall_clock_of(instants.lo, zone), wall_clock_of(instants.hi, zone)} <= set(range(clocks[0], clocks[1]
         + 1, HOUR // 2))
+
+
+@pytest.mark.parametrize(("engine", "same"), [("spark", True), ("spark-legacy", True), ("hive", False)])
+def test_spark_drops_what_a_constant_says_below_the_microsecond(engine: str, same: bool) -> None:
+    """Between constants as against a column: NOT of a comparison that Spark finds TRUE would skip every file."""
+    coarse = ex.Literal(1_577_404_800_000_000, TIMESTAMP)
+    fine = ex.Literal(Fraction(1_577_404_800_000_000_372, 1000), TIMESTAMP)
+    semantics = Semantics.named(engine, "UTC")
+    for op, truth in (("=", same), ("!=", not same), ("<=>", same), ("<", not same), (">=", same)):
+        found = evaluate(bind(ex.Compare(op, coarse, fine), Schema([]), semantics), 1, [])
+        assert found.outcomes.tolist() == [outcome.TRUE if truth else outcome.FALSE], op
