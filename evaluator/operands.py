@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from evaluator import expression as ex
 from evaluator.errors import UnsupportedError
@@ -90,8 +91,9 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
             case ex.Column():
                 return _bind_column(node, schema, semantics)
             case ex.Literal(value=value, type=of):
-                kept = kept_digits(value, semantics) if of.kind.is_timestamp and value is not None else value
-                return BoundConstant(kept, literal_interval(kept, of), of)
+                if of.kind.is_timestamp and isinstance(value, Fraction):
+                    value = kept_digits(value, semantics)
+                return BoundConstant(value, literal_interval(value, of), of)
             case ex.Cast(type=to):
                 return _bind_function("cast", _read_back("cast", to, arguments), to, semantics)
             case ex.Call(function=name, type=declared):
