@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.formats.varint import read_varint
 
 __all__ = ["FileMap", "FileMapReader"]
 
@@ -86,26 +87,26 @@ class FileMapReader:
         p = start
         for kind in self._before or ():
             if isinstance(kind, list):
-                branch, p = _zigzag(data, p)
+                branch, p = read_varint(data, p)
                 if branch == 0:
                     continue
-            value, p = _zigzag(data, p)
+            value, p = read_varint(data, p)
             if kind not in ("int", "long"):
                 p += value
-        branch, p = _zigzag(data, p)
+        branch, p = read_varint(data, p)
         if branch != 1:
             return None
         names: list[bytes] = []
         ends: list[int] = []
-        count, p = _zigzag(data, p)
+        count, p = read_varint(data, p)
         while count:
             if count < 0:
-                _, p = _zigzag(data, p)
+                _, p = read_varint(data, p)
                 count = -count
             for _ in range(count):
                 length = data[p]
                 if length >= 128:
-                    length, p = _zigzag(data, p)
+                    length, p = read_varint(data, p)
                 else:
                     length, p = length >> 1, p + 1
                 if length < 0 or p + length >= end:
@@ -116,7 +117,7 @@ class FileMapReader:
                 while data[stop] >= 128:
                     stop += 1
                 p = stop + 2
-            count, p = _zigzag(data, p)
+            count, p = read_varint(data, p)
         if p + self._tail != end or any(data[p:end]):
             return None
         try:
@@ -134,19 +135,6 @@ def _is_file_map(kind: Any) -> bool:
     fields = values.get("fields", ()) if isinstance(values, Mapping) else ()
     return kind[1].get("type") == "map" and [(one.get("name"), one.get("type")) for one in fields] == [
         ("size", "long"), ("isDeleted", "boolean")]
-
-
-def _zigzag(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return (value >> 1) ^ -(value & 1), position
-        shift += 7
-        if shift > 63:
-            raise FormatError("a varint does not end", position)
 
 
 def _sizes(data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from index_store.errors import FormatError
+from index_store.formats.varint import read_varint
 from index_store.storage import ByteSource
 
 __all__ = ["AVRO_DATA", "CDC", "COMMAND", "DELETE", "HFILE_DATA", "PARQUET_DATA", "LogBlock", "data_instants",
@@ -166,11 +167,11 @@ def deleted_keys(content: bytes) -> list[str]:
 def _delete_records(data: bytes) -> Iterator[str]:
     position = 0
     while True:
-        count, position = _zigzag(data, position)
+        count, position = read_varint(data, position)
         if count == 0:
             return
         if count < 0:
-            _, position = _zigzag(data, position)
+            _, position = read_varint(data, position)
             count = -count
         for _ in range(count):
             key, position = _optional_text(data, position)
@@ -181,10 +182,10 @@ def _delete_records(data: bytes) -> Iterator[str]:
 
 
 def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
-    branch, position = _zigzag(data, position)
+    branch, position = read_varint(data, position)
     if branch == 0:
         return None, position
-    length, position = _zigzag(data, position)
+    length, position = read_varint(data, position)
     if branch != 1 or length < 0 or position + length > len(data):
         raise FormatError("a delete block cannot be decoded", position)
     return data[position:position + length].decode("utf-8"), position + length
@@ -192,26 +193,13 @@ def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
 
 def _skip_ordering_value(data: bytes, position: int) -> int:
     """The ordering value is null or one of the wrappers of HoodieMetadata.avsc, in their order."""
-    branch, position = _zigzag(data, position)
+    branch, position = read_varint(data, position)
     if branch in (2, 3, 8, 10, 11, 12):                      # int, long, date, time, timestamp, local date
-        return _zigzag(data, position)[1]
+        return read_varint(data, position)[1]
     if branch in (6, 7, 9):                                  # bytes, string, decimal
-        length, position = _zigzag(data, position)
+        length, position = read_varint(data, position)
         return position + length
     widths = {0: 0, 1: 1, 4: 4, 5: 8}
     if branch not in widths:
         raise FormatError(f"a delete block has an ordering value of kind {branch}", position)
     return position + widths[branch]
-
-
-def _zigzag(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return (value >> 1) ^ -(value & 1), position
-        shift += 7
-        if shift > 63:
-            raise FormatError("a varint does not end", position)

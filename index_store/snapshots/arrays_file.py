@@ -116,11 +116,6 @@ class ArraysFile:
         found: list[str] = self._batch.schema.names
         return found
 
-    @property
-    def nbytes(self) -> int:
-        """How many bytes the arrays have."""
-        return int(self._batch.nbytes)
-
     def array(self, name: str) -> npt.NDArray[Any]:
         """A numeric array; read-only. Raises UnusableError when there is none of this name."""
         try:

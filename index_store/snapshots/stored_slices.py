@@ -98,20 +98,10 @@ class StoredSlices(_Slices):
         """The paths of all partitions, sorted."""
         return tuple(map(_text, self._names["partitions"].to_pylist()))
 
-    @cached_property
-    def has_logs(self) -> bool:
-        """Whether any slice has log files."""
-        return len(self._names["logs"]) > 0
-
     @property
     def base_names(self) -> pa.Array:
         """``(n,)`` Arrow binary: names of base files, empty where there is none."""
         return self._names["bases"]
-
-    @property
-    def log_names(self) -> tuple[pa.Array, Rows]:
-        """Names of all log files, and ``(n + 1,)`` where those of each slice start."""
-        return self._names["logs"], self._log_starts
 
     @cached_property
     def file_starts(self) -> Rows:
