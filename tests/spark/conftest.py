@@ -1,0 +1,35 @@
+"""One Spark session for all tests of a run: starting it takes seconds."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not on the path")
+    folder = tmp_path_factory.mktemp("spark")
+    session = (SparkSession.builder.master("local[2]").appName("sargo-tests")
+               .config("spark.ui.enabled", "false")
+               .config("spark.driver.memory", "1g")
+               .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
+               .config("spark.sql.shuffle.partitions", "2")
+               .config("spark.sql.session.timeZone", "UTC")
+               .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+               .config("spark.pyspark.python", sys.executable).config("spark.pyspark.driver.python", sys.executable)
+               .getOrCreate())
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def repository() -> Path:
+    return Path(__file__).parents[2]
