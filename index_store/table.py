@@ -156,6 +156,13 @@ class Table:
         """The Avro schema of the latest commit that wrote one, or ""."""
         return self._schema_text[0]
 
+    def schema_text_at(self, name: str | None) -> str:
+        """``schema_text`` for a reader as of an instant; by default, and after the last commit, the latest one."""
+        last = self.timeline.last
+        if name is None or last is None or name >= last.requested:
+            return self.schema_text
+        return self._schema_text_until(name)[0]
+
     def _footer_schema(self) -> TableSchema:
         for file_slice in self.slices():
             if file_slice.base_file and file_slice.base_file.endswith(".parquet"):

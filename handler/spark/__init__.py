@@ -1,0 +1,1 @@
+"""Sargo from PySpark (``pip install 'sargo[spark]'``)."""
