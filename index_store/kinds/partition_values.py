@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["PartitionValues", "make", "parse_value"]
+__all__ = ["HIVE_NULL", "PartitionValues", "custom_fields", "make", "parse_value"]
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _NULLS = frozenset({HIVE_NULL, "__null__", "null", "default"})
@@ -58,7 +58,7 @@ class PartitionValues:
     def __init__(self, table: Table, slices: FileSlices) -> None:
         self._fields = table.partition_fields
         self._slices = slices
-        self._custom = _custom_fields(table)
+        self._custom = custom_fields(table)
         properties = table.properties
         self._hive_style = properties.get("hoodie.datasource.write.hive_style_partitioning", "false") == "true"
         self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
@@ -170,7 +170,7 @@ def parse_value(text: str, column_type: Type) -> tuple[bool, Any]:
         return False, None
 
 
-def _custom_fields(table: Table) -> frozenset[str]:
+def custom_fields(table: Table) -> frozenset[str]:
     """Partition columns whose path is not their own value.
 
     CUSTOM generators name the way of each field (``ts:TIMESTAMP``, ``city:SIMPLE``); any other unknown one spoils all.
