@@ -30,7 +30,7 @@ A base file that a bootstrap made holds only Hudi's own columns, the others are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -42,13 +42,19 @@ from handler.sidecar.names import NOT_KNOWN, FileNames, ListedNames, Places
 from index_store import FileSlices
 from index_store.file_slices import parse_base_name, parse_log_name
 
-__all__ = ["QUERY_TYPES", "KnownFiles", "QueryType", "names_to_skip", "needs_fresh_view"]
+__all__ = ["BASE_SKIPPED", "FULL", "QUERY_TYPES", "SLICE_SKIPPED", "KnownFiles", "MatchedNames", "QueryType",
+           "Verdicts", "names_to_skip", "needs_fresh_view"]
 
 QueryType = Literal["snapshot", "read_optimized", "incremental", "as_of"]
 QUERY_TYPES: tuple[QueryType, ...] = ("snapshot", "read_optimized", "incremental", "as_of")
 Mask = npt.NDArray[np.bool_]
 
+Verdicts = npt.NDArray[np.uint8]
+
 MERGE_ON_READ = "MERGE_ON_READ"
+#: What a plan says of a file, as bits: its slice is skipped; it is a base file of such a slice, which may be skipped
+#: by itself; every row of its slice matches.
+SLICE_SKIPPED, BASE_SKIPPED, FULL = np.uint8(1), np.uint8(2), np.uint8(4)
 #: Hudi names bootstrap instants 00000000000001 and the like: no time of this century has so few digits.
 _MOST_BOOTSTRAP_DIGITS = 6
 
@@ -92,6 +98,57 @@ class KnownFiles:
     def nbytes(self) -> int:
         return self.names.nbytes + self.slice_of.nbytes + self.is_base.nbytes + self.count.nbytes
 
+    def verdicts(self, skipped: Mask, full: Mask) -> Verdicts:
+        """``(f + 1,) uint8``: what a plan says of each file, and last, of ``NOT_KNOWN``: nothing.
+
+        skipped, full   ``(n,) bool``: the slices that the plan skips, and those of which every row matches
+        """
+        by_slice = skipped * (SLICE_SKIPPED | BASE_SKIPPED) | full * FULL
+        by_file = by_slice[self.slice_of] if len(self.slice_of) else np.zeros(0, np.uint8)
+        by_file[~self.is_base] &= ~BASE_SKIPPED
+        return np.append(by_file, np.uint8(0))
+
+    def match(self, listed: ListedNames, table_type: str) -> MatchedNames:
+        """A list of names held against these files. Raises Refused as ``ListedNames``."""
+        places = self.names.places(listed)
+        is_known = places != NOT_KNOWN
+        covered = int(np.count_nonzero(is_known))
+        if table_type != MERGE_ON_READ:
+            return MatchedNames(places, listed.digest, covered)
+        others = _groups_of(listed.at(np.flatnonzero(~is_known).tolist()), self)
+        is_listed = np.zeros(len(self.slice_of) + 1, np.bool_)
+        is_listed[places] = True
+        met = np.bincount(self.slice_of[is_listed[:-1]], minlength=len(self.count))
+        complete = (met == self.count) & (others is not None)
+        complete[np.array(others or (), np.intp)] = False
+        whole = np.append(complete[self.slice_of] if len(self.slice_of) else [], False).astype(np.bool_)[places]
+        return MatchedNames(places, listed.digest, covered, whole, np.flatnonzero((met > 0) & ~complete),
+                            others is None)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedNames:
+    """What of an answer depends on the list only.
+
+    places    ``(count,) int32``: where the names stand in the known files
+    digest    CRC32 of the list as it was sent
+    covered   how many of the names are known
+    whole     ``(count,) bool``, of MERGE_ON_READ tables: the list names exactly the files of the slice that it is of
+    partly    the slices of which it names some files, but not exactly all
+    is_odd    a name is no file of Hudi
+    """
+
+    places: Places
+    digest: int
+    covered: int
+    whole: Mask | None = None
+    partly: npt.NDArray[np.intp] | None = None
+    is_odd: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in (self.places, self.whole, self.partly) if array is not None)
+
 
 def _is_bootstrapped(path: str) -> bool:
     name = parse_base_name(path.rpartition("/")[2])
@@ -103,41 +160,25 @@ def needs_fresh_view(table_type: str, version: int, query_type: QueryType) -> bo
     return table_type == MERGE_ON_READ and version < 8 and query_type in ("snapshot", "as_of")
 
 
-def names_to_skip(known: KnownFiles, skipped: Mask, places: Places, listed: ListedNames, table_type: str,
-                  query_type: QueryType) -> tuple[Mask, str | None]:
+def names_to_skip(skipped: Mask, verdicts: Verdicts, matched: MatchedNames, query_type: QueryType,
+                  ) -> tuple[Mask, str | None]:
     """``(count,) bool``: the names that may be skipped, and why some are not although their slices are.
 
-    skipped   ``(n,) bool``: the slices that the plan skips
-    places    ``(count,) int32``: where the listed names stand in ``known``
+    skipped    ``(n,) bool``: the slices that the plan skips
+    verdicts   ``(count,) uint8``: what it says of each name (``KnownFiles.verdicts`` at ``matched.places``)
     """
-    if not len(places) or not len(known.slice_of):
-        return np.zeros(len(places), np.bool_), None
-    if table_type != MERGE_ON_READ or query_type == "read_optimized":
-        by_file = np.append(skipped[known.slice_of] & known.is_base, False)      # the last one is for NOT_KNOWN
-        return by_file[places], None
+    if matched.whole is None or query_type == "read_optimized":
+        return (verdicts & BASE_SKIPPED).astype(np.bool_), None
     if query_type == "incremental":
-        return np.zeros(len(places), np.bool_), "incremental queries of MERGE_ON_READ tables are not pruned"
-    return _whole_slices(known, skipped, places, listed)
-
-
-def _whole_slices(known: KnownFiles, skipped: Mask, places: Places, listed: ListedNames) -> tuple[Mask, str | None]:
-    """Only slices whose files are all in the list, with no other file of their group beside them."""
-    is_known = places != NOT_KNOWN
-    files = np.unique(places[is_known])
-    complete = np.bincount(known.slice_of[files], minlength=len(known.count)) == known.count
-    others = _groups_of(listed.at(np.flatnonzero(~is_known).tolist()), known)
-    if others is None:
-        return np.zeros(len(places), np.bool_), "the list holds a name that is no file of Hudi"
-    complete[np.array(others, np.intp)] = False
-    by_file = np.append((skipped & complete)[known.slice_of], False)
-    met = np.zeros(len(known.count), np.bool_)
-    met[known.slice_of[files]] = True
-    held_back = int(np.count_nonzero(met & skipped & ~complete))
+        return np.zeros(len(verdicts), np.bool_), "incremental queries of MERGE_ON_READ tables are not pruned"
+    if matched.is_odd:
+        return np.zeros(len(verdicts), np.bool_), "the list holds a name that is no file of Hudi"
+    held_back = int(np.count_nonzero(skipped[matched.partly]))
     why = f"{held_back} file groups are listed with other files than this view of the table has" if held_back else None
-    return by_file[places], why
+    return (verdicts & SLICE_SKIPPED).astype(np.bool_) & matched.whole, why
 
 
-def _groups_of(names: Iterable[bytes], known: KnownFiles) -> list[int] | None:
+def _groups_of(names: Sequence[bytes], known: KnownFiles) -> list[int] | None:
     """The slices of the groups of names that are not known; None when a name does not say its group."""
     found = []
     for name in names:

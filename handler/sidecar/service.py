@@ -30,9 +30,9 @@ from evaluator.semantics import Semantics
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_files
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
-from handler.sidecar.listed import QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
+from handler.sidecar.listed import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
 from handler.sidecar.metrics import BECAUSE, Metrics
-from handler.sidecar.names import NOT_KNOWN, ListedNames
+from handler.sidecar.names import ListedNames
 from handler.sidecar.reports import Report, Reports
 from handler.sidecar.roots import Location, Roots
 from handler.sidecar.settings import Settings
@@ -46,7 +46,7 @@ __all__ = ["Service"]
 _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
 #: Reasons that travel in a reply; a report has them all.
 _MOST_REASONS, _LONGEST_REASON = 8, 300
-#: Lists up to this size are looked up on the event loop: a change of thread would cost more.
+#: New lists up to this size are looked up on the event loop: a change of thread would cost more.
 _SHORT = 256 << 10
 _ANSWERING = 2
 
@@ -203,7 +203,7 @@ class Service:
         if needs_fresh_view(view.table_type, view.version, asked.query_type):
             view = await self.tables.view(asked.location, asked.as_of, newer_than=arrived)
         decision = await self.tables.decide(asked.location, view, asked.question)
-        if len(asked.listed.blob) <= _SHORT and not asked.listed.compressed:
+        if view.remembers(asked.listed) or (len(asked.listed.blob) <= _SHORT and not asked.listed.compressed):
             return self._bits(asked, view, decision)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._bits, asked, view, decision)
@@ -214,9 +214,9 @@ class Service:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _bits(self, asked: _Asked, view: View, decision: Decision) -> _Answer:
-        places, digest = view.places(asked.listed)
-        may_skip, why = names_to_skip(view.files, decision.skipped, places, asked.listed, view.table_type,
-                                      asked.query_type)
+        matched = view.match(asked.listed)
+        verdicts = decision.verdicts.take(matched.places)
+        may_skip, why = names_to_skip(decision.skipped, verdicts, matched, asked.query_type)
         could_skip = int(np.count_nonzero(may_skip))
         reasons = (*asked.notes, *(() if why is None else (why,)), *decision.reasons)
         because = ""
@@ -227,14 +227,13 @@ class Service:
         elif self.settings.shadow:
             because = "shadow"
         bits = np.packbits(may_skip, bitorder="little").tobytes() if not because else b""
-        is_known = places != NOT_KNOWN
-        full = np.append(decision.full[view.files.slice_of] if len(view.files.slice_of) else [], False)
         audited: tuple[SkippedFile, ...] = ()
         if could_skip and random.random() < self.settings.audit_rate:
             audited = tuple(self._to_audit(asked, view, decision, path) for path in
-                            choose_files(view.files, may_skip, places, self.settings.audit_files))
-        return _Answer(because, bits, view.instant, digest, audited, int(np.count_nonzero(is_known)),
-                       0 if because else could_skip, could_skip, int(np.count_nonzero(full[places])), reasons, decision)
+                            choose_files(view.files, may_skip, matched.places, self.settings.audit_files))
+        return _Answer(because, bits, view.instant, matched.digest, audited, matched.covered,
+                       0 if because else could_skip, could_skip, int(np.count_nonzero(verdicts & FULL)), reasons,
+                       decision)
 
     # -- audits
 

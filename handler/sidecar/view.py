@@ -18,8 +18,8 @@ from evaluator.expression import Unknown
 from handler.plan import Plan
 from handler.planner import prune
 from handler.sidecar.hive_filter import read_hive_filter
-from handler.sidecar.listed import KnownFiles
-from handler.sidecar.names import ListedNames, Places
+from handler.sidecar.listed import KnownFiles, MatchedNames, Verdicts
+from handler.sidecar.names import ListedNames
 from handler.sidecar.sizes import bytes_of
 from handler.sql import Engine
 from handler.tables import OpenTable
@@ -28,7 +28,7 @@ __all__ = ["Decision", "Question", "View"]
 
 #: How many plans and lists a view remembers, and the bytes of lists at most.
 _PLANS, _LISTS, _LIST_BYTES = 64, 64, 64 << 20
-#: What a remembered plan holds for each slice: its masks and outcomes.
+#: What a remembered plan holds for each slice: its masks, outcomes and verdicts.
 _PLAN_BYTES = 16
 
 
@@ -53,14 +53,15 @@ class Question:
 class Decision:
     """A plan in the form that answers are made of.
 
-    skipped, full   ``(n,) bool``: the slices that are skipped, and those of which every row matches
-    is_read         whether the filter could be read
+    is_read    whether the filter could be read
+    skipped    ``(n,) bool``: the slices that are skipped
+    verdicts   ``(f + 1,) uint8``: what that says of each file (``KnownFiles.verdicts``)
     """
 
     plan: Plan
     is_read: bool
     skipped: npt.NDArray[np.bool_]
-    full: npt.NDArray[np.bool_]
+    verdicts: Verdicts
 
     @property
     def reasons(self) -> list[str]:
@@ -84,7 +85,7 @@ class View:
         self.instant = slices.instant
         self.files = KnownFiles.of(slices)
         self._plans: OrderedDict[bytes, tuple[Question, Decision]] = OrderedDict()
-        self._lists: OrderedDict[bytes, tuple[Places, int]] = OrderedDict()
+        self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._lock = threading.Lock()
         self._weighed = self._read_so_far()
         self._table_bytes = bytes_of(self.opened)
@@ -133,7 +134,7 @@ class View:
         full = np.zeros(len(plan.slices), np.bool_)
         if plan.explanation is not None:
             full[plan.explanation.evaluation.fully_matched_rows] = True
-        found = Decision(plan, is_read, skipped, full)
+        found = Decision(plan, is_read, skipped, self.files.verdicts(skipped, full))
         if found.is_lasting:
             with self._lock:
                 self._plans[question.key] = question, found
@@ -146,14 +147,19 @@ class View:
 
     # -- lists of names
 
-    def places(self, listed: ListedNames) -> tuple[Places, int]:
-        """``(count,) int32``: where the names stand in ``files``, and the list's digest. Raises Refused."""
+    def remembers(self, listed: ListedNames) -> bool:
+        """Whether the list was matched before."""
+        with self._lock:
+            return listed.key in self._lists
+
+    def match(self, listed: ListedNames) -> MatchedNames:
+        """The list held against ``files``. Raises Refused."""
         with self._lock:
             found = self._lists.get(listed.key)
             if found is not None:
                 self._lists.move_to_end(listed.key)
                 return found
-        found = self.files.names.places(listed), listed.digest
+        found = self.files.match(listed, self.table_type)
         with self._lock:
             self._lists[listed.key] = found
             while len(self._lists) > 1 and (len(self._lists) > _LISTS or self._list_bytes() > _LIST_BYTES):
@@ -161,4 +167,4 @@ class View:
         return found
 
     def _list_bytes(self) -> int:
-        return sum(places.nbytes for places, _ in self._lists.values())
+        return sum(matched.nbytes for matched in self._lists.values())

@@ -9,7 +9,7 @@ import pytest
 from evaluator.semantics import Semantics
 from handler import open_table, prune
 from handler.sidecar.audit import SkippedFile, audit_file, choose_files
-from handler.sidecar.listed import KnownFiles
+from handler.sidecar.listed import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles
 from handler.sidecar.view import View
 from handler.sql import parse
 from tests.handler.conftest import hive_filters
@@ -96,6 +96,7 @@ def test_a_wrong_skip_turns_the_table_off_and_raises_the_alarm(sidecar, main_cow
     def wrong(self, question):
         found = decide(self, question)
         found.skipped[:] = True                               # a fault, as if every file could be skipped
+        found.verdicts[:-1] |= SLICE_SKIPPED | BASE_SKIPPED
         return found
 
     monkeypatch.setattr(View, "decide", wrong)

@@ -106,12 +106,18 @@ def slices_of(groups):
                       tuple(log.name for log in group.logs)) for number, group in sorted(groups.items())]
 
 
+def bits(known, skipped, listed, table_type, query_type):
+    matched = known.match(listed, table_type)
+    verdicts = known.verdicts(skipped, np.zeros_like(skipped))[matched.places]
+    may_skip, _ = names_to_skip(skipped, verdicts, matched, query_type)
+    return may_skip
+
+
 def answer(view, names, condition, table_type, query_type):
     known = KnownFiles.of(FileSlices("1", "test", tuple(slices_of(view))))
     skipped = np.array([not may_match(condition, group.files()) for _, group in sorted(view.items())], bool)
     blob = "\n".join(names).encode()
-    listed = ListedNames(blob, False, len(names), 1 << 20)
-    may_skip, _ = names_to_skip(known, skipped, known.names.places(listed), listed, table_type, query_type)
+    may_skip = bits(known, skipped, ListedNames(blob, False, len(names), 1 << 20), table_type, query_type)
     return {name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit}
 
 
@@ -197,11 +203,10 @@ def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files
     item = FileSlice("p=1", "g-0", base, tuple(name for name in slice_files if name != base))
     known = KnownFiles.of(FileSlices("1", "test", (item,)))
     listed = ListedNames("\n".join(names).encode(), False, len(names), 1 << 20)
-    may_skip, _ = names_to_skip(known, np.array([True]), known.names.places(listed), listed, table_type, query_type)
+    may_skip = bits(known, np.array([True]), listed, table_type, query_type)
     assert [name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit] == [
         name for name in names if name in skipped]
-    kept, _ = names_to_skip(known, np.array([False]), known.names.places(listed), listed, table_type, query_type)
-    assert not kept.any()
+    assert not bits(known, np.array([False]), listed, table_type, query_type).any()
 
 
 @pytest.mark.parametrize(("table_type", "version", "query_type", "fresh"), [
