@@ -1,8 +1,14 @@
 """Audits: files that an answer allowed to skip are read, and every row is held against the filter.
 
-The row-level reference (``evaluator.reference``) decides, which shares nothing with the rules that skipped the file;
-where it has no form for a condition the verdict is "undecided". Audits run one after the other in a process of their
-own, with the least priority: they cost the answers nothing but the disk.
+The row-level reference (``evaluator.reference``) decides, which shares nothing with the rules that skipped the file.
+
+    passed      no row matches
+    failed      a row matches: a wrong skip
+    undecided   the reference has no form for a condition, or the file cannot be read
+    unread      nobody here reads such files: not Parquet, or log files without a reader (``merged.py``)
+
+Audits run one after the other in a process of their own, with the least priority: they cost the answers nothing but
+the disk.
 """
 
 from __future__ import annotations
@@ -30,12 +36,15 @@ from evaluator.schema import Schema
 from evaluator.semantics import Semantics
 from handler.sidecar.confined import ConfinedFileSystem
 from handler.sidecar.listed import KnownFiles
+from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import Places
+from index_store import FileSlice
 from index_store.storage import Storage
 
-__all__ = ["Audits", "SkippedFile", "Verdict", "audit_file", "choose_files"]
+__all__ = ["VERDICTS", "Audits", "SkippedFile", "Verdict", "audit_file", "choose_slices"]
 
-Verdict = Literal["passed", "undecided", "failed"]
+Verdict = Literal["passed", "undecided", "failed", "unread"]
+VERDICTS: tuple[Verdict, ...] = ("passed", "undecided", "failed", "unread")
 #: Audits that wait; an answer that would add one more is not audited.
 _MOST_WAITING = 4
 _BATCH = 10_000
@@ -45,33 +54,33 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file to read, and what no row of it may satisfy.
+    """A file slice to read, and what no row of it may satisfy.
 
     root        the folder that local files must lie below, None for a table that is not local
+    path        its base file, relative to the table; None if it has log files only
+    log_files   the log files to merge with it; none where the query reads base files only
     semantics   whose rules hold for the filter
     """
 
     table: str
     root: str | None
     storage_options: Mapping[str, str]
-    path: str
+    path: str | None
     expression: HudiExpression
     schema: Schema
     semantics: Semantics
     most_rows: int
+    log_files: tuple[str, ...] = ()
 
 
-def choose_files(files: KnownFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[str]:
-    """Up to so many of the Parquet base files that may be skipped, drawn by lot."""
-    found = np.unique(places[may_skip])
-    bases = found[files.is_base[found]].tolist()
-    drawn = random.sample(bases, min(most, len(bases)))
-    chosen = [files.slices[int(files.slice_of[place])].base_file for place in drawn]
-    return [path for path in chosen if path is not None and path.endswith(".parquet")]
+def choose_slices(files: KnownFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[FileSlice]:
+    """Up to so many of the file slices of which files may be skipped, drawn by lot."""
+    found = np.unique(files.slice_of[places[may_skip]]).tolist()
+    return [files.slices[number] for number in random.sample(found, min(most, len(found)))]
 
 
 def audit_file(file: SkippedFile) -> Verdict:
-    """Read a file and hold its first ``most_rows`` rows against the filter."""
+    """Read a file slice and hold its first ``most_rows`` rows against the filter."""
     try:
         seen: set[tuple[Any, ...]] = set()
         for row in _rows(file):
@@ -81,6 +90,8 @@ def audit_file(file: SkippedFile) -> Verdict:
             seen.add(values)
             if value_of(file.expression, row, file.schema, file.semantics) is True:
                 return "failed"
+    except Unread:
+        return "unread"
     except (SargoError, OSError, ArithmeticError, ValueError, TypeError, pa.ArrowException):
         return "undecided"
     return "passed"
@@ -96,17 +107,27 @@ def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
         if field is None:
             raise UnsupportedError(f"column {name} is not in the table, or its name is ambiguous")
         wanted[field.name] = field.name.partition(".")[0]
+    columns = sorted(set(wanted.values()))
+    left = file.most_rows
+    for batch in _batches(file, storage, columns):
+        for row in batch.slice(0, left).to_pylist():
+            yield {name: _value(row[top], name.split(".")[1:]) for name, top in wanted.items()}
+        left -= len(batch)
+        if left <= 0:
+            return
+
+
+def _batches(file: SkippedFile, storage: Storage, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    if file.log_files:
+        yield from merged_batches(file.table, file.root, file.path, file.log_files, columns)
+        return
+    if file.path is None or not file.path.endswith(".parquet"):
+        raise Unread("not a Parquet file")
     with storage.input_file(file.path) as stream:
         opened = parquet.ParquetFile(stream)
-        if not set(wanted.values()) <= set(opened.schema_arrow.names):
+        if not set(columns) <= set(opened.schema_arrow.names):
             raise UnsupportedError("a column of the filter is not in the file")
-        left = file.most_rows
-        for batch in opened.iter_batches(min(_BATCH, file.most_rows), columns=sorted(set(wanted.values()))):
-            for row in batch.slice(0, left).to_pylist():
-                yield {name: _value(row[top], name.split(".")[1:]) for name, top in wanted.items()}
-            left -= len(batch)
-            if left <= 0:
-                return
+        yield from opened.iter_batches(min(_BATCH, file.most_rows), columns=columns)
 
 
 def _value(value: Any, path: list[str]) -> Any:

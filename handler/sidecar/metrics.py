@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+from handler.sidecar.audit import VERDICTS
+
 __all__ = ["BECAUSE", "Metrics"]
 
 #: Why an answer skips nothing.
@@ -46,7 +48,7 @@ class Metrics:
         self.could_skip = Counter("sargo_files_could_skip", "The same, as if shadow mode were off", registry=of)
         self.full = Counter("sargo_files_fully_matched", "Listed files of which every row matches", registry=of)
         self.nothing = Counter("sargo_skipped_nothing", "Answers that skip nothing, by cause", ["because"], registry=of)
-        self.audits = Counter("sargo_audits", "Audited files by verdict (passed, undecided, failed)", ["verdict"],
+        self.audits = Counter("sargo_audits", f"Audited file slices by verdict ({', '.join(VERDICTS)})", ["verdict"],
                               registry=of)
         self.alarm = Gauge("sargo_audit_alarm_tables", "Tables that an audit turned off. Anything but 0 is an alarm",
                            registry=of)
@@ -55,7 +57,7 @@ class Metrics:
                                           ["because"], registry=of)
         for because in BECAUSE:
             self.nothing.labels(because)
-        for verdict in ("passed", "undecided", "failed"):
+        for verdict in VERDICTS:
             self.audits.labels(verdict)
 
     def watch(self, name: str, text: str, read: Callable[[], float]) -> None:

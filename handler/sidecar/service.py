@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from evaluator.semantics import Semantics
-from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_files
+from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
 from handler.sidecar.listed import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
@@ -39,6 +39,7 @@ from handler.sidecar.settings import Settings
 from handler.sidecar.tables import Tables, TableUnavailable
 from handler.sidecar.view import Decision, Question, View
 from handler.sql import Engine
+from index_store import FileSlice
 from index_store.timeline import parse_as_of
 
 __all__ = ["Service"]
@@ -229,19 +230,20 @@ class Service:
         bits = np.packbits(may_skip, bitorder="little").tobytes() if not because else b""
         audited: tuple[SkippedFile, ...] = ()
         if could_skip and random.random() < self.settings.audit_rate:
-            audited = tuple(self._to_audit(asked, view, decision, path) for path in
-                            choose_files(view.files, may_skip, matched.places, self.settings.audit_files))
+            audited = tuple(self._to_audit(asked, view, decision, item, matched.whole is not None) for item in
+                            choose_slices(view.files, may_skip, matched.places, self.settings.audit_files))
         return _Answer(because, bits, view.instant, matched.digest, audited, matched.covered,
                        0 if because else could_skip, could_skip, int(np.count_nonzero(verdicts & FULL)), reasons,
                        decision)
 
     # -- audits
 
-    def _to_audit(self, asked: _Asked, view: View, decision: Decision, path: str) -> SkippedFile:
-        return SkippedFile(asked.location.path, asked.location.root, self.settings.storage_options, path,
+    def _to_audit(self, asked: _Asked, view: View, decision: Decision, item: FileSlice, has_logs: bool) -> SkippedFile:
+        merges = has_logs and asked.query_type != "read_optimized"
+        return SkippedFile(asked.location.path, asked.location.root, self.settings.storage_options, item.base_file,
                            decision.plan.expression, view.opened.table.schema,
                            Semantics.named(asked.question.engine, asked.question.time_zone or "UTC"),
-                           self.settings.audit_rows)
+                           self.settings.audit_rows, item.log_files if merges else ())
 
     def _hear(self, file: SkippedFile, verdict: Verdict) -> None:
         """Count a verdict; a wrong skip ends the pruning of its table until the sidecar is started again."""

@@ -8,7 +8,7 @@ import pytest
 
 from evaluator.semantics import Semantics
 from handler import open_table, prune
-from handler.sidecar.audit import SkippedFile, audit_file, choose_files
+from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
 from handler.sidecar.listed import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles
 from handler.sidecar.view import View
 from handler.sql import parse
@@ -64,13 +64,13 @@ def test_a_file_that_is_not_there_is_undecided(main_cow):
     assert audit_file(gone) == "undecided"
 
 
-def test_files_are_drawn_from_those_that_may_be_skipped(main_cow):
+def test_slices_are_drawn_from_those_of_which_files_may_be_skipped(main_cow):
     known = KnownFiles.of(open_table(main_cow).at().slices)
     places = np.arange(len(known.slice_of), dtype=np.int32)
     may_skip = np.arange(len(places)) < 3
-    drawn = {path for _ in range(50) for path in choose_files(known, may_skip, places, 2)}
-    assert drawn == {known.slices[i].base_file for i in range(3)}
-    assert len(choose_files(known, may_skip, places, 2)) == 2
+    drawn = {item for _ in range(50) for item in choose_slices(known, may_skip, places, 2)}
+    assert drawn == {known.slices[i] for i in range(3)}
+    assert len(choose_slices(known, may_skip, places, 2)) == 2
 
 
 def wait_for(found, seconds=60):

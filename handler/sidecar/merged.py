@@ -1,0 +1,69 @@
+"""The rows of a file slice with log files, merged as Hudi merges them, for audits: by hudi-rs (the extra ``audit``).
+
+It shares no code with Sargo, and refuses the tables whose merging it does not reproduce. Its own file system follows
+links, so local tables are read by it only when nothing that it opens is one or leads out of the root.
+
+    not read   without the package; tables that are not local; slices without a base file; log files of more than
+               ``MOST_LOG_BYTES``, which are merged in memory
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from evaluator.errors import SargoError, UnsupportedError
+
+__all__ = ["MOST_LOG_BYTES", "Unread", "merged_batches"]
+
+MOST_LOG_BYTES = 256 << 20
+
+
+class Unread(SargoError):  # noqa: N818 - a state, not a fault of the caller
+    """Nobody here reads such files."""
+
+
+def merged_batches(table: str, root: str | None, base_file: str | None, log_files: Sequence[str],
+                   columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a slice, these columns only. Raises Unread, and UnsupportedError when they cannot be merged."""
+    try:
+        from hudi import HudiFileGroupReader, HudiReadOptions
+    except ImportError as error:
+        raise Unread("log files are read with the extra 'audit'") from error
+    if root is None:
+        raise Unread("log files of tables that are not local are not read")
+    if base_file is None:
+        raise Unread("slices without a base file are not read")
+    paths = [os.path.join(table, name) for name in (base_file, *log_files)]
+    _check(table, root, paths)
+    if sum(os.path.getsize(path) for path in paths[1:]) > MOST_LOG_BYTES:
+        raise Unread("the log files are too large to merge")
+    try:
+        reader = HudiFileGroupReader(table)
+        options = HudiReadOptions(projection=list(columns))
+        stream: Any = reader.read_file_slice_from_paths_stream(base_file, list(log_files), options)
+        for batch in stream:
+            found = pa.record_batch(batch)
+            if not set(columns) <= set(found.schema.names):
+                raise UnsupportedError("a column of the filter is not in the files")
+            yield found
+    except UnsupportedError:
+        raise
+    except Exception as error:  # the package's own, which name the form that it does not read
+        raise UnsupportedError(f"the slice cannot be merged: {type(error).__name__}") from error
+
+
+def _check(table: str, root: str, paths: Sequence[str]) -> None:
+    """Raises UnsupportedError when a file that the package opens is a link, or lies outside of the root."""
+    below = root.rstrip("/") + "/"
+    folders = [os.path.join(table, ".hoodie"), os.path.join(table, ".hoodie", "timeline")]
+    for path in (*folders, *paths):
+        if os.path.lexists(path) and not os.path.realpath(path).startswith(below):
+            raise UnsupportedError("a file leads out of the table roots")
+    for folder in filter(os.path.isdir, folders):
+        with os.scandir(folder) as entries:
+            if any(entry.is_symlink() for entry in entries):
+                raise UnsupportedError("the timeline holds links")
