@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import multiprocessing
+import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -22,6 +26,9 @@ from handler.sidecar.settings import Settings
 from index_store.kinds import registered_kinds
 
 __all__ = ["Sidecar", "running", "serve"]
+
+#: What the names of the sidecar's threads begin with, and how long they may take to end when it has ended.
+_THREADS, _LAST_SECONDS = "sargo", 1.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     registered_kinds()  # imported now: files of Sargo that are exchanged while it runs must not meet those in memory
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
-    threads = ThreadPoolExecutor(settings.workers, thread_name_prefix="sargo")
+    threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)
     service = Service(settings, Roots(settings.roots), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
@@ -84,3 +91,18 @@ def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) 
             await stop.wait()
 
     asyncio.run(until_stopped())
+    _leave_those_that_hang()
+
+
+def _leave_those_that_hang() -> None:
+    """End the process although a thread waits for a store that does not answer; the interpreter would wait for it."""
+    end = time.monotonic() + _LAST_SECONDS
+    for thread in threading.enumerate():
+        if thread.name.startswith(_THREADS):
+            thread.join(max(0.0, end - time.monotonic()))
+    if any(thread.name.startswith(_THREADS) for thread in threading.enumerate()):
+        for process in multiprocessing.active_children():
+            process.kill()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

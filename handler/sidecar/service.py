@@ -84,7 +84,7 @@ class _Answer:
 
 
 class Service:
-    """The calls of the IDL. ``threads`` open tables and make plans; long lists have threads of their own."""
+    """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own."""
 
     def __init__(self, settings: Settings, roots: Roots, metrics: Metrics, journal: Journal,
                  threads: ThreadPoolExecutor) -> None:
@@ -96,6 +96,7 @@ class Service:
         self.stopping = False
         self._roots = roots
         self._threads = ThreadPoolExecutor(_ANSWERING, thread_name_prefix="sargo-answer")
+        self._reporting = ThreadPoolExecutor(1, thread_name_prefix="sargo-report")
         self._secret = settings.shared_secret()
         self._running = 0
         self._asked = 0
@@ -139,7 +140,7 @@ class Service:
         report = self.reports.get(report_id or "")
         if report is None:
             raise Refused("unknown_report", "there is no such report, or it is too old")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, report.text)
+        return await asyncio.get_running_loop().run_in_executor(self._reporting, report.text)
 
     async def health(self) -> str:
         """The IDL's health."""
@@ -212,7 +213,8 @@ class Service:
     def close(self) -> None:
         """Let go of the threads and of the audits."""
         self._audits.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._reporting):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _bits(self, asked: _Asked, view: View, decision: Decision) -> _Answer:
         matched = view.match(asked.listed)

@@ -74,7 +74,8 @@ class Settings(BaseSettings):
     idle_seconds: float = Field(300, gt=0, description="Close a connection that asks nothing for so long")
     drain_seconds: float = Field(10, ge=0, description="How long running requests may take after SIGTERM")
 
-    workers: int = Field(4, ge=1, le=256, description="Threads that open tables, read indexes and evaluate filters")
+    workers: int = Field(
+        16, ge=2, le=256, description="Threads that open tables, read indexes and evaluate filters; two for one table")
     cache_bytes: int = Field(2048 * MEBIBYTE, ge=0, description="Memory for open tables; the least used are closed")
     refresh_seconds: float = Field(1.0, ge=0, description="How long an open table's timeline is not looked at again")
     refresh_wait_seconds: float = Field(

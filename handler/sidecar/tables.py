@@ -7,7 +7,8 @@
     too many bytes          those are closed that were not asked for the longest time
 
 Everything here runs on the event loop; what blocks runs in threads. A table has at most one thread that reads its
-timeline and one that makes a plan, so that a slow table holds up nobody but those who ask for it.
+timeline and one that makes a plan or reads an older instant, so that a slow table holds up nobody but those who ask
+for it, until half as many tables are slow at once as there are threads.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class _Entry:
     failure: str | None = None
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
     at_work: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
-    plan_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def nbytes(self) -> int:
@@ -119,7 +120,7 @@ class Tables:
         entry = self._entry(location)
 
         async def make() -> Decision:
-            async with entry.plan_lock:
+            async with entry.lock:
                 return await self._run(lambda: view.decide(question))
 
         decision = await self._once(entry, (id(view), question.key), make)
@@ -183,7 +184,8 @@ class Tables:
             return known
 
         async def make() -> View:
-            view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
+            async with entry.lock:
+                view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
             if entry.view is latest:
                 entry.older[as_of] = view
                 while len(entry.older) > _OLDER:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 import ssl
 import struct
@@ -17,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handler import open_table
+from handler.sidecar.view import View
 from handler.sidecar.wire import FrameError, check, read_call
 from tests.bench.sidecar import frame
 from tests.handler.sidecar.conftest import request
@@ -271,6 +273,69 @@ def test_sigterm_lets_the_running_call_end_and_takes_no_new_one(main_cow, names)
     assert events[-1] == "stopped"
     with pytest.raises(OSError):  # noqa: PT011
         connect(port, timeout=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a file that never gives its bytes")
+def test_a_store_that_hangs_does_not_hold_up_the_end(tmp_path, names):
+    (tmp_path / "t" / ".hoodie").mkdir(parents=True)
+    os.mkfifo(tmp_path / "t" / ".hoodie" / "hoodie.properties")
+    command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(tmp_path),
+               "--port", "0", "--metrics-port", "-1", "--request-seconds", "0.5", "--drain-seconds", "5"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            port = json.loads(process.stderr.readline())["port"]
+            with connect(port) as busy:
+                busy.sendall(frame(tmp_path / "t", names, 5))
+                assert b"not ready in time" in read_frame(busy)
+            process.terminate()
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
+        assert json.loads(process.stderr.read().splitlines()[-1])["event"] == "stopped"
+
+
+def test_the_end_waits_for_running_calls_no_longer_than_it_was_told(sidecar, main_cow, names, monkeypatch):
+    gate = threading.Event()
+    decide = View.decide
+    monkeypatch.setattr(View, "decide", lambda self, question: (gate.wait(30), decide(self, question))[1])
+    running = sidecar(roots=[str(main_cow)], drain_seconds=0.2)
+    try:
+        with connect(running.port) as busy:
+            busy.sendall(frame(main_cow, names, 5))
+            while not running.sidecar.server.calls:
+                time.sleep(0.01)
+            running.stop()                                    # ends while the plan is still being made
+            assert read_frame(busy) == b""
+        assert not gate.is_set()
+    finally:
+        gate.set()
+
+
+def test_more_requests_at_once_than_allowed_are_refused_and_those_running_are_answered(sidecar, main_cow, names,
+                                                                                       monkeypatch):
+    gate = threading.Event()
+    decide = View.decide
+    monkeypatch.setattr(View, "decide", lambda self, question: (gate.wait(30), decide(self, question))[1])
+    running = sidecar(roots=[str(main_cow)], max_requests=2)
+    try:
+        with contextlib.ExitStack() as stack:
+            busy = [stack.enter_context(connect(running.port)) for _ in range(2)]
+            for connection in busy:
+                connection.sendall(frame(main_cow, names, 5))
+            while len(running.sidecar.server.calls) < 2:
+                time.sleep(0.01)
+            with running.client() as client:
+                with pytest.raises(Exception, match="requests are being answered") as refused:
+                    client.prune(request(main_cow, I_IS_100, names))
+                assert refused.value.code == "busy"
+                assert json.loads(client.health())["running"] == 2
+                gate.set()
+                for connection in busy:
+                    assert read_frame(connection)[3] == 2
+                assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0
+    finally:
+        gate.set()
+    assert running.metric("sargo_refused_total", code="busy") == 1
 
 
 def test_many_clients_at_once_get_their_own_answers(sidecar, main_cow, names):

@@ -209,6 +209,45 @@ def test_a_table_that_takes_for_ever_holds_up_nobody_else_and_is_answered_in_tim
     assert opens.count(str(slow)) == 1
 
 
+def test_older_instants_of_a_slow_table_take_one_thread_however_many_are_asked_for(sidecar, main_cow, tmp_path,
+                                                                                   monkeypatch):
+    slow = shutil.copytree(main_cow, tmp_path / "slow")
+    fast = shutil.copytree(main_cow, tmp_path / "fast")
+    listed = files(fast)
+    gate = threading.Event()
+    make = View.__init__
+
+    def held_back(self, opened, as_of=None):
+        if as_of is not None:
+            assert gate.wait(30)
+        make(self, opened, as_of)
+
+    monkeypatch.setattr(View, "__init__", held_back)
+    running = sidecar(roots=[str(tmp_path)], request_seconds=5, refresh_seconds=0, workers=2)
+    late = []
+
+    def ask_slow(year):
+        with running.client() as client:
+            late.append(client.prune(request(slow, I_IS_100, listed, query_type="as_of", instant=str(year))))
+
+    threads = [threading.Thread(target=ask_slow, args=(2030 + i,)) for i in range(8)]
+    try:
+        with running.client() as client:
+            assert client.prune(request(slow, I_IS_100, listed)).skipped > 0
+            for thread in threads:
+                thread.start()
+            while len(running.sidecar.service.tables._entries[str(slow)].at_work) < 8:
+                pass
+            assert client.prune(request(fast, I_IS_100, listed)).skipped > 0
+            assert not late
+    finally:
+        gate.set()
+        for thread in threads:
+            thread.join()
+    assert {reply.skipped for reply in late} == {late[0].skipped}
+    assert late[0].skipped > 0
+
+
 def test_tables_that_were_not_asked_for_are_closed_when_memory_is_short(sidecar, main_cow, tmp_path, opens):
     copies = [shutil.copytree(main_cow, tmp_path / name) for name in "abc"]
     listed = files(copies[0])
