@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not on the path")
     folder = tmp_path_factory.mktemp("spark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable     # the workers' Python; a setting has no effect on it here
     session = (SparkSession.builder.master("local[2]").appName("sargo-tests")
                .config("spark.ui.enabled", "false")
                .config("spark.driver.memory", "1g")
@@ -23,7 +25,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
                .config("spark.sql.shuffle.partitions", "2")
                .config("spark.sql.session.timeZone", "UTC")
                .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
-               .config("spark.pyspark.python", sys.executable).config("spark.pyspark.driver.python", sys.executable)
                .getOrCreate())
     session.sparkContext.setLogLevel("ERROR")
     yield session
