@@ -222,11 +222,11 @@ class Table:
         unsure: list[str] = []
         items = build_slices(files, self.timeline, self.version, last.requested, self._replaced,
                              lambda partition, name: unsure.append(f"{partition}/{name}"))
-        notes = (note, self._doubts(unsure), self._disputed)
+        notes = (note, self._doubts(unsure), self.disputed)
         return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
 
     @cached_property
-    def _disputed(self) -> str:
+    def disputed(self) -> str:
         """Why readers of the table do not agree on its rows, or "" (``Timeline.is_disputed``)."""
         if not self.timeline.writes or self.timeline.start == self.timeline.writes[0].requested:
             return ""
@@ -304,7 +304,7 @@ class Table:
 
     def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
         """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""
-        made = () if self._disputed else (make(self, slices) for make in registered_kinds())
+        made = () if self.disputed else (make(self, slices) for make in registered_kinds())
         return tuple(kind for kind in made if kind is not None)
 
     def indexes(self) -> list[IndexInfo]:

@@ -14,15 +14,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet
 
 from evaluator.errors import SargoError, UnsupportedError
 from handler.spark.file_columns import in_table_type, nullable
+from handler.spark.merged_rows import merged_batches, why_not_here
 from handler.spark.partition_columns import PartitionColumns
 from index_store import FileSlice, Table, TableError
 from index_store.storage import Storage
 
-__all__ = ["BATCH_ROWS", "SliceSource", "slice_batches"]
+__all__ = ["BATCH_ROWS", "SliceSource", "check_names", "instants_in_int96", "slice_batches"]
 
 BATCH_ROWS = 8192
 
@@ -31,24 +33,22 @@ BATCH_ROWS = 8192
 class SliceSource:
     """Where a table's slices are and what reading them takes; small, and pickled to executors.
 
-    instant         as of which the slices are read
-    options         of the file system (``index_store.storage_options``)
-    properties      hoodie.properties
-    version         of the table
+    instant      as of which the slices are read
+    not_merged   why slices with log files are not merged here (``merged_rows.why_not_here``), "" if they are
+    options      of the file system (``index_store.storage_options``)
     """
 
     path: str
     instant: str | None
-    version: int
-    properties: Mapping[str, str]
     partitions: PartitionColumns
+    not_merged: str
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, table: Table, path: str, instant: str | None = None,
            storage_options: Mapping[str, str] | None = None) -> SliceSource:
         """Of an open table; ``path`` as the table was opened with, which may say more than its name for people."""
-        return cls(path, instant, table.version, dict(table.properties), PartitionColumns.of(table),
+        return cls(path, instant, PartitionColumns.of(table), why_not_here(table, instant),
                    dict(storage_options or {}))
 
     def storage(self) -> Storage:
@@ -65,10 +65,11 @@ def slice_batches(source: SliceSource, item: FileSlice, schema: pa.Schema, colum
     wanted = pa.schema([pa.field(name, nullable(schema.field(name).type))
                         for name in (schema.names if columns is None else columns)])
     if item.log_files and not read_optimized:
-        raise UnsupportedError(f"{item.log_files[0]}: a slice with log files cannot be read here")
-    if item.base_file is None:
-        return
-    yield from _base_batches(source, item, wanted, batch_rows)
+        if source.not_merged:
+            raise UnsupportedError(f"{item.log_files[0]}: {source.not_merged}")
+        yield from merged_batches(source, item, wanted, batch_rows)
+    elif item.base_file is not None:
+        yield from _base_batches(source, item, wanted, batch_rows)
 
 
 def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch_rows: int
@@ -80,46 +81,50 @@ def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch
     try:
         with storage.input_file(path) as stream, parquet.ParquetFile(
                 stream, coerce_int96_timestamp_unit="us", pre_buffer=not storage.is_local) as file:
-            have = frozenset(file.schema_arrow.names)
-            make = _Columns.of(file.schema_arrow, wanted, source.partitions.values(item.partition, wanted, have), path)
-            for batch in file.iter_batches(batch_rows, columns=make.names):
-                yield make(batch)
+            have = instants_in_int96(file)
+            check_names(have, wanted.names, path)
+            fixed = source.partitions.values(item.partition, wanted, frozenset(have.names))
+            names = [name for name in wanted.names if name in have.names]
+            for batch in file.iter_batches(batch_rows, columns=names):
+                yield _as_wanted(batch, have, wanted, fixed, path)
     except SargoError:
         raise
     except (OSError, pa.ArrowException) as error:
         raise TableError(storage.absolute(path), f"cannot be read: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """How a file's batches become the table's."""
+def instants_in_int96(file: Any) -> pa.Schema:
+    """Columns and types of an open Parquet file; what is stored as INT96 is an instant, as Spark takes it."""
+    columns = file.metadata.schema
+    old = {columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "INT96"}
+    nested = old.difference(file.schema_arrow.names)
+    if nested:
+        raise UnsupportedError(f"column {min(nested)}: a nested INT96 timestamp")
+    return pa.schema([pa.field(one.name, pa.timestamp("us", "UTC") if one.name in old else nullable(one.type))
+                      for one in file.schema_arrow])
 
-    schema: pa.Schema
-    wanted: pa.Schema
-    fixed: Mapping[str, Any]
-    path: str
 
-    @classmethod
-    def of(cls, schema: pa.Schema, wanted: pa.Schema, fixed: Mapping[str, Any], path: str) -> _Columns:
-        """``fixed``: values of columns for all rows, where the file lacks the column."""
-        lower = {name.lower() for name in schema.names}
-        for name in wanted.names:
-            if schema.names.count(name) > 1:
-                raise UnsupportedError(f"{path}: column {name} is there twice")
-            if name not in schema.names and name.lower() in lower:
-                raise UnsupportedError(f"{path}: column {name} is there in other letters only")
-        return cls(schema, wanted, fixed, path)
+def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:
+    """Raise UnsupportedError when a file has a column twice, or only in other letters: which one is meant?"""
+    lower = {name.lower() for name in schema.names}
+    for name in names:
+        if schema.names.count(name) > 1:
+            raise UnsupportedError(f"{path}: column {name} is there twice")
+        if name not in schema.names and name.lower() in lower:
+            raise UnsupportedError(f"{path}: column {name} is there in other letters only")
 
-    @property
-    def names(self) -> list[str]:
-        return [name for name in self.wanted.names if name in self.schema.names]
 
-    def __call__(self, batch: Any) -> Any:
-        made = []
-        for one in self.wanted:
-            if one.name in self.schema.names:
-                made.append(in_table_type(batch.column(one.name), one.type, f"{self.path}, column {one.name}"))
-            else:
-                made.append(pa.repeat(pa.scalar(self.fixed.get(one.name), one.type), batch.num_rows)
-                            if one.name in self.fixed else pa.nulls(batch.num_rows, one.type))
-        return pa.RecordBatch.from_arrays(made, schema=self.wanted)
+def _as_wanted(batch: Any, have: pa.Schema, wanted: pa.Schema, fixed: Mapping[str, Any], path: str) -> Any:
+    """A file's batch with the table's columns; ``fixed`` are values for all rows of columns that the file lacks."""
+    made = []
+    for one in wanted:
+        if one.name in have.names:
+            column = batch.column(one.name)
+            if have.field(one.name).type != column.type and pa.types.is_timestamp(column.type):
+                column = pc.assume_timezone(column, "UTC")
+            made.append(in_table_type(column, one.type, f"{path}, column {one.name}"))
+        elif one.name in fixed:
+            made.append(pa.repeat(pa.scalar(fixed[one.name], one.type), batch.num_rows))
+        else:
+            made.append(pa.nulls(batch.num_rows, one.type))
+    return pa.RecordBatch.from_arrays(made, schema=wanted)
