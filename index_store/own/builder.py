@@ -1,0 +1,99 @@
+"""Who makes the statistics of files: anything that turns files into rows, one row a file. The storage knows no more.
+
+    asked    files with ids                       file_id  path                        size    instant
+                                                  0        city=a/f1_0-1-0_2026.parquet  43110   2026...
+    given    record batches, in any order         file_id  city.min  city.max  city.bloom  ...
+             of any columns beside ``file_id``    0        a         kk        <bytes>
+
+A file that gets no row stays unknown to the index, and so is never skipped: that is right for one that vanished, cannot
+be read or is not understood. Batches may differ in their columns and types: a column's type may have changed from one
+file to the next, and each row keeps what its own file has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+import pyarrow as pa
+
+from index_store.own.definition import Definition
+
+if TYPE_CHECKING:
+    from index_store.table import Table
+
+__all__ = ["FILES", "FILE_ID", "Builder", "IndexedFile", "MakeBuilder", "NewFiles", "Progress"]
+
+FILE_ID = "file_id"
+#: The columns of a list of files: ``path`` is relative to the table, ``size`` in bytes, ``instant`` of the file's name.
+FILES = pa.schema([pa.field(FILE_ID, pa.int32(), False), pa.field("path", pa.string(), False),
+                   pa.field("size", pa.int64(), False), pa.field("instant", pa.string(), False)])
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFile:
+    """A base or log file of the table."""
+
+    file_id: int
+    path: str
+    size: int
+    instant: str
+
+
+class NewFiles(Sequence[IndexedFile]):
+    """Files to be read, as columns (``table``, of the schema FILES) or one by one."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __len__(self) -> int:
+        count: int = self.table.num_rows
+        return count
+
+    @overload
+    def __getitem__(self, index: int) -> IndexedFile: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> NewFiles: ...
+
+    def __getitem__(self, index: int | slice) -> IndexedFile | NewFiles:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            return NewFiles(self.table.take(pa.array(range(start, stop, step), pa.int64())))
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        return IndexedFile(**{name: column[index].as_py() for name, column in zip(
+            self.table.column_names, self.table.columns, strict=True)})
+
+    def __iter__(self) -> Iterator[IndexedFile]:
+        for batch in self.table.to_batches(10_000):
+            yield from map(IndexedFile, *(column.to_pylist() for column in batch.columns))
+
+
+class Builder(Protocol):
+    """Reads files and gives their statistics."""
+
+    def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
+        """At most one row for each file: ``file_id`` as it was given (int32), and whatever columns the sketches have.
+
+        ``files`` is a ``NewFiles``. Raises SargoError where nothing can be built at all.
+        """
+        ...
+
+    def aggregate(self, rows: pa.Table) -> pa.Table | None:
+        """One row for each value of ``partition``, which stands beside the statistics in ``rows``; None: nothing.
+
+        What is said of a partition has to hold for all of its rows together, and stay true when rows are taken away.
+        """
+        ...
+
+
+class MakeBuilder(Protocol):
+    """Makes the builder of a definition for a table, as it is now. Raises SargoError when it cannot be built."""
+
+    def __call__(self, table: Table, definition: Definition) -> Builder: ...
+
+
+#: Told what is being done ("files", "rows", ...), how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], Any]
