@@ -97,7 +97,7 @@ class Storage:
 
     def below(self, path: str) -> Storage:
         """The storage of a directory inside this one."""
-        return Storage(self.absolute(path), self._location, self._place(path), self._known)
+        return Storage(self.absolute(path), self._location, self.place(path), self._known)
 
     def absolute(self, path: str) -> str:
         """The path as people see it."""
@@ -113,8 +113,8 @@ class Storage:
             return bare[len(own):].lstrip("/")
         return path
 
-    def _place(self, path: str) -> str:
-        """The path in the file system's terms. Raises TableError for one that leads out of this directory."""
+    def place(self, path: str) -> str:
+        """The path in the terms of ``filesystem``. Raises TableError for one that leads out of this directory."""
         if path.startswith("/") or "://" in path or ".." in path.split("/"):
             raise TableError(self.root, f"{path} does not lie inside of it")
         return f"{self._inside.rstrip('/')}/{path}" if path else self._inside
@@ -123,7 +123,7 @@ class Storage:
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
-        found = self._known.get(self._place(path))
+        found = self._known.get(self.place(path))
         return self._read(path) if found is None else found
 
     def read_if_there(self, path: str) -> bytes | None:
@@ -151,7 +151,7 @@ class Storage:
             yield
             return
         pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(chosen)), "sargo-ahead")
-        mine = {self._place(path): pool.submit(self._read, path) for path in chosen}
+        mine = {self.place(path): pool.submit(self._read, path) for path in chosen}
         self._known.expect(mine)
         try:
             yield
@@ -162,15 +162,15 @@ class Storage:
     def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
         left = MOST_AHEAD
         for path in dict.fromkeys(paths):
-            size = self._known.size(self._place(path))
-            if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self._place(path)):
+            size = self._known.size(self.place(path))
+            if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self.place(path)):
                 left -= size
                 yield path
 
     @contextmanager
     def open(self, path: str) -> Iterator[ByteSource]:
         """Random access to a file."""
-        found = self._known.get(self._place(path))
+        found = self._known.get(self.place(path))
         if found is not None:
             yield Bytes(found)
             return
@@ -201,13 +201,13 @@ class Storage:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory."""
-        kind = self._run(path, lambda: self._location.filesystem.get_file_info(self._place(path)).type)
+        kind = self._run(path, lambda: self._location.filesystem.get_file_info(self.place(path)).type)
         return kind is not fs.FileType.NotFound
 
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         """The files of a directory, by path; an absent directory has none."""
         def listed() -> Any:
-            selector = fs.FileSelector(self._place(path), recursive=recursive, allow_not_found=True)
+            selector = fs.FileSelector(self.place(path), recursive=recursive, allow_not_found=True)
             return self._location.filesystem.get_file_info(selector)
 
         found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
@@ -234,22 +234,26 @@ class Storage:
         data = self._run(path, attempt)
         data = data[:self._checked_size(path, len(data))]
         if not self._location.is_local:
-            self._known.keep(self._place(path), data)
+            self._known.keep(self.place(path), data)
         return data
 
     def _stream(self, path: str) -> Any:
-        return self._location.filesystem.open_input_file(self._place(path))
+        return self._location.filesystem.open_input_file(self.place(path))
 
     def _checked_size(self, path: str, size: int) -> int:
         """The size that counts. Raises TableError when the file is not what was listed."""
-        listed = self._known.size(self._place(path))
+        listed = self._known.size(self.place(path))
         if listed is None:
             return size
         if size < listed or (size > listed and ".log." not in posixpath.basename(path)):
             raise TableError(self.absolute(path), f"changed while it was read: {listed} bytes, then {size}")
         return listed
 
-    def _run(self, path: str, operation: Callable[[], T]) -> T:
+    def change(self, path: str, operation: Callable[[], T]) -> T:
+        """An operation that writes this file, tried like one that reads; doing it twice must be as good as once."""
+        return self._run(path, operation, "written")
+
+    def _run(self, path: str, operation: Callable[[], T], done: str = "read") -> T:
         """The operation, tried as often as its patience allows; what fails in the end is a TableError."""
         try:
             return self._location.patience.run(operation)
@@ -263,7 +267,7 @@ class Storage:
             if _REFUSED.search(text):
                 shown = f"access is denied, check the credentials and what they allow: {shown}"
             cause = error if shown.endswith(text) else None          # a traceback would show the secret again
-            raise TableError(self.absolute(path), f"cannot be read: {shown}") from cause
+            raise TableError(self.absolute(path), f"cannot be {done}: {shown}") from cause
 
 
 class _NoSuchFileError(TableError):
