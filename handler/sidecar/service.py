@@ -224,7 +224,8 @@ class Service:
         reasons = (*asked.notes, *(() if why is None else (why,)), *decision.reasons)
         because = ""
         if not could_skip:
-            because = ("filter" if decision.plan.explanation is None or not decision.is_read else
+            because = ("size" if decision.is_too_large else
+                       "filter" if decision.plan.explanation is None or not decision.is_read else
                        "plan" if not decision.skipped.any() else
                        "query_type" if why and asked.query_type == "incremental" else "list")
         elif self.settings.shadow:

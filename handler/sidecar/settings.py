@@ -64,7 +64,9 @@ class Settings(BaseSettings):
     max_frame_bytes: int = Field(64 * MEBIBYTE, ge=1024, le=1 << 30, description="Largest request")
     max_names: int = Field(2_000_000, ge=1, description="Most file names in a request")
     max_names_bytes: int = Field(256 * MEBIBYTE, ge=1, description="Largest list of names, not compressed")
-    max_filter_bytes: int = Field(4 * MEBIBYTE, ge=1, description="Largest filter (Base64)")
+    max_filter_bytes: int = Field(MEBIBYTE, ge=1, description="Largest filter (Base64): some 20,000 conditions")
+    max_evaluations: int = Field(
+        500_000_000, ge=1, description="Most parts of a filter times file slices, about a byte each; more skip nothing")
     max_connections: int = Field(512, ge=1, description="Most open connections; more are closed at once")
     max_requests: int = Field(64, ge=1, description="Most requests that are answered at once; more are refused")
     max_bytes_in_flight: int = Field(512 * MEBIBYTE, ge=1024, description="Most bytes of requests held at once")

@@ -185,7 +185,7 @@ class Tables:
 
         async def make() -> View:
             async with entry.lock:
-                view = await self._run(lambda: View(OpenTable(latest.opened.table), as_of))
+                view = await self._run(lambda: self._view(OpenTable(latest.opened.table), as_of))
             if entry.view is latest:
                 entry.older[as_of] = view
                 while len(entry.older) > _OLDER:
@@ -222,7 +222,10 @@ class Tables:
         return Storage.at(location.path, location.filesystem, options)
 
     def _open(self, entry: _Entry) -> View:
-        return View(OpenTable(Table(self._storage(entry.location), entry.options), default_cache()))
+        return self._view(OpenTable(Table(self._storage(entry.location), entry.options), default_cache()))
+
+    def _view(self, opened: OpenTable, as_of: str | None = None) -> View:
+        return View(opened, as_of, self._settings.max_evaluations)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

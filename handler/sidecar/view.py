@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.expression import Unknown
+from evaluator.expression import Literal, Unknown, walk
 from handler.plan import Plan
 from handler.planner import prune
 from handler.sidecar.hive_filter import read_hive_filter
@@ -53,13 +53,15 @@ class Question:
 class Decision:
     """A plan in the form that answers are made of.
 
-    is_read    whether the filter could be read
-    skipped    ``(n,) bool``: the slices that are skipped
-    verdicts   ``(f + 1,) uint8``: what that says of each file (``KnownFiles.verdicts``)
+    is_read        whether the filter could be read
+    is_too_large   whether it was left undecided because it has too many parts for so many slices
+    skipped        ``(n,) bool``: the slices that are skipped
+    verdicts       ``(f + 1,) uint8``: what that says of each file (``KnownFiles.verdicts``)
     """
 
     plan: Plan
     is_read: bool
+    is_too_large: bool
     skipped: npt.NDArray[np.bool_]
     verdicts: Verdicts
 
@@ -75,9 +77,10 @@ class Decision:
 class View:
     """A view of an open table. Making plans is not for two threads at once; everything else is."""
 
-    def __init__(self, opened: OpenTable, as_of: str | None = None) -> None:
-        """Raises TableError when the slices of that instant cannot be listed."""
+    def __init__(self, opened: OpenTable, as_of: str | None = None, most_evaluations: int = 1 << 62) -> None:
+        """``most_evaluations``: parts of a filter times slices. Raises TableError when the slices cannot be listed."""
         self.opened = opened
+        self.most_evaluations = most_evaluations
         self.as_of = as_of
         self.table_type = opened.table.table_type
         self.version = opened.table.version
@@ -127,6 +130,11 @@ class View:
         except Exception as error:
             is_read = False
             expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
+        parts = sum(not isinstance(node, Literal) for node in walk(expression))
+        is_too_large = parts * len(self.files.slices) > self.most_evaluations
+        if is_too_large:
+            expression = Unknown(f"{parts} parts of the filter on {len(self.files.slices)} file slices: more than "
+                                 "max_evaluations")
         plan = prune(self.opened, expression, question.engine, self.as_of,
                      time_zone=question.time_zone or "UTC")
         skipped = np.ones(len(plan.slices), np.bool_)
@@ -134,7 +142,7 @@ class View:
         full = np.zeros(len(plan.slices), np.bool_)
         if plan.explanation is not None:
             full[plan.explanation.evaluation.fully_matched_rows] = True
-        found = Decision(plan, is_read, skipped, self.files.verdicts(skipped, full))
+        found = Decision(plan, is_read, is_too_large, skipped, self.files.verdicts(skipped, full))
         if found.is_lasting:
             with self._lock:
                 self._plans[question.key] = question, found

@@ -87,6 +87,18 @@ def test_a_filter_that_cannot_be_read_skips_nothing_and_says_so(sidecar, main_co
     assert running.metric("sargo_skipped_nothing_total", because="filter") == 1
 
 
+def test_a_filter_of_too_many_parts_for_so_many_slices_skips_nothing_and_says_so(sidecar, main_cow, names):
+    parts = 2                                                 # the comparison and its column
+    for most, skips in ((parts * len(names), True), (parts * len(names) - 1, False)):
+        running = sidecar(roots=[str(main_cow)], max_evaluations=most)
+        with running.client() as client:
+            reply = client.prune(request(main_cow, I_IS_100, names))
+        assert bool(reply.skipped) is skips
+        assert running.metric("sargo_skipped_nothing_total", because="size") == (not skips)
+    assert reply.reasons[0] == "the filter has too many parts for so many file slices"
+    assert "max_evaluations" in reply.reasons[1]
+
+
 def test_a_table_that_cannot_be_opened_skips_nothing_and_says_so(sidecar, tmp_path, names):
     running = sidecar(roots=[str(tmp_path)])
     with running.client() as client:
