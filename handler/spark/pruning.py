@@ -1,0 +1,89 @@
+"""``prune`` for a Spark session: the file slices of a Hudi table that a condition needs, by Spark's own meaning of it.
+
+The condition is resolved by the session's analyser, with its ANSI mode, time zone and case rules, and goes the way of
+every filter: ``handler.planner.prune``. The plan is the command line's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import Column, SparkSession
+from pyspark.sql.types import StructType
+
+from evaluator.errors import SargoError, UnsupportedError
+from evaluator.expression import HudiExpression, Unknown
+from handler import planner
+from handler.plan import Plan
+from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.schemas import spark_schema
+from handler.tables import OpenTable, open_table
+
+__all__ = ["prune"]
+
+
+def prune(spark: SparkSession, path: OpenTable | str | os.PathLike[str], condition: Condition, *,
+          as_of: str | None = None, strict: bool = False, storage_options: Mapping[str, str] | None = None,
+          options: Mapping[str, str] | None = None, filesystem: Any = None, distributed: bool = False) -> Plan:
+    """Which file slices of a Hudi table may hold rows that satisfy a condition.
+
+        plan = prune(spark, "/data/trips", "fare > 50 AND city LIKE 'san%'")
+        plan = prune(spark, "/data/trips", [F.col("fare") > 50, F.col("city").startswith("san")])
+        print(len(plan.kept), "of", len(plan.slices))
+
+    path              the table's path or URI, or what ``handler.open_table`` gave, which keeps what it has read
+    condition         SQL text, a Column, or a list of them, which must all hold
+    as_of             answer for the table as of this instant or date; by default the latest
+    strict            raise what fails instead of skipping nothing
+    storage_options, options, filesystem
+                      as for ``handler.open_table``; not used when ``path`` is an opened table
+    distributed       evaluate the statistics in executors (``handler.spark.distributed``): the same answer, for tables
+                      whose statistics do not fit the driver
+
+    A plan may be used later than it is made, so ``current_date()``, ``rand()`` and the like rule nothing out, nor do
+    user functions and subqueries; what is ANDed to them still does. The plan holds for the session's settings
+    (``spark.sql.ansi.enabled``, ``spark.sql.session.timeZone``) as they are now.
+
+    Raises TableError when the table cannot be opened; with ``strict`` also ConditionError when Spark refuses the
+    condition, and what ``handler.prune`` raises. Otherwise ``plan.reasons`` says what could not be used.
+    """
+    opened = _opened(spark, path, options, storage_options, filesystem, distributed)
+    expression = _expression(spark, opened, listed(condition), as_of, strict)
+    return planner.prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
+
+
+def _opened(spark: SparkSession, path: OpenTable | str | os.PathLike[str], options: Mapping[str, str] | None,
+            storage_options: Mapping[str, str] | None, filesystem: Any, distributed: bool) -> OpenTable:
+    if isinstance(path, OpenTable):
+        return path
+    if not distributed:
+        return open_table(path, options, filesystem=filesystem, storage_options=storage_options)
+    if filesystem is not None:
+        raise UnsupportedError("a file system of this process with distributed=True: give a URI and storage_options")
+    from handler.spark.distributed import open_distributed
+
+    return open_distributed(spark, os.fspath(path), options=options, storage_options=storage_options)
+
+
+def _expression(spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None,
+                strict: bool) -> HudiExpression:
+    """The conditions, each on its own: what fails for one is no loss to the others."""
+    instant = opened.at(as_of).slices.instant
+    try:
+        schema = spark_schema(opened.table, instant)
+    except SargoError as error:
+        if strict:
+            raise
+        return Unknown(str(error))
+    return all_of(_one(spark, schema, condition, strict) for condition in conditions)
+
+
+def _one(spark: SparkSession, schema: StructType, condition: str | Column, strict: bool) -> HudiExpression:
+    try:
+        return to_expression(spark, schema, condition)
+    except SargoError as error:
+        if strict:
+            raise
+        return Unknown(str(error))
