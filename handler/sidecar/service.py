@@ -28,6 +28,7 @@ import numpy as np
 
 from evaluator.semantics import Semantics
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
+from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
 from handler.sidecar.listed import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
@@ -102,6 +103,8 @@ class Service:
         self._asked = 0
         self._turned_off: set[str] = set()
         self._audits = Audits(self._hear)
+        self._filter_log = None if settings.filter_log is None else FilterLog(
+            settings.filter_log, settings.filter_log_bytes, settings.filter_log_older, journal)
 
     @property
     def has_secret(self) -> bool:
@@ -211,8 +214,10 @@ class Service:
         return await loop.run_in_executor(self._threads, self._bits, asked, view, decision)
 
     def close(self) -> None:
-        """Let go of the threads and of the audits."""
+        """Let go of the threads, the audits and the log of filters."""
         self._audits.close()
+        if self._filter_log is not None:
+            self._filter_log.close()
         for threads in (self._threads, self._reporting):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -267,6 +272,8 @@ class Service:
         self._audits.audit(list(answer.audited))
         self._count(asked, answer)
         self.journal.answered(report, answer.because)
+        if self._filter_log is not None and answer.decision is not None and answer.decision.is_read:
+            self._filter_log.write(asked.location.path, asked.question, asked.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
         reply: PruneReply = interface().PruneReply(
             protocol_version=interface().PROTOCOL_VERSION, skip=answer.skip, name_count=asked.listed.count,

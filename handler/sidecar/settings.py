@@ -91,6 +91,10 @@ class Settings(BaseSettings):
     reports: int = Field(1000, ge=0, description="How many reports are kept for explain()")
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level of the log")
     log_values: bool = Field(False, description="Write filters, which hold values, into the log")
+    filter_log: Path | None = Field(
+        None, description="File to which every answered filter is appended as JSON, with the values that it holds")
+    filter_log_bytes: int = Field(64 * MEBIBYTE, ge=4096, description="Size at which that file is begun anew")
+    filter_log_older: int = Field(4, ge=1, le=1000, description="How many full files of it are kept beside it")
 
     storage_options: Mapping[str, str] = Field({}, description="For roots that are not local: region, endpoint, ...")
     table_options: Mapping[str, Mapping[str, str]] = Field(

@@ -1,0 +1,64 @@
+"""The log of filters: one JSON object a line for every filter that was answered, for those who tune tables by them.
+
+    {"time": "2026-11-21T10:00:00.000+00:00", "table": "/warehouse/trips", "engine": "hive4", "time_zone": "UTC",
+     "filter": Base64 as Hive sent it, "listed": 2000, "skipped": 1980}
+
+Filters hold values of the data: it is off by default, and its files are readable by their owner only. It is limited:
+when the file is full it is renamed to ``PATH.1``, that one to ``PATH.2``, and the last one is removed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import logging.handlers
+import os
+from io import TextIOWrapper
+from pathlib import Path
+
+from handler.sidecar.journal import Journal
+from handler.sidecar.settings import SettingsError
+from handler.sidecar.view import Question
+
+__all__ = ["FilterLog"]
+
+
+class FilterLog:
+    """Appends to a file. A line that cannot be written is lost; the journal says so once."""
+
+    def __init__(self, path: Path, most_bytes: int, older: int, journal: Journal) -> None:
+        """``older``: how many full files are kept. Raises SettingsError when the file cannot be opened."""
+        try:
+            self._handler = _Files(path, most_bytes, older, journal)
+        except OSError as error:
+            raise SettingsError(f"filter_log {path}: {error.strerror}") from error
+
+    def write(self, table: str, question: Question, listed: int, skipped: int) -> None:
+        """One filter that was answered."""
+        now = datetime.datetime.now(datetime.timezone.utc)
+        line = json.dumps({"time": now.isoformat(timespec="milliseconds"), "table": table, "engine": question.engine,
+                           "time_zone": question.time_zone, "filter": question.filter.decode("ascii", "replace"),
+                           "listed": listed, "skipped": skipped})
+        self._handler.handle(logging.makeLogRecord({"msg": line}))
+
+    def close(self) -> None:
+        self._handler.close()
+
+
+class _Files(logging.handlers.RotatingFileHandler):
+    def __init__(self, path: Path, most_bytes: int, older: int, journal: Journal) -> None:
+        self._journal: Journal | None = journal
+        super().__init__(path, maxBytes=most_bytes, backupCount=older, encoding="utf-8")
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, "a", encoding="utf-8",
+                    opener=lambda name, flags: os.open(name, flags, 0o600))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class's name
+        """The base class would print the line, with its values."""
+        del record
+        if self._journal is not None:
+            self._journal.say("filter_log_failed", "error", path=self.baseFilename,
+                              consequence="filters are not logged as long as the file cannot be written")
+            self._journal = None
