@@ -1,0 +1,1 @@
+"""Hudi tables that real Hudi writes for the conformance suite: `make tables`."""

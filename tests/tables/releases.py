@@ -1,0 +1,74 @@
+"""The releases of Hudi that write the tables, one for each table version, and a Spark session with one of them.
+
+All run on Spark 3.5, for which every one of them has a bundle, in a virtual environment of its own (`.venv/spark35`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent.parent
+PYTHON = ROOT / ".venv" / "spark35" / "bin" / "python"
+BUNDLE = "hudi-spark3.5-bundle_2.12"
+
+
+@dataclass(frozen=True)
+class Release:
+    hudi: str
+    table_version: int
+
+    @property
+    def jar(self) -> Path:
+        repository = Path.home() / ".m2" / "repository" / "org" / "apache" / "hudi"
+        return repository / BUNDLE / self.hudi / f"{BUNDLE}-{self.hudi}.jar"
+
+    def fetch(self) -> None:
+        """The bundle, into the local Maven repository, once."""
+        if not self.jar.exists():
+            subprocess.run(["mvn", "-q", "-B", "dependency:get", "-Dtransitive=false",
+                            f"-Dartifact=org.apache.hudi:{BUNDLE}:{self.hudi}"], check=True)
+
+
+RELEASES = {one.hudi: one for one in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
+
+
+def session(release: Release, home: Path) -> SparkSession:
+    """A session of UTC that interprets expressions instead of compiling them: hundreds are used once each."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    jvm = "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 " \
+          "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
+    settings = {
+        "spark.jars": release.jar, "spark.driver.extraClassPath": release.jar, "spark.driver.memory": "2g",
+        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": jvm, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        "spark.sql.warehouse.dir": home / "warehouse", "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.avro.datetimeRebaseModeInWrite": "CORRECTED",
+        "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
+    }
+    builder = SparkSession.builder.master("local[2]").appName(f"hudi-{release.hudi}")
+    for name, value in settings.items():
+        builder = builder.config(name, str(value))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
+    spark.sql(f"set hoodie.write.lock.provider={lock}")
+    return spark
