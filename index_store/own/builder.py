@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 import pyarrow as pa
 
@@ -23,7 +23,7 @@ from index_store.own.definition import Definition
 if TYPE_CHECKING:
     from index_store.table import Table
 
-__all__ = ["FILES", "FILE_ID", "Builder", "IndexedFile", "MakeBuilder", "NewFiles", "Progress"]
+__all__ = ["FILES", "FILE_ID", "Aggregating", "Builder", "IndexedFile", "MakeBuilder", "NewFiles", "Progress"]
 
 FILE_ID = "file_id"
 #: The columns of a list of files: ``path`` is relative to the table, ``size`` in bytes, ``instant`` of the file's name.
@@ -81,10 +81,15 @@ class Builder(Protocol):
         """
         ...
 
+
+@runtime_checkable
+class Aggregating(Protocol):
+    """A builder that also says something of whole partitions, which is kept beside the statistics."""
+
     def aggregate(self, rows: pa.Table) -> pa.Table | None:
         """One row for each value of ``partition``, which stands beside the statistics in ``rows``; None: nothing.
 
-        What is said of a partition has to hold for all of its rows together, and stay true when rows are taken away.
+        What is said of a partition has to stay true when rows are taken away from it.
         """
         ...
 
