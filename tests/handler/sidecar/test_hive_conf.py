@@ -90,6 +90,21 @@ def test_the_container_starts_with_its_own_environment_and_a_secret_only(main_co
     assert process.returncode == 0
 
 
+def test_the_sidecar_needs_no_other_file_than_those_that_the_container_copies(tmp_path):
+    text = (HIVE_CONF / "Containerfile").read_text("utf-8")
+    for source in " ".join(re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE)).split():
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("java", "__pycache__"))
+    program = ("import sys, handler.serve_command, handler.sidecar.run as run; run.registered_kinds();"
+               "print(*[module.__file__ for module in list(sys.modules.values()) if getattr(module, '__file__', None)])")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    loaded = [Path(file) for file in done.stdout.split()]
+    ours = [file for file in loaded if file.is_relative_to(tmp_path)]
+    assert len(ours) > 50
+    assert [file for file in loaded if file.is_relative_to(ROOT) and "site-packages" not in file.parts
+            and not file.is_relative_to(tmp_path)] == []
+
+
 def test_the_container_copies_what_there_is_and_builds_what_is_offered():
     text = (HIVE_CONF / "Containerfile").read_text("utf-8")
     for sources in re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE):

@@ -1,6 +1,8 @@
 """The sidecar over a real connection: its bits are the planner's answer about the listed names, and nothing else's."""
 
+import gc
 import json
+import threading
 import zlib
 
 import pytest
@@ -9,6 +11,8 @@ from click.testing import CliRunner
 from handler import open_table, prune
 from handler.cli import main
 from handler.sidecar.idl import interface
+from handler.sidecar.metrics import BECAUSE
+from handler.sidecar.view import View
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
 
@@ -99,6 +103,48 @@ def test_a_filter_of_too_many_parts_for_so_many_slices_skips_nothing_and_says_so
     assert "max_evaluations" in reply.reasons[1]
 
 
+@pytest.mark.parametrize("because", [word for word in BECAUSE if word not in ("filter", "size", "table", "audit")])
+def test_every_cause_of_skipping_nothing_is_counted_by_its_name_and_said_first(sidecar, unpack, because, monkeypatch):
+    table = unpack("1.1.1_main_mor")
+    listed = [name for item in open_table(table).at().slices for name in item.files]
+    given, names, text = {}, listed, I_IS_100
+    settings = {"request_seconds": 0.2} if because == "time" else {"shadow": True} if because == "shadow" else {}
+    gate = threading.Event()
+    decide = View.decide
+    match because:
+        case "plan":
+            text = FILTERS["4.0.1", "u > 150"]
+        case "list":
+            names = ["p=p0/of-another-table.parquet"]
+        case "query_type":
+            given = {"query_type": "incremental", "instant": "2026"}
+        case "time":
+            monkeypatch.setattr(View, "decide", lambda self, question: (gate.wait(30), decide(self, question))[1])
+        case "failure":
+            monkeypatch.delattr(View, "decide")
+    running = sidecar(roots=[str(table)], **settings)
+    try:
+        with running.client() as client:
+            reply = client.prune(request(table, text, names, **given))
+    finally:
+        gate.set()
+    assert (reply.skip, reply.skipped, reply.reasons[0]) == (b"", 0, BECAUSE[because])
+    counted = {word: running.metric("sargo_skipped_nothing_total", because=word) for word in BECAUSE}
+    assert counted == {word: float(word == because) for word in BECAUSE}
+
+
+def test_files_of_which_every_row_matches_are_counted(sidecar, main_cow, names):
+    text, plan = next((text, plan) for (hive, sql), text in FILTERS.items() if hive == "4.0.1" for plan in
+                      [prune(main_cow, text, "hive4", time_zone="UTC")] if plan.fully_matched and plan.skipped)
+    running = sidecar(roots=[str(main_cow)])
+    with running.client() as client:
+        reply = client.prune(request(main_cow, text, names))
+    assert reply.fully_matched == len(plan.fully_matched) > 0
+    for name, count in (("listed", len(names)), ("known", len(names)), ("skipped", len(plan.skipped)),
+                        ("could_skip", len(plan.skipped)), ("fully_matched", len(plan.fully_matched))):
+        assert running.metric(f"sargo_files_{name}_total") == count
+
+
 def test_a_table_that_cannot_be_opened_skips_nothing_and_says_so(sidecar, tmp_path, names):
     running = sidecar(roots=[str(tmp_path)])
     with running.client() as client:
@@ -155,6 +201,35 @@ def test_explain_tells_what_was_skipped_and_why_not_more(sidecar, main_cow, name
         with pytest.raises(interface().Refused) as refused:
             client.explain("another")
         assert refused.value.code == "unknown_report"
+
+
+def test_so_many_reports_are_kept_as_the_setting_says(sidecar, main_cow, names):
+    with sidecar(roots=[str(main_cow)], reports=2).client() as client:
+        ids = [client.prune(request(main_cow, I_IS_100, names)).report_id for _ in range(3)]
+        assert len(set(ids)) == 3
+        with pytest.raises(interface().Refused):
+            client.explain(ids[0])
+        assert all("i = 100" in client.explain(report) for report in ids[1:])
+
+
+def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, names):
+    running = sidecar(roots=[str(main_cow)])
+    with running.client() as client:
+        reply = client.prune(request(main_cow, I_IS_100, names, query_id="hive_2"))
+        [entry] = running.sidecar.service.tables._entries.values()
+        entry.view._plans.clear()                             # as when sixty-four others were asked since
+        gc.collect()
+        text = client.explain(reply.report_id)
+    assert "hive_2" in text
+    assert f"{reply.skipped} skipped" in text
+    assert "i = 100" not in text
+
+
+def test_reasons_in_a_reply_are_cut_to_a_length(sidecar, tmp_path):
+    with sidecar(roots=[str(tmp_path)]).client() as client:
+        reply = client.prune(request(f"{tmp_path}/{'/'.join(['x' * 100] * 20)}", I_IS_100, ["a"]))
+        assert max(map(len, reply.reasons)) == 300
+        assert len(client.explain(reply.report_id)) > 2000    # the report has the rest
 
 
 def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):
