@@ -1,10 +1,10 @@
 """`make tables`: write the tables of tests/data/conformance anew, with real Hudi.
 
-    python -m tests.tables.generate [TABLE ...]                all releases, packed into tests/data/conformance
-    python -m tests.tables.generate --write RELEASE FOLDER [TABLE ...]     with the Python that has that release's Spark
+    python -m tests.tables.generate [TABLE ...]             all releases, packed into tests/data/conformance
+    python -m tests.tables.generate --write RELEASE FOLDER [TABLE ...]       with the Python that has Spark 3.5
 
-`<release>_<table>.tar.xz` is a table as Hudi left it, without the checksum files. File ids and instants differ from run to
-run; `make conformance` finds the row truth anew from the tables that are there.
+`<release>_<table>.tar.xz` is a table as Hudi left it, without the checksum files. File ids and instants differ from
+run to run; `make conformance` finds the row truth anew from the tables that are there.
 """
 
 from __future__ import annotations

@@ -40,21 +40,19 @@ class Release:
 RELEASES = {one.hudi: one for one in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
 
 
-def session(release: Release, home: Path) -> SparkSession:
-    """A session of UTC that interprets expressions instead of compiling them: hundreds are used once each."""
+def session(release: Release | None, home: Path) -> SparkSession:
+    """A session of UTC, with a release of Hudi or without; of the Spark of the Python that runs.
+
+    It interprets expressions instead of compiling them: hundreds are used once each.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     jvm = "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 " \
           "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
     settings = {
-        "spark.jars": release.jar, "spark.driver.extraClassPath": release.jar, "spark.driver.memory": "2g",
-        "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
         "spark.driver.extraJavaOptions": jvm, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
         "spark.sql.warehouse.dir": home / "warehouse", "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.sql.adaptive.enabled": "false",
         "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -64,11 +62,19 @@ def session(release: Release, home: Path) -> SparkSession:
         "spark.sql.avro.datetimeRebaseModeInWrite": "CORRECTED",
         "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
     }
-    builder = SparkSession.builder.master("local[2]").appName(f"hudi-{release.hudi}")
+    if release is not None:
+        settings |= {
+            "spark.jars": release.jar, "spark.driver.extraClassPath": release.jar,
+            "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+            "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+            "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog"}
+    builder = SparkSession.builder.master("local[2]").appName("sargo-tables")
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
-    spark.sql(f"set hoodie.write.lock.provider={lock}")
+    if release is not None:
+        lock = "org.apache.hudi.client.transaction.lock.InProcessLockProvider"
+        spark.sql(f"set hoodie.write.lock.provider={lock}")
     return spark

@@ -1,4 +1,4 @@
-"""The rows of the tables: the same columns everywhere, values that grow with the row's number, and a few files of oddities.
+"""The rows of the tables: the same columns everywhere, values that grow with the row's number, a few odd files.
 
 Row n is in file n // 8. Values grow with n so that files have narrow ranges. What is odd:
 

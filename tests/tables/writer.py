@@ -57,8 +57,8 @@ def _dotted(options: Mapping[str, str]) -> dict[str, str]:
 def _listed(release: Release, mor: bool) -> list[str]:
     """The columns that this release can keep statistics of.
 
-    Before version 9 there is no TIMESTAMP_NTZ; 0.15.0 fails to write statistics of decimals beyond 30 digits, 1.0.2 of
-    nested fields and of columns that are yet to come, and 1.2.0 of nested fields in log files when their struct is NULL.
+    Before version 9 there is no TIMESTAMP_NTZ. 0.15.0 fails to write statistics of decimals beyond 30 digits, 1.0.2 of
+    nested fields and of columns that are yet to come, 1.2.0 of nested fields in log files when their struct is NULL.
     """
     unlisted = {"tn" if release.table_version < 9 else "", "big" if release.table_version < 8 else "",
                 *(("st.x", "st.y") if mor or release.table_version == 8 else ())}

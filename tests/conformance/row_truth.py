@@ -1,0 +1,136 @@
+"""Row truth (a): on which rows each predicate is TRUE, by Spark, for all tables in one pass.
+
+    python -m tests.conformance.row_truth OUT        OUT holds what `full_scan` wrote
+
+Writes tests/data/conformance/<release>_<table>.json.xz:
+
+    groups      the file groups (file ids) that hold a row
+    rows        [record key, place in groups] of every row of the full scan, in the order of the keys
+    predicates  SQL -> what Spark says with ANSI off and on: numbers of the rows where it is TRUE (``spans``), or
+                {"error": why Spark refuses it, or fails on a row of some table}; one word when both are the same:
+                {"rows": ...} or {"legacy": ..., "ansi": ...}
+                "hudi": file groups that Hudi's data skipping hands to the scan (places; -1: one that holds no row),
+                null when Spark needs no scan, or {"error"}
+
+The predicates are columns here, not filters, so that nothing is pushed down. All tables have the same columns;
+predicates of one that a table does not have are left out there.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.conformance.cases import CASES
+from tests.conformance.full_scan import first_line
+from tests.conformance.spans import to_text
+from tests.tables.generate import DATA
+from tests.tables.releases import RELEASES, session
+from tests.tables.rows import COLUMNS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+AT_ONCE = 40
+Truth = dict[str, frozenset[tuple[str, str]] | dict[str, str]]
+
+
+def all_rows(spark: SparkSession, files: dict[str, Path]) -> DataFrame:
+    """The rows of all tables in one frame in memory, the table's name in `_table`."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    frames = [spark.read.parquet(str(file)).withColumn("_table", F.lit(name)) for name, file in files.items()]
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.unionByName(frame, allowMissingColumns=True)
+    whole = whole.coalesce(1).cache()
+    whole.count()
+    return whole
+
+
+def true_rows(frame: DataFrame, texts: list[str]) -> Truth:
+    """(table, key) where each condition is TRUE; what fails is cut in two until the one that fails is found."""
+    try:
+        columns = [f"({text}) as c{n}" for n, text in enumerate(texts)]
+        found = frame.selectExpr("_table", "_hoodie_record_key as k", *columns).collect()
+    except Exception as error:
+        if len(texts) == 1:
+            return {texts[0]: {"error": first_line(error)}}
+        middle = len(texts) // 2
+        return {**true_rows(frame, texts[:middle]), **true_rows(frame, texts[middle:])}
+    return {text: frozenset((row[0], row[1]) for row in found if row[n + 2] is True) for n, text in enumerate(texts)}
+
+
+def truth(frame: DataFrame, texts: list[str]) -> Truth:
+    found: Truth = {}
+    for start in range(0, len(texts), AT_ONCE):
+        found |= true_rows(frame, texts[start:start + AT_ONCE])
+    return found
+
+
+def applies(sql: str, columns: set[str]) -> bool:
+    """Whether a table with these columns has what the predicate names."""
+    return not any(re.search(rf"\b{name}\b", sql) for name in COLUMNS.keys() - columns)
+
+
+def document(name: str, file: Path, modes: dict[str, Truth]) -> dict[str, Any]:
+    import pyarrow.parquet as pq
+
+    release = name.partition("_")[0]
+    table = pq.read_table(file)
+    rows = sorted(zip(table["_hoodie_record_key"].to_pylist(), table["_group"].to_pylist(), strict=True))
+    groups = sorted({group for _, group in rows})
+    place = {group: n for n, group in enumerate(groups)}
+    row_of = {key: n for n, (key, _) in enumerate(rows)}
+    if len(row_of) != len(rows):
+        raise ValueError(f"{name}: a record key stands twice")
+    kept_file = file.with_name(f"{name}.kept.json")
+    kept = json.loads(kept_file.read_text(encoding="utf-8")) if kept_file.exists() else {}
+
+    def told(answer: frozenset[tuple[str, str]] | dict[str, str]) -> str | dict[str, str]:
+        if isinstance(answer, dict):
+            return answer
+        return to_text(row_of[key] for table_name, key in answer if table_name == name)
+
+    predicates = {}
+    for case in CASES:
+        if not applies(case.sql, set(table.column_names)):
+            continue
+        legacy, ansi = (told(modes[mode][case.sql]) for mode in ("legacy", "ansi"))
+        one: dict[str, Any] = {"rows": legacy} if legacy == ansi else {"legacy": legacy, "ansi": ansi}
+        if case.sql in kept:
+            answer = kept[case.sql]
+            one["hudi"] = to_places(answer, place) if isinstance(answer, list) else answer
+        predicates[case.sql] = one
+    return {"hudi": release, "table_version": RELEASES[release].table_version, "table": name.partition("_")[2],
+            "groups": groups, "rows": [[key, place[group]] for key, group in rows], "predicates": predicates}
+
+
+def to_places(file_ids: list[str], place: dict[str, int]) -> list[int]:
+    return sorted({place.get(file_id, -1) for file_id in file_ids})
+
+
+def main(out: str) -> None:
+    files = {file.stem: file for file in sorted(Path(out).glob("*.parquet"))}
+    spark = session(None, Path(out))
+    frame = all_rows(spark, files)
+    texts = [case.sql for case in CASES]
+    modes = {}
+    for mode, ansi in (("legacy", "false"), ("ansi", "true")):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        modes[mode] = truth(frame, texts)
+        failed = sum(isinstance(answer, dict) for answer in modes[mode].values())
+        print(f"{mode}: {len(texts)} predicates on {len(files)} tables, {failed} with an error", flush=True)
+    spark.stop()
+    for name, file in files.items():
+        text = json.dumps(document(name, file, modes), ensure_ascii=False, indent=0)
+        with lzma.open(DATA / f"{name}.json.xz", "wt", encoding="utf-8", preset=9) as stored:
+            stored.write(text)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
