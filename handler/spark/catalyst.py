@@ -48,15 +48,15 @@ from evaluator.expression import (
 )
 from evaluator.regular_expression import matches
 from evaluator.types import BOOLEAN, Kind, Type
-from handler.spark.catalyst_functions import FUNCTIONS, MOMENTS, TRANSPARENT
+from handler.spark.catalyst_functions import FUNCTIONS, MOMENTS, OF_DAYS, TRANSPARENT
 from handler.spark.catalyst_tree import CatalystNode, read_tree
 from handler.spark.catalyst_values import cast_of, literal_of, type_of
 
 __all__ = ["condition_of"]
 
 TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
-#: Nodes that a translated condition may have: a name used twice in each of many nested BETWEENs would double it.
-LARGEST_TREE = 200_000
+#: Nodes that a translated condition may have: what is nested and stands twice at each level would double it.
+LARGEST_TREE = 100_000
 
 _COMPARISONS = {"EqualTo": "=", "EqualNullSafe": "<=>", "LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">",
                 "GreaterThanOrEqual": ">="}
@@ -91,7 +91,7 @@ class _Translator:
                 stack.extend((child, False) for child in node.children)
                 continue
             parts = [self._done[id(child)] for child in node.children]
-            size = 1 + sum(part[1] for part in parts)
+            size = 1 + sum(part[1] * _copies(node, part[0]) for part in parts)
             if size > LARGEST_TREE:
                 self._done[id(node)] = Opaque("the condition is too large"), 1
             else:
@@ -129,10 +129,15 @@ class _Translator:
                 return Opaque(_undecided(node))
 
 
+def _copies(node: CatalystNode, part: Node) -> int:
+    """How often a part stands in what becomes of the node, at most: a condition as a value stands there twice."""
+    return 2 if isinstance(part, HudiExpression) and node.name not in ("And", "Or", "Not") else 1
+
+
 def _undecided(node: CatalystNode) -> str:
     if node.name in ("PythonUDF", "ScalaUDF", "HiveSimpleUDF", "HiveGenericUDF"):
         return "a user's function is not decided"
-    if "plan" in node.fields:
+    if "plan" in node.fields or node.name == "InSubquery":
         return "a subquery is not decided"
     return f"{node.name} is not decided"
 
@@ -333,7 +338,18 @@ def _call(node: CatalystNode, arguments: list[Operand]) -> Operand:
     name = FUNCTIONS[node.name]
     if name == "unix_timestamp" and len(arguments) == 2 and _is_moment(arguments[0]):
         arguments = arguments[:1]                                # the pattern is for texts
+    if name in OF_DAYS:
+        arguments = [_uncast(argument) for argument in arguments]
     return Call(name, tuple(arguments))
+
+
+def _uncast(operand: Operand) -> Operand:
+    """A timestamp without the cast to its day: the function takes the day itself."""
+    match operand:
+        case Cast(operand=inner, type=Type(kind=Kind.DATE)) if _is_moment(inner):
+            return inner
+        case _:
+            return operand
 
 
 def _is_moment(operand: Operand) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["FUNCTIONS", "MOMENTS", "TRANSPARENT"]
+__all__ = ["FUNCTIONS", "MOMENTS", "OF_DAYS", "TRANSPARENT"]
 
 #: class -> the function's SQL name. The arguments are the children, in their order.
 FUNCTIONS: Mapping[str, str] = {
@@ -26,6 +26,10 @@ FUNCTIONS: Mapping[str, str] = {
     "Lower": "lower", "Upper": "upper", "Length": "length", "StringTrim": "trim", "StringTrimLeft": "ltrim",
     "StringTrimRight": "rtrim", "Left": "left", "Substring": "substring", "Concat": "concat", "StringRepeat": "repeat",
 }
+
+#: Functions, by SQL name, that take the day of a timestamp; Spark casts it for them.
+OF_DAYS = frozenset(["year", "quarter", "month", "day", "dayofyear", "date_add", "date_sub", "datediff", "add_months",
+                     "last_day", "trunc"])
 
 #: Classes that give their only child's value: names, hints to the optimiser, and ``try_`` forms, whose errors are NULL.
 TRANSPARENT = frozenset(["Alias", "KnownNotNull", "KnownNullable", "TryEval"])

@@ -37,7 +37,7 @@ def missing_parts(items: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """For which nodes, by place, the JSON leaves a value out, and in which field of the JVM's object it is."""
     found = {}
     names = [_name(item) for item in items]
-    tangled = names.count(_WITH) > 1
+    tangled = names.count(_DEFINITION) > 1
     for place, (name, item) in enumerate(zip(names, items, strict=True)):
         if name == "Literal" and item.get("dataType") in _LITERALS_UNTOLD and item.get("value") is not None:
             found[place] = "value"
@@ -69,31 +69,46 @@ def _name(item: Mapping[str, Any]) -> str:
 
 
 def _without_names(root: CatalystNode) -> CatalystNode:
-    """The tree with each named expression put where its name stands.
+    """The tree with each named expression put where its name stands, from the innermost ``With`` outwards.
 
-    With one name in the whole tree there is no doubt which is meant; among more, ``exact`` gives their numbers. A name
-    whose expression is not found stays and will be unknown.
+    A ``With`` has what its names are used in, then the definitions, which cannot use them. Where there is one name
+    there is no doubt which is meant; else ``exact`` gives their numbers. A name that is not found stays, and is unknown.
     """
     nodes = _all_nodes(root)
-    definitions = [node for node in nodes if node.name == _DEFINITION]
-    if not definitions:
-        return root
-    if len(definitions) == 1:
-        only = definitions[0].children[0]
-        meant = {id(node): only for node in nodes if node.name == _REFERENCE}
-    else:
-        numbered = {node.exact: node.children[0] for node in definitions if node.exact is not None}
-        meant = {id(node): numbered[node.exact] for node in nodes
-                 if node.name == _REFERENCE and node.exact in numbered}
+    one_name = sum(node.name == _DEFINITION for node in nodes) == 1
+    meant: dict[int, CatalystNode] = {}
 
     def settled(node: CatalystNode) -> CatalystNode:
-        while node.name == _WITH or id(node) in meant:
-            node = node.children[0] if node.name == _WITH else meant[id(node)]
+        while id(node) in meant:
+            node = meant[id(node)]
         return node
 
-    for node in nodes:
+    for node in reversed(nodes):
         node.children = [settled(child) for child in node.children]
+        if node.name != _WITH or len(node.children) < 2:
+            continue
+        body, *definitions = node.children
+        if all(one.name == _DEFINITION and len(one.children) == 1 for one in definitions):
+            named = {None if one_name else one.exact: one.children[0] for one in definitions}
+            meant[id(node)] = _with_names_replaced(body, named, one_name)
     return settled(root)
+
+
+def _with_names_replaced(body: CatalystNode, named: Mapping[Any, CatalystNode], one_name: bool) -> CatalystNode:
+    """What uses the names, with their definitions in place; definitions are left as they are."""
+    def of(node: CatalystNode) -> CatalystNode | None:
+        number = None if one_name else node.exact
+        known = node.name == _REFERENCE and (one_name or number is not None)
+        return named.get(number) if known else None
+
+    seen = {id(body)}
+    stack = [body]
+    while stack:
+        node = stack.pop()
+        stack += [child for child in node.children if of(child) is None and id(child) not in seen]
+        seen.update(map(id, node.children))
+        node.children = [of(child) or child for child in node.children]
+    return of(body) or body
 
 
 def _all_nodes(root: CatalystNode) -> list[CatalystNode]:
