@@ -72,7 +72,7 @@ def _without_names(root: CatalystNode) -> CatalystNode:
     """The tree with each named expression put where its name stands, from the innermost ``With`` outwards.
 
     A ``With`` has what its names are used in, then the definitions, which cannot use them. Where there is one name
-    there is no doubt which is meant; else ``exact`` gives their numbers. A name that is not found stays, and is unknown.
+    there is no doubt which is meant; else ``exact`` gives their numbers. A name that is not found stays: it is unknown.
     """
     nodes = _all_nodes(root)
     one_name = sum(node.name == _DEFINITION for node in nodes) == 1
