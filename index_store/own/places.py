@@ -1,8 +1,8 @@
 """Where the indexes of a table are.
 
     <table>/.sargo/<name>            the default
-    any other folder                 for a table that is only read; named by --path, or by the option sargo.index.paths of
-                                     the table's catalog entry, which names folders, separated by commas
+    any other folder                 for a table that is only read; named by --path, or by the option sargo.index.paths
+                                     of the table's catalog entry, which names folders, separated by commas
 
 Names that begin with a dot are none of a table's data to Hudi, Hive and Spark.
 """

@@ -201,7 +201,7 @@ def test_an_index_that_was_dropped_meanwhile_stays_dropped(late, folder, table_a
             drop(at)
             yield from batches[1:] if late else batches
 
-    with pytest.raises(TableError, match="dropped meanwhile|cannot be written|no such file"):
+    with pytest.raises(TableError, match=r"dropped meanwhile|cannot be written|no such file"):
         refresh(at, open_table(table_and_index[0]), Dropping())
     assert not version_files(at)
 
@@ -211,7 +211,7 @@ def test_files_that_vacuum_took_from_a_slow_builder_are_missed_before_they_are_n
     said = answers(OwnIndex.open(at))
 
     class Slow(Folder):
-        def write_version(self, number, data):
+        def write_version(self, *_):
             raise AssertionError("it must not come to that")
 
         def exists(self, file):

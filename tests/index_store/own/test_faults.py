@@ -1,4 +1,4 @@
-"""A process that dies at any step of any operation leaves the last good version, and nothing that vacuum cannot remove."""
+"""A process that dies at any step of any operation leaves the last good version, and no more than vacuum removes."""
 
 from __future__ import annotations
 
@@ -77,15 +77,15 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
     "create": lambda folder, table: create(folder, open_table(table), DEFINITION, Toy()),
     "refresh": lambda folder, table: refresh(folder, open_table(table), Toy()),
     "full refresh": lambda folder, table: refresh(folder, open_table(table), Toy(), full=True),
-    "optimize": lambda folder, table: optimize(folder),
-    "vacuum": lambda folder, table: vacuum(folder, timedelta(0)),
-    "drop": lambda folder, table: drop(folder),
+    "optimize": lambda folder, _: optimize(folder),
+    "vacuum": lambda folder, _: vacuum(folder, timedelta(0)),
+    "drop": lambda folder, _: drop(folder),
 }
 
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda path: None)
+    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,8 @@ def test_an_error_of_the_disk_is_told_and_nothing_is_left(table_and_index, tmp_p
 
     class FullDisk(Folder):
         def publish(self, temporary, file):
+            assert temporary.exists()
+
             def write():
                 raise OSError(28, "No space left on device")
             return self.storage.change(file, write)

@@ -23,7 +23,7 @@ from tests.index_store.snapshots.rewinding import commit_by_commit
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda path: None)
+    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
 
 
 def carried_over_every_commit(path: Path, folders: Path) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""A builder that knows little of a file: how many rows or bytes it has. Enough to tell whether the right one is kept."""
+"""A builder that knows little of a file: how many rows it has, or its digest. Enough to tell files apart."""
 
 from __future__ import annotations
 
