@@ -101,8 +101,10 @@ class DistributedTable(OpenTable):
             state = place.state(self.table)
             stored = None if state is None else StoredSlices.find(states.below(state))
             if stored is None:
-                [state] = self._run([partial(write_slices, place)])
-                stored = StoredSlices.find(states.below(state))
+                [written] = self._run([partial(write_slices, place)])
+                if written != (state or written):
+                    raise TableError(place.path, "the table changed while its slices were listed: open it again")
+                stored = StoredSlices.find(states.below(written))
             if stored is None:
                 raise TableError(place.folder.path, "what executors write here cannot be read by the driver")
             found = _DistributedAt(_slices_of(stored, _Items(stored)), (), run=self._run, table=self.table, place=place,

@@ -127,6 +127,15 @@ def test_statistics_of_a_table_that_changed_meanwhile_are_not_kept(place, tmp_pa
     assert "the table changed" in plan.reasons[0].text
 
 
+def test_slices_of_another_state_than_the_driver_opened_are_not_used(place, tmp_path):
+    folder = unpack("1.1.1_main_cow", tmp_path / "table")
+    table = DistributedTable(travelling, place(folder))
+    properties = folder / ".hoodie" / "hoodie.properties"
+    properties.write_text(properties.read_text() + "\nhoodie.some.setting=changed\n")
+    with pytest.raises(TableError, match="open it again"):
+        prune(table, "i > 100", "spark")
+
+
 def test_a_damaged_file_skips_nothing(place, tmp_path):
     folder = unpack("1.1.1_main_cow", tmp_path / "table")
     assert len(prune(DistributedTable(travelling, place(folder)), "i > 100", "spark").kept) < 14
