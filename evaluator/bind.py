@@ -206,7 +206,7 @@ class _Binder:
             return comparison, _lookup_of_result(comparison, [interval.lo]) if is_key else None
         test = against_column(op, operand, to_ordinals(interval, operand.type))
         is_key = op in ("=", "<=>") and interval.is_point and not interval.null and _has_one_form(operand.type)
-        is_key = is_key and not isinstance(interval.lo, Fraction)
+        is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
     def _in_domain_of(self, operand: BoundOperand,
@@ -411,8 +411,10 @@ def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> L
 
 
 def _has_one_form(of: Type) -> bool:
-    """True when equal values are the same value, so that a key or a hash of it can be looked up."""
-    return of.kind.is_integer or of.kind in (Kind.STRING, Kind.VARCHAR, Kind.DATE, Kind.BOOLEAN)
+    """True when equal values are the same value, but for the two zeros, so that a key or a hash of it can be looked
+    up.
+    """
+    return of.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
 
 
 def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand:

@@ -65,7 +65,7 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
     elif kind is not Kind.DOUBLE or type(value) is not float or not math.isfinite(value) or value == 0.0:
         return None  # NaN, infinity and the two zeros are compared differently by engines
     test = Comparison(op, BoundColumn(field, of), BoundConstant(None, Interval(value, value, False, True), of))
-    lookup = Lookup(field, (value,)) if op in ("=", "<=>") and kind is not Kind.DOUBLE else None
+    lookup = Lookup(field, (value,)) if op in ("=", "<=>") else None
     return BoundLeaf(leaf, test, (field.name,), None, lookup), field
 
 

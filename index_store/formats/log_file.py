@@ -24,7 +24,7 @@ __all__ = ["AVRO_DATA", "CDC", "COMMAND", "DELETE", "HFILE_DATA", "PARQUET_DATA"
 
 COMMAND, DELETE, AVRO_DATA, HFILE_DATA, PARQUET_DATA, CDC = 0, 1, 3, 4, 5, 6
 _MAGIC = b"#HUDI#"
-_INSTANT_TIME, _TARGET_INSTANT_TIME, _SCHEMA = 0, 1, 2
+_INSTANT_TIME, _TARGET_INSTANT_TIME, _SCHEMA, _IS_PARTIAL = 0, 1, 2, 7
 _LONG = struct.Struct(">q")
 _INTS = struct.Struct(">ii")
 _KNOWN_TYPES = range(7)
@@ -35,7 +35,7 @@ _HEAD_SIZE, _LARGEST_HEAD = 4096, 1 << 24
 class LogBlock:
     """One block. ``instant`` is the one that wrote it, ``target`` the one that a rollback command takes back.
 
-    ``schema``: the Avro schema of a data block's records, as JSON text.
+    ``schema``: the Avro schema of a data block's records, as JSON text. ``is_partial``: they are partial updates.
     """
 
     type: int
@@ -43,6 +43,7 @@ class LogBlock:
     target: str
     content: bytes
     schema: str = ""
+    is_partial: bool = False
 
 
 def read_log_blocks(data: bytes) -> list[LogBlock]:
@@ -54,7 +55,8 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
     while position < len(data):
         kind, header, start, length, position = _block(data, position)
         blocks.append(LogBlock(kind, header.get(_INSTANT_TIME, ""), header.get(_TARGET_INSTANT_TIME, ""),
-                               data[start:start + length], header.get(_SCHEMA, "")))
+                               data[start:start + length], header.get(_SCHEMA, ""),
+                               header.get(_IS_PARTIAL, "").lower() == "true"))
     return blocks
 
 

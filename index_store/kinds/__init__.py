@@ -17,6 +17,7 @@ def registered_kinds() -> tuple[MakeKind, ...]:
     from index_store.kinds.partition_values import make as partition_values
     from index_store.kinds.record_index import make as record_index
     from index_store.kinds.secondary_index import make as secondary_index
+    from index_store.own.kind import make as own_sketches
 
-    return (partition_values, column_stats, bucket, record_index, secondary_index, bloom_filters,
+    return (partition_values, column_stats, own_sketches, bucket, record_index, secondary_index, bloom_filters,
             expression_index, key_filters)

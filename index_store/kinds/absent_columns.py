@@ -34,7 +34,7 @@ from index_store.timeline import Timeline
 if TYPE_CHECKING:
     from index_store.table import Table
 
-__all__ = ["CommitSchemas", "with_absent_columns"]
+__all__ = ["CommitSchemas", "reads_as_null", "with_absent_columns"]
 
 #: How many commits are read to see when a column was added, and for how many seconds.
 COMMIT_LIMIT = 256
@@ -44,7 +44,7 @@ COMMIT_SECONDS = 1.0
 def with_absent_columns(rows: FileStatistics, column: Field, files: SliceFiles, deleted: npt.NDArray[np.intp],
                         table: Table, renamed: frozenset[str], commits: CommitSchemas) -> FileStatistics:
     """Add a row of nothing but NULL for each base file without a record that was written without the column."""
-    if not _reads_as_null(column, table, renamed):
+    if not reads_as_null(column, table, renamed):
         return rows
     missing = np.ones(len(files.paths), np.bool_)
     missing[rows.place] = False
@@ -125,7 +125,7 @@ def _rows_by_footer(path: str, column: str, table: Table) -> int | None:
     return int(footer.num_rows)
 
 
-def _reads_as_null(column: Field, table: Table, renamed: frozenset[str]) -> bool:
+def reads_as_null(column: Field, table: Table, renamed: frozenset[str]) -> bool:
     """Whether a file without the column has only NULL for it."""
     name = column.name
     parents = {name[:end] for end in range(len(name) + 1) if end == len(name) or name[end] == "."}

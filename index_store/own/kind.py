@@ -1,0 +1,216 @@
+"""Our own indexes as an index kind: what their sketches say of a table's slices (C4, C5, C6).
+
+The indexes (``own.places``) know files, not slices, and files never change: so an index of any instant serves any
+other. A file that came after the last refresh, a log file that was appended to since, and a file whose row
+cannot be used are not known, and their slices are read (hybrid scan). Nothing is read before a column is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.bounds import Trust
+from evaluator.columns import ColumnStatistics
+from evaluator.leaves import Lookup
+from evaluator.needs import Needs
+from evaluator.schema import Field
+from evaluator.sources import Source
+from evaluator.types import Kind
+from index_store.errors import StatsError, TableError, naming_column
+from index_store.kinds.absent_columns import reads_as_null
+from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
+from index_store.kinds.slice_union import SliceFiles
+from index_store.merge_rule import merges_to_stored_values
+from index_store.own.definition import SKETCHES
+from index_store.own.own_index import OwnIndex
+from index_store.own.places import DIRECTORY, OTHERS, indexes_of
+from index_store.own.sketching import ROWS, Plan, Target
+from index_store.own.slice_parts import KnownColumn
+from index_store.own.told import pieces_of
+from index_store.schema_history import read_name_history
+
+if TYPE_CHECKING:
+    from index_store.file_slices import FileSlices
+    from index_store.table import Table
+
+__all__ = ["OwnSketches", "make"]
+
+Mask = npt.NDArray[np.bool_]
+#: How many log files of a version 6 table are looked at to see whether they were appended to.
+LOG_LIMIT = 256
+
+
+def make(table: Table, slices: FileSlices) -> OwnSketches | None:
+    """The kind, if the table may have an index of its own."""
+    return OwnSketches(table, slices) if table.options.get(OTHERS) or table.storage.exists(DIRECTORY) else None
+
+
+class OwnSketches:
+    """All indexes of sketches of a table. Each is opened when something is first asked that it may know."""
+
+    name = "own_index"
+
+    def __init__(self, table: Table, slices: FileSlices) -> None:
+        self._table = table
+        self._slices = slices
+        self._known: dict[tuple[str, bool], list[KnownColumn]] = {}
+        self._statistics: dict[str, ColumnStatistics | None] = {}
+
+    def needs(self, asked: Needs) -> Needs:
+        """Everything about the columns that some index has."""
+        def has(column: Field) -> bool:
+            return any(index.target(column.name) is not None for index in self._indexes)
+
+        return Needs(bounds=tuple([one for one in asked.bounds if has(one)]),
+                     nulls=tuple([one for one in asked.nulls if has(one)]),
+                     keys=tuple([one for one in asked.keys if not one.function and has(one.column)]))
+
+    def answer(self, needs: Needs) -> Source:
+        """Statistics of the columns; filters are looked into when the evaluator asks for values."""
+        found = {column.name: statistics for column in needs.columns
+                 if (statistics := self.statistics(column)) is not None}
+        return Source(self.name, found, self.may_hold)
+
+    def statistics(self, column: Field) -> ColumnStatistics | None:
+        """The statistics of a column, None when no index has it. Raises StatsError."""
+        if column.name not in self._statistics:
+            known = self._of(column)
+            if not known:
+                self._statistics[column.name] = None
+            elif self._is_reused(column):
+                self._statistics[column.name] = ColumnStatistics.unknown(column.type, len(self._slices), Trust.RENAMED)
+            else:
+                found = [one.statistics(self._files, custom_merge=self._custom_merge) for one in known if one.pieces]
+                self._statistics[column.name] = max(found, key=_worth) if found else ColumnStatistics.unknown(
+                    column.type, len(self._slices), Trust.NO_RECORD)
+        return self._statistics[column.name]
+
+    def may_hold(self, lookup: Lookup, candidates: Mask) -> Mask | None:
+        """False for the slices none of whose files has one of the values, by the filters of all files."""
+        del candidates                                        # all filters are looked into at once
+        column = lookup.column
+        if lookup.function or self._is_reused(column):
+            return None
+        found: Mask | None = None
+        for known in self._of(column, filters=True):
+            said = known.may_hold(lookup.values, self._files, custom_merge=self._custom_merge)
+            if said is not None:
+                found = said if found is None else found & said
+        return found
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """How many slices have usable statistics of each column that an index has, or filters if these are more."""
+        n = len(self._slices)
+        known = {}
+        for column in columns:
+            statistics = self.statistics(column)
+            if statistics is not None:
+                known[column.name] = column_coverage(statistics)
+                filtered = max((one.filtered(self._files, custom_merge=self._custom_merge)
+                                for one in self._of(column, filters=True)), default=0)
+                if filtered > known[column.name].usable:
+                    counts = {Trust.OK: filtered, Trust.NO_RECORD: n - filtered}
+                    known[column.name] = ColumnCoverage(filtered, {why: m for why, m in counts.items() if m})
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _indexes(self) -> tuple[_Index, ...]:
+        found = []
+        for place in indexes_of(self._table):
+            if place.index is None:
+                raise StatsError(place.folder.path, "", place.fault)
+            if place.index.definition.kind == SKETCHES:
+                found.append(_Index(place.index, self._table))
+        return tuple(found)
+
+    @cached_property
+    def _files(self) -> SliceFiles:
+        return SliceFiles.of(self._slices)
+
+    @cached_property
+    def _custom_merge(self) -> bool:
+        return not merges_to_stored_values(self._table.properties)
+
+    def _is_reused(self, column: Field) -> bool:
+        return column.name in read_name_history(self._table.storage).reused
+
+    def _of(self, column: Field, *, filters: bool = False) -> list[KnownColumn]:
+        """What each index that has the column knows of the slices' files: statistics, or filters. Read once."""
+        key = column.name, filters
+        if key not in self._known:
+            found = (index.read(column, self._files, filters=filters) for index in self._indexes)
+            self._known[key] = [] if column.type.kind is Kind.OTHER else [one for one in found if one is not None]
+        return self._known[key]
+
+
+def _worth(statistics: ColumnStatistics) -> tuple[int, int]:
+    """How many slices have parts, and how many have bounds."""
+    parts = 0 if statistics.parts is None else len(np.unique(statistics.parts.slice_of))
+    return parts, int((statistics.lo_known | statistics.hi_known | ~statistics.may_be_value).sum())
+
+
+class _Index:
+    """One index and the table that it is of."""
+
+    def __init__(self, index: OwnIndex, table: Table) -> None:
+        self._index = index
+        self._table = table
+        self._plan = Plan.of((entry.on, entry.sketch) for entry in index.definition.entries)
+        self._places: npt.NDArray[np.intp] | None = None
+
+    def target(self, name: str) -> Target | None:
+        """What is sketched of a column."""
+        return next((target for target in self._plan.targets if target.on == name), None)
+
+    def read(self, column: Field, files: SliceFiles, *, filters: bool) -> KnownColumn | None:
+        """What is known of a column, or what its filters are; None when the index has none. Raises StatsError."""
+        target = self.target(column.name)
+        if target is None or (filters and not any(one.is_filter for one in target.sketches)):
+            return None
+        target = Target(target.on, tuple([one for one in target.sketches if one.is_filter is filters]))
+        names = read_name_history(self._table.storage)
+        absent_is_null = reads_as_null(column, self._table, names.renamed)
+        unit = self._table.columns.units.get(column.name, "")
+        found = []
+        with naming_column(self._index.folder.path, column.name):
+            places = self._places_of_rows(files)
+            for part in self._index.statistics([ROWS, *(field.name for field in target.fields)]):
+                wanted = places[part.place] >= 0
+                if not wanted.any():
+                    continue
+                columns = part.columns if wanted.all() else part.columns.filter(wanted)
+                pieces = pieces_of(part.place[wanted], columns, target, column, unit, absent_is_null=absent_is_null)
+                found += [(places[piece.rows], piece) for piece in pieces]
+        return KnownColumn(column, found)
+
+    def _places_of_rows(self, files: SliceFiles) -> npt.NDArray[np.intp]:
+        """The place of each file that the index knows among the files of the slices, -1 for the others."""
+        if self._places is None:
+            rows = self._index.find(files.paths)
+            if self._table.version < 8:
+                rows = self._without_grown_logs(rows, files)
+            self._places = np.full(self._index.files.num_rows, -1, np.intp)
+            known = np.flatnonzero(rows >= 0)
+            self._places[rows[known]] = known
+        return self._places
+
+    def _without_grown_logs(self, rows: npt.NDArray[np.int64], files: SliceFiles) -> npt.NDArray[np.int64]:
+        """Version 6 may append to a log file: then the index knows a part of it."""
+        rows = rows.copy()
+        sizes = self._index.files["size"].to_numpy()
+        logs = np.flatnonzero(files.is_log & (rows >= 0)).tolist()
+        rows[logs[LOG_LIMIT:]] = -1
+        for place in logs[:LOG_LIMIT]:
+            try:
+                with self._table.storage.input_file(files.paths[place]) as stream:
+                    same = stream.size() == sizes[rows[place]]
+            except (TableError, OSError):
+                same = False
+            if not same:
+                rows[place] = -1
+        return rows

@@ -1,0 +1,70 @@
+"""``partition``: the one value that all rows of a file have, for columns that files are divided by.
+
+A file with one value is a partition of that column, whether the table says so or not: ``region`` where each file is of
+one region. Stored is that value, or nothing when there are two. With NULL beside it, the value and NULL are the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told
+from index_store.own.sketches.value_list import MOST_BYTES, ValueList, bounds_of_parts
+from index_store.own.sketches.values import decoded
+
+__all__ = ["Partition", "make"]
+
+
+def make(options: Mapping[str, str]) -> Sketch:
+    """``partition`` has no options."""
+    if options:
+        raise ValueError(f"partition has no option {', '.join(options)}")
+    return Partition()
+
+
+class Partition(ValueList):
+    """The only value of a file."""
+
+    name = "partition"
+    fields = (pa.field("value", pa.large_binary()), pa.field("many", pa.bool_()))
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.text = "partition"
+
+    def collect(self) -> _Collector:  # type: ignore[override]
+        return _Collector()
+
+    def tell(self, stored: Stored) -> Told:
+        values, many = stored.columns["value"], stored.columns["many"]
+        file = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False)).astype(np.intp)
+        points = decoded(pc.drop_null(values), stored.type)
+        sure = ~np.isnan(points) if stored.type.kind.is_fractional else np.ones(len(file), np.bool_)
+        parts = FileParts(file, FileBounds(points, points, sure, sure),
+                          pc.equal(many, False).fill_null(False).to_numpy(zero_copy_only=False))
+        return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
+
+
+class _Collector:
+    def __init__(self) -> None:
+        self._value: bytes | None = None
+        self._many = False
+
+    def add(self, batch: Batch) -> None:
+        if self._many:
+            return
+        found = batch.distinct_bytes
+        if not len(found):
+            return
+        value = found[0].as_py()
+        self._many = (batch.is_rounded or len(found) > 1 or len(value) > MOST_BYTES
+                      or (self._value is not None and value != self._value))
+        self._value = value
+
+    def stored(self) -> Mapping[str, Any]:
+        return {"value": None if self._many else self._value, "many": self._many}

@@ -1,0 +1,89 @@
+"""C1 for every sketch: whatever rows a Parquet file has, the outcome that its sketches give holds every row's value."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.errors import UnsupportedError
+from evaluator.evaluate import Source, evaluate
+from evaluator.expression import column_names
+from evaluator.reference import value_of
+from evaluator.semantics import ENGINES, Semantics
+from index_store.own.sketching import Plan
+from tests.evaluator.strategies import SCHEMA, TYPES, leaves
+from tests.index_store.own.parquet_rows import (
+    SKETCHES,
+    awkward_files,
+    known_columns,
+    one_unit,
+    possible,
+    slice_files,
+    write_parquet,
+)
+
+COLUMNS = list(TYPES)
+UNITS = {"us": "micros", "ms": "millis", "ns": "nanos"}
+FIELDS = {field.name: field for field in SCHEMA}
+_COUNT = itertools.count()
+
+
+def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[str, ...], forms: st.SearchStrategy
+          ) -> None:
+    expression = data.draw(forms)
+    columns = column_names(expression)
+    unit = data.draw(st.sampled_from(list(UNITS)))
+    files = [one_unit(data.draw(awkward_files(columns)), columns, unit) for _ in range(data.draw(st.integers(1, 4)))]
+    slice_of = sorted(data.draw(st.integers(0, len(files) - 1)) for _ in files)
+    slice_of = [sorted(set(slice_of)).index(one) for one in slice_of]
+    folder = root / str(next(_COUNT))
+    folder.mkdir()
+    for j, file in enumerate(files):
+        write_parquet(folder / f"{j}.parquet", file.rows, columns, unit, data.draw(st.integers(1, 4)))
+    entries = [(name, text) for name in columns
+               for text in {parsed.partition("(")[0]: parsed for parsed in possible(texts, TYPES[name])}.values()]
+    if not entries:
+        return
+    places = slice_files(slice_of)
+    known = known_columns(folder, len(files), Plan.of(entries), FIELDS, UNITS[unit])
+    statistics = {name: one.statistics(places, custom_merge=False) for name, one in known.items()}
+
+    def may_hold(lookup, candidates):
+        return None if lookup.function or lookup.column.name not in known else known[lookup.column.name].may_hold(
+            lookup.values, places, custom_merge=False)
+
+    found = evaluate(bind(expression, SCHEMA, semantics), places.slices,
+                     [Source("own_index", statistics, may_hold)]).outcomes
+    for file, of in zip(files, slice_of, strict=True):
+        for row in file.rows:
+            try:
+                value = value_of(expression, row, SCHEMA, semantics)
+            except UnsupportedError:
+                continue
+            got = int(found[of])
+            assert got & outcome.of_value(value), f"{expression} is {value} on {row}, but {outcome.describe(got)}"
+
+
+@pytest.mark.parametrize("sketch", SKETCHES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_is_in_the_outcome_of_one_sketch(
+        sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    columns = [name for name in COLUMNS if possible([sketch], TYPES[name])]
+    semantics = Semantics.named(data.draw(st.sampled_from(ENGINES)), "UTC")
+    check(data, semantics, tmp_path_factory.mktemp("files"), (sketch,), leaves(columns))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
+        engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    chosen = data.draw(st.permutations(SKETCHES))
+    check(data, Semantics.named(engine, "UTC"), tmp_path_factory.mktemp("files"), tuple(chosen), leaves(COLUMNS))
