@@ -1,4 +1,4 @@
-"""The command line: decode, inspect, files, prune, explain, cache, demo; serve and doctor are elsewhere.
+"""The command line: decode, inspect, files, prune, explain, demo; cache, index, sql, serve, doctor are elsewhere.
 
 Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
 ``--json`` stdout holds one JSON document and nothing else.
@@ -28,12 +28,16 @@ from handler.cache_command import command as cache_command
 from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
 from handler.filters import is_hive_filter
+from handler.index_command import command as index_command
+from handler.index_command import sql_command
 from handler.json_text import json_text
 from handler.listing_report import report_files
 from handler.listing_view import show_files
 from handler.plan_view import show_plan
 from handler.planner import prune
 from handler.sql import Engine, SqlError, parse
+from handler.table_options import storage_options as with_storage_options
+from handler.table_options import table_options as with_table_options
 from handler.table_report import TableReport, report_table
 from handler.table_view import show_table
 from handler.tables import open_table
@@ -159,26 +163,6 @@ def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | 
     return sarg.decode(_hive_bytes(hive_filter)), engine or "hive"
 
 
-def _read_table_options(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    del context
-    pairs = [text.partition("=") for text in given]
-    wrong = [name for name, equals, _ in pairs if not (name and equals)]
-    if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is not KEY=VALUE", param=parameter)
-    return {name: value for name, _, value in pairs}
-
-
-_table_options = click.option("--table-option", "table_options", metavar="KEY=VALUE", multiple=True,
-                              callback=_read_table_options,
-                              help="What only the table's catalog entry says of it: hoodie.index.type=BUCKET, ...")
-
-
-_storage_options = click.option("--storage-option", "storage_options", metavar="KEY=VALUE", multiple=True,
-                                callback=_read_table_options,
-                                help="What the file system needs: region=..., endpoint=..., anonymous=true, ...; keys "
-                                     "rather in the environment, where other users do not see them.")
-
-
 def _pruning_options(command: Callable[..., None]) -> Any:
     options: list[Callable[[Any], Any]] = [
         click.argument("table"),
@@ -187,8 +171,8 @@ def _pruning_options(command: Callable[..., None]) -> Any:
         click.option("--engine", type=click.Choice(ENGINES),
                      help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
         click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
-        _table_options,
-        _storage_options,
+        with_table_options,
+        with_storage_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
         click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -227,8 +211,8 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 @main.command()
 @click.argument("table")
 @click.option("--as-of", metavar="INSTANT", help="Look at the table as of this instant or date.")
-@_table_options
-@_storage_options
+@with_table_options
+@with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def inspect(table: str, as_of: str | None, table_options: dict[str, str], storage_options: dict[str, str],
             as_json: bool) -> None:
@@ -246,7 +230,7 @@ def inspect(table: str, as_of: str | None, table_options: dict[str, str], storag
 @click.argument("table")
 @click.option("--partition", metavar="PATH", help="Show the files of this partition, such as dt=2026-01-01.")
 @click.option("--as-of", metavar="INSTANT", help="Show the files of the slices of this instant or date only.")
-@_storage_options
+@with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def files(table: str, partition: str | None, as_of: str | None, storage_options: dict[str, str], as_json: bool) -> None:
     """List a table's partitions, or the files of one, from the metadata table: no directory is listed."""
@@ -316,6 +300,8 @@ def demo(keep: Path | None) -> None:
 
 
 main.add_command(cache_command)
+main.add_command(index_command)
+main.add_command(sql_command)
 main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
                             "Answer Hive over Thrift which of the files it listed may be skipped."))
 main.add_command(_Elsewhere("report", "handler.report_command", "sidecar",

@@ -1,0 +1,214 @@
+"""What the commands and statements about indexes do: which index is meant, what it is to hold, who builds it.
+
+Columns are looked up in the table's schema, so that a name that is misspelt is an error and no index without a use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from evaluator.errors import SargoError, UnsupportedError
+from index_store import Table, TableError, open_table
+from index_store.own.builder import Builder, MakeBuilder, Progress
+from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
+from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
+from index_store.own.local_build import build_locally
+from index_store.own.own_index import OwnIndex
+from index_store.own.places import DIRECTORY, Place, folder_of, indexes_of
+from index_store.own.sketches import SKETCHES as KNOWN_SKETCHES
+from index_store.own.sketches import parse_sketch
+from index_store.own.table_files import table_files
+
+__all__ = ["DEFAULT_SKETCH", "IndexWork", "IndexWorkError", "Report", "Staleness", "staleness"]
+
+DEFAULT_SKETCH = "min_max"
+_SPARK_BUILD = "index_store.own.spark_build"
+
+
+class IndexWorkError(SargoError):
+    """What was asked for cannot be done with this table and its indexes; it says what can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done with one index: what changed, or what was removed, or neither when nothing was to be done.
+
+    ``unread`` are files of which no statistics could be made, and why.
+    """
+
+    name: str
+    folder: str
+    change: Change | None = None
+    removed: Removed | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """How far a table is ahead of an index: files that it does not know, which are read, and files that are gone."""
+
+    unknown: int
+    gone: int
+
+
+@dataclass(frozen=True)
+class IndexWork:
+    """Work on the indexes of the table at a path. ``path``: the folder of the index, if it is not beside the data."""
+
+    table_path: str
+    path: str = ""
+    table_options: Mapping[str, str] = field(default_factory=dict)
+    storage_options: Mapping[str, str] = field(default_factory=dict)
+    spark: bool = False
+    progress: Progress | None = None
+
+    def open(self) -> Table:
+        """The table. Raises TableError."""
+        return open_table(self.table_path, options=self.table_options, storage_options=self.storage_options)
+
+    def places(self, table: Table) -> list[Place]:
+        """Every index of the table."""
+        return indexes_of(table, [self.path] if self.path else [], self.storage_options)
+
+    def create(self, on: Sequence[str], using: Sequence[str], name: str = "", *, if_needed: bool = False) -> Report:
+        """Make an index of every one of these sketches (or of one kind) of every one of these columns."""
+        return self.create_of([(column, sketch) for column in on for sketch in using or (DEFAULT_SKETCH,)], name,
+                              if_needed=if_needed)
+
+    def create_of(self, uses: Sequence[tuple[str, str]], name: str = "", *, if_needed: bool = False) -> Report:
+        """The same of pairs of a column and a sketch."""
+        table = self.open()
+        entries = tuple(_entry(table, on, sketch) for on, sketch in uses)
+        try:
+            definition = Definition(name or _name_of(entries), entries)
+            folder = folder_of(table, definition.name, self.path, self.storage_options)
+        except ValueError as error:
+            raise IndexWorkError(str(error)) from error
+        if if_needed and any(one.name == definition.name for one in self.places(table)):
+            return Report(definition.name, folder.path)
+        making = _Making(self._make_builder())
+        change = create(folder, table, definition, making, self.progress)
+        return Report(definition.name, folder.path, change, None, making.failed)
+
+    def refresh(self, name: str = "", *, full: bool = False) -> list[Report]:
+        """Bring an index up to date, or all of them."""
+        table = self.open()
+        found = []
+        for place in self._chosen(table, name):
+            making = _Making(self._make_builder())
+            change = refresh(place.folder, table, making, full=full, progress=self.progress)
+            found.append(Report(place.name, place.folder.path, change, None, making.failed))
+        return found
+
+    def optimize(self, name: str = "") -> list[Report]:
+        """Put the statistics of an index together, or of all."""
+        return [Report(place.name, place.folder.path, optimize(place.folder, self.progress))
+                for place in self._chosen(self.open(), name)]
+
+    def vacuum(self, name: str = "", retention: timedelta | None = None) -> list[Report]:
+        """Remove what no version needs that is younger than the retention, of an index or of all."""
+        return [Report(place.name, place.folder.path, None,
+                       vacuum(place.folder) if retention is None else vacuum(place.folder, retention))
+                for place in self._chosen(self.open(), name)]
+
+    def drop(self, name: str = "", *, if_needed: bool = False) -> Report:
+        """Remove one index."""
+        table = self.open()
+        if if_needed and not any(one.name == name for one in self.places(table)):
+            return Report(name, "")
+        place = self.one(table, name)
+        return Report(place.name, place.folder.path, None, drop(place.folder))
+
+    def one(self, table: Table, name: str) -> Place:
+        """The index of a name, or the only one, also one that cannot be read. Raises IndexWorkError otherwise."""
+        found = self._named(table, name)
+        if len(found) != 1:
+            raise IndexWorkError(f"{table.path} has {len(found)} indexes, say which one: "
+                                 f"{', '.join(one.name for one in found)}")
+        return found[0]
+
+    def _chosen(self, table: Table, name: str) -> list[Place]:
+        """The index of a name, or all of them; each can be read. Raises TableError for one that cannot."""
+        found = self._named(table, name)
+        broken = next((one for one in found if one.index is None), None)
+        if broken is not None:
+            raise TableError(broken.folder.path, broken.fault)
+        return found
+
+    def _named(self, table: Table, name: str) -> list[Place]:
+        places = self.places(table)
+        if self.path:
+            place = folder_of(table, "", self.path, self.storage_options).path
+            places = [one for one in places if one.folder.path == place]
+        found = [one for one in places if not name or one.name == name]
+        if found:
+            return found
+        if places:
+            raise IndexWorkError(f"{table.path} has no index {name}, but {', '.join(one.name for one in places)}")
+        raise IndexWorkError(f"there is no index of {table.path} in {self.path or DIRECTORY}: make one with "
+                             f"'sargo index create'{'' if self.path else ', or say with --path where it is'}")
+
+    def _make_builder(self) -> MakeBuilder:
+        if not self.spark:
+            return build_locally
+        try:
+            found: MakeBuilder = importlib.import_module(_SPARK_BUILD).build_with_spark
+        except ModuleNotFoundError as error:
+            if error.name == _SPARK_BUILD:
+                raise UnsupportedError("building with Spark is not there yet: leave out --spark") from error
+            raise UnsupportedError(f"building with Spark needs {error.name}: pip install 'sargo[spark]'") from error
+        return found
+
+
+class _Making:
+    """Makes builders, and remembers which files they could not read."""
+
+    def __init__(self, make: MakeBuilder) -> None:
+        self._make = make
+        self._made: list[Builder] = []
+
+    def __call__(self, table: Table, definition: Definition) -> Builder:
+        self._made.append(self._make(table, definition))
+        return self._made[-1]
+
+    @property
+    def failed(self) -> dict[str, str]:
+        return {path: why for one in self._made for path, why in getattr(one, "failed", {}).items()}
+
+
+def staleness(table: Table, index: OwnIndex) -> Staleness:
+    """How far the table is ahead of the index."""
+    files, _ = table_files(table)
+    known = index.find(files.column("path"), files.column("size").to_numpy()) >= 0
+    return Staleness(int((~known).sum()), index.files.num_rows - int(known.sum()))
+
+
+def _entry(table: Table, on: str, sketch: str) -> Entry:
+    """A column as the table names it, and a sketch that its type can have."""
+    if sketch.strip().lower().startswith(SECONDARY_INDEX):
+        raise UnsupportedError(f"secondary_index is not there yet: use one of {', '.join(KNOWN_SKETCHES)}, such as "
+                               f"bloom_filter, which finds the files that hold a value of {on}")
+    parsed = parse_sketch(sketch)
+    column = table.schema.resolve(on, case_sensitive=False)
+    if column is None:
+        if re.search(r"[()+*/%' -]", on):
+            raise UnsupportedError(f"indexes of expressions such as {on} are not there yet: name a column")
+        near = difflib.get_close_matches(on, [one.name for one in table.schema], 1)
+        raise IndexWorkError(f"{table.path} has no column {on}" + (f": do you mean {near[0]}?" if near else ""))
+    why = parsed.why_not(column.type)
+    if why:
+        raise IndexWorkError(f"{parsed.name} of {on}: {why}")
+    return Entry(column.name, parsed.text)
+
+
+def _name_of(entries: Sequence[Entry]) -> str:
+    """A name for an index that was given none: its columns."""
+    names = dict.fromkeys(one.on for one in entries)
+    return re.sub(r"\W+", "_", "_".join(names), flags=re.ASCII).strip("_")[:100] or "index"
+
+
