@@ -89,6 +89,11 @@ class Plan:
         return pa.schema([pa.field(FILE_ID, pa.int32(), False), pa.field(ROWS, pa.int64()),
                           *(field for target in self.targets for field in target.fields)])
 
+    @property
+    def entries(self) -> tuple[tuple[str, str], ...]:
+        """What ``of`` makes the same plan of."""
+        return tuple((target.on, sketch.text) for target in self.targets for sketch in target.sketches)
+
     @cached_property
     def from_footers(self) -> tuple[str, ...]:
         """The columns for which a footer can be enough."""

@@ -1,0 +1,55 @@
+"""An index that Spark's workers built is the one that this process builds: the same bytes, the same answers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from handler import open_table, prune
+from index_store.own.builder import NewFiles
+from index_store.own.definition import Definition, Entry
+from index_store.own.life_cycle import create
+from index_store.own.local_build import build_locally
+from index_store.own.own_index import OwnIndex
+from index_store.own.places import folder_of
+from index_store.own.sketches import parse_sketch
+from index_store.own.spark_build import build_on
+from tests.index_store.format_tables import unpack_format_table
+
+SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter(fpp=0.01)")
+
+
+def definition_of(table, name):
+    return Definition(name, tuple(Entry(column.name, text) for column in table.schema for text in SKETCHES
+                                  if not parse_sketch(text).why_not(column.type)))
+
+
+def rows_of(builder, table, index):
+    files = NewFiles(index.files)
+    rows = pa.Table.from_batches(list(builder.build(files)))
+    return rows.sort_by("file_id").to_pylist()
+
+
+@pytest.mark.parametrize("name", ["1.2.0_evolved_mor"])
+def test_spark_makes_the_same_bytes_as_this_process(spark, tmp_path, name):
+    folder = unpack_format_table(name, tmp_path / "t")
+    table = open_table(folder).table
+    change = create(folder_of(table, "spark"), table, definition_of(table, "spark"), build_on(spark))
+    assert change.built > 2
+    assert change.unread == 0
+    index = OwnIndex.open(folder_of(table, "spark"))
+    local, remote = (make(table, index.definition) for make in (build_locally, build_on(spark)))
+    assert rows_of(local, table, index) == rows_of(remote, table, index)
+    plan = prune(folder, "id = 'nobody' OR i IN (99999)", "spark", time_zone="UTC", strict=True)
+    assert len(plan.kept) == 0
+
+
+def test_files_that_are_gone_get_no_row(spark, tmp_path):
+    folder = unpack_format_table("1.2.0_evolved_cow", tmp_path / "t")
+    table = open_table(folder).table
+    definition = definition_of(table, "x")
+    create(folder_of(table, "x"), table, definition, build_locally)
+    files = OwnIndex.open(folder_of(table, "x")).files
+    (folder / files["path"][0].as_py()).unlink()
+    found = pa.Table.from_batches(list(build_on(spark)(table, definition).build(NewFiles(files))))
+    assert sorted(found["file_id"].to_pylist()) == sorted(files["file_id"].to_pylist())[1:]
