@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from evaluator.reference_functions import call, convert
 from evaluator.schema import Schema
 from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.zones import zone_named
 
 __all__ = ["value_of"]
 
@@ -111,7 +111,7 @@ def _shown(operand: _Typed, semantics: Semantics) -> _Typed:
 
 def _wall_clock(micros: int, semantics: Semantics) -> int:
     moment = datetime.datetime(1970, 1, 1, tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
-    local = moment.astimezone(ZoneInfo(semantics.time_zone)).replace(tzinfo=None)
+    local = moment.astimezone(zone_named(semantics.time_zone)).replace(tzinfo=None)
     return (local - _EPOCH) // datetime.timedelta(microseconds=1)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluator.errors import UnsupportedError
+from evaluator.zones import zone_named
 
 __all__ = ["ENGINES", "Semantics", "process_time_zone"]
 
@@ -91,7 +92,7 @@ class Semantics:
         """
         zone = process_time_zone() if time_zone is None else time_zone
         try:
-            ZoneInfo(zone)
+            zone_named(zone)
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
             raise UnsupportedError(f"time zone {zone!r} is not known") from error
         if engine not in _FLAGS:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import datetime
 import functools
+import re
 from zoneinfo import ZoneInfo
 
 from evaluator.interval import Interval
 
-__all__ = ["DAY", "FIRST_SHOWN", "LAST_SHOWN", "instant_of", "shown", "wall_clock_of", "wall_clocks_between"]
+__all__ = ["DAY", "FIRST_SHOWN", "LAST_SHOWN", "instant_of", "shown", "wall_clock_of", "wall_clocks_between",
+           "zone_named"]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
@@ -26,13 +28,27 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
 
 
+_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+
+
+@functools.lru_cache(maxsize=64)
+def zone_named(name: str) -> datetime.tzinfo:
+    """The zone of an IANA name or of a fixed offset such as ``+05:30``. Raises as ZoneInfo does for others."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return ZoneInfo(name)
+    hours, minutes, seconds = (int(part or 0) for part in offset.groups()[1:])
+    east = datetime.timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return datetime.timezone(east if offset[1] == "+" else -east)
+
+
 def instant_of(wall_clock: int, zone: str) -> Interval | None:
     """The instants, in UTC microseconds, that a wall clock of the zone may mean; None when nothing is known."""
     if zone == "UTC":
         return Interval(wall_clock, wall_clock, null=False)
     if not FIRST_SHOWN <= wall_clock <= LAST_SHOWN:
         return None
-    local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=ZoneInfo(zone))
+    local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=zone_named(zone))
     readings = [(local.replace(fold=fold) - _UTC_EPOCH) // _MICROSECOND for fold in (0, 1)]
     return Interval(min(readings), max(readings), null=False)
 
@@ -43,7 +59,7 @@ def wall_clock_of(instant: int, zone: str) -> int | None:
         return instant
     if not FIRST_SHOWN <= instant <= LAST_SHOWN:
         return None
-    local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(zone_named(zone)).replace(tzinfo=None)
     return (local - _EPOCH) // _MICROSECOND
 
 
@@ -92,7 +108,7 @@ def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
     Two of them within three days would add up: they count as a day.
     """
     found: list[tuple[int, int, int]] = []
-    name = ZoneInfo(zone)
+    name = zone_named(zone)
     before: datetime.timedelta | None = None
     for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
         offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()

@@ -1,14 +1,13 @@
 """What a Spark session's settings say about conditions: ANSI mode, time zone, and whether there is a JVM to ask.
 
-Spark names time zones as Java does. Names of regions are Python's too; the rest is turned into them:
+Spark names time zones as Java does. Names of regions are Python's too; the rest becomes what the evaluator knows:
 
     Java                                  here
-    ====================================  ======================
+    ====================================  ====================================
     America/New_York                      the same
-    Z, UTC, GMT, GMT+0                    UTC
-    +08:00, UTC+8, GMT+08:00              Etc/GMT-8
+    Z, UTC, GMT, UTC+0                    UTC
+    +8, +08:00, UTC+8, GMT+08:00          +08:00
     PST, IST, ... (Java's short names)    America/Los_Angeles, Asia/Kolkata, ...
-    +05:30                                Etc/GMT-5:30 is no zone: kept as it is, and refused by ``Semantics.named``
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from handler.sql import Engine
 
 __all__ = ["engine_of", "has_jvm", "time_zone_of"]
 
-_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?00)?(?::?00)?")
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 #: The names of Java's ZoneId.SHORT_IDS.
 _SHORT = {
     "ACT": "Australia/Darwin", "AET": "Australia/Sydney", "AGT": "America/Argentina/Buenos_Aires",
     "ART": "Africa/Cairo", "AST": "America/Anchorage", "BET": "America/Sao_Paulo", "BST": "Asia/Dhaka",
     "CAT": "Africa/Harare", "CNT": "America/St_Johns", "CST": "America/Chicago", "CTT": "Asia/Shanghai",
-    "EAT": "Africa/Addis_Ababa", "ECT": "Europe/Paris", "EST": "Etc/GMT+5", "HST": "Etc/GMT+10",
+    "EAT": "Africa/Addis_Ababa", "ECT": "Europe/Paris", "EST": "-05:00", "HST": "-10:00",
     "IET": "America/Indiana/Indianapolis", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo", "MIT": "Pacific/Apia",
-    "MST": "Etc/GMT+7", "NET": "Asia/Yerevan", "NST": "Pacific/Auckland", "PLT": "Asia/Karachi",
+    "MST": "-07:00", "NET": "Asia/Yerevan", "NST": "Pacific/Auckland", "PLT": "Asia/Karachi",
     "PNT": "America/Phoenix", "PRT": "America/Puerto_Rico", "PST": "America/Los_Angeles", "SST": "Pacific/Guadalcanal",
     "VST": "Asia/Ho_Chi_Minh",
 }
@@ -52,11 +51,9 @@ def time_zone_of(spark: SparkSession) -> str:
     if name in ("Z", "UTC", "GMT", "UT"):
         return "UTC"
     if match := _OFFSET.fullmatch(name):
-        hours = int(match[2])
-        if hours == 0:
-            return "UTC"
-        # The signs of Etc zones are those of POSIX: Etc/GMT-8 is east of Greenwich.
-        return f"Etc/GMT{'-' if match[1] == '+' else '+'}{hours}"
+        parts = [int(part or 0) for part in match.groups()[1:]]
+        offset = ":".join(f"{part:02}" for part in parts[:3 if parts[2] else 2])
+        return f"{match[1]}{offset}" if any(parts) else "UTC"
     return _SHORT.get(name, name)
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evaluator import expression as ex
 from evaluator import outcome
 from evaluator.bind import bind
+from evaluator.errors import UnsupportedError
 from evaluator.evaluate import evaluate
 from evaluator.schema import Schema
 from evaluator.semantics import Semantics
@@ -87,3 +88,13 @@ def test_spark_drops_what_a_constant_says_below_the_microsecond(engine: str, sam
     for op, truth in (("=", same), ("!=", not same), ("<=>", same), ("<", not same), (">=", same)):
         found = evaluate(bind(ex.Compare(op, coarse, fine), Schema([]), semantics), 1, [])
         assert found.outcomes.tolist() == [outcome.TRUE if truth else outcome.FALSE], op
+
+
+def test_a_fixed_offset_is_a_zone():
+    noon = moment(2020, 7, 1, 12)
+    assert wall_clock_of(noon, "+05:30") == moment(2020, 7, 1, 17, 30)
+    assert wall_clock_of(noon, "-03:00") == moment(2020, 7, 1, 9)
+    assert (instant_of(moment(2020, 7, 1, 17, 30), "+05:30").lo, Semantics.named("spark", "+05:30").zone) == (
+        noon, "+05:30")
+    with pytest.raises(UnsupportedError, match="is not known"):
+        Semantics.named("spark", "+5:3")
