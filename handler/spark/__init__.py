@@ -1,8 +1,12 @@
 """Sargo from PySpark (``pip install 'sargo[spark]'``): the files that a condition needs.
 
-    from handler.spark import prune
+    from handler.spark import prune, prune_by_join, read, register
 
     plan = prune(spark, "/data/trips", "fare > 50 AND city LIKE 'san%'")
+    frame = read(spark, "/data/trips", "fare > 50")
+    plan = prune_by_join(spark, "/data/trips", "driver_id", drivers, key="id")
+    register(spark)                                    # Spark 4.1 or later
+    frame = spark.read.format("sargo").load("/data/trips").where("fare > 50")
 
 What is imported from here is loaded when it is first asked for: executors need little of it.
 """
@@ -13,12 +17,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handler.spark.distributed import open_distributed as open_distributed
+    from handler.spark.join import prune_by_join as prune_by_join
+    from handler.spark.join import read_by_join as read_by_join
     from handler.spark.pruning import prune as prune
+    from handler.spark.reading import read as read
+    from handler.spark.registration import register as register
 
 #: name -> the room it is in
-_ROOMS = {"prune": "pruning"}
+_ROOMS = {"open_distributed": "distributed", "prune": "pruning", "prune_by_join": "join", "read": "reading",
+          "read_by_join": "join", "register": "registration"}
 
-__all__ = ["prune"]
+__all__ = ["open_distributed", "prune", "prune_by_join", "read", "read_by_join", "register"]
 
 
 def __getattr__(name: str) -> Any:

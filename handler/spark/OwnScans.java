@@ -1,0 +1,194 @@
+package io.sargo.spark;
+
+import java.lang.reflect.Field;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceCreationResult;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceReadInfo;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonDataSourceV2;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonFilterPushdownResult;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonScan;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonScanBuilder;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonTable;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.Function1;
+import scala.Option;
+import scala.Some;
+import scala.collection.immutable.Map;
+import scala.runtime.AbstractFunction1;
+import scala.runtime.AbstractPartialFunction;
+
+/** Makes the optimizer's rule for a session: what {@code SparkSessionExtensions.injectPreCBORule} takes. */
+public class OwnScans extends AbstractFunction1 {
+  public Object apply(Object session) {
+    return new OwnScansRule();
+  }
+}
+
+/** Gives every relation of a Sargo table a table whose scans are their own, before filters are pushed. */
+class OwnScansRule extends Rule {
+  public TreeNode apply(TreeNode plan) {
+    return ((LogicalPlan) plan).transform(new ToOwnTable());
+  }
+}
+
+class ToOwnTable extends AbstractPartialFunction {
+  public boolean isDefinedAt(Object node) {
+    if (!(node instanceof DataSourceV2Relation)) {
+      return false;
+    }
+    Object table = ((DataSourceV2Relation) node).table();
+    return table.getClass() == PythonTable.class && ((PythonTable) table).name().toLowerCase().startsWith("sargo");
+  }
+
+  public Object applyOrElse(Object node, Function1 otherwise) {
+    if (!isDefinedAt(node)) {
+      return otherwise.apply(node);
+    }
+    DataSourceV2Relation relation = (DataSourceV2Relation) node;
+    PythonTable table = (PythonTable) relation.table();
+    Object[] parts = new Object[relation.productArity()];
+    for (int i = 0; i < parts.length; i++) {
+      Object part = relation.productElement(i);
+      parts[i] = part == table ? new OwnTable(OwnTable.sourceOf(table), table.name(), table.schema()) : part;
+    }
+    return relation.makeCopy(parts);
+  }
+}
+
+class OwnTable extends PythonTable {
+  private final PythonDataSourceV2 source;
+  private final String format;
+
+  OwnTable(PythonDataSourceV2 source, String format, StructType schema) {
+    super(source, format, schema);
+    this.source = source;
+    this.format = format;
+  }
+
+  static PythonDataSourceV2 sourceOf(PythonTable table) {
+    try {
+      Field field = PythonTable.class.getDeclaredField("ds");
+      field.setAccessible(true);
+      return (PythonDataSourceV2) field.get(table);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    return new OwnScanBuilder(source, format, schema(), options);
+  }
+}
+
+/** Collects filters and columns, and asks Python once, when the scan is built. All filters stay with Spark. */
+class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequiredColumns {
+  private final PythonDataSourceV2 source;
+  private final String format;
+  private final StructType schema;
+  private final CaseInsensitiveStringMap options;
+  private Filter[] filters = new Filter[0];
+  private StructType required;
+
+  OwnScanBuilder(PythonDataSourceV2 source, String format, StructType schema, CaseInsensitiveStringMap options) {
+    super(source, format, schema, options);
+    this.source = source;
+    this.format = format;
+    this.schema = schema;
+    this.options = options;
+    this.required = schema;
+  }
+
+  public Filter[] pushFilters(Filter[] pushed) {
+    filters = pushed;
+    return pushed;
+  }
+
+  public Filter[] pushedFilters() {
+    return new Filter[0];
+  }
+
+  /** Whole columns: no part of a struct is left out; and one at least, for rows are counted by their values. */
+  public void pruneColumns(StructType wanted) {
+    Set names = new HashSet(Arrays.asList((Object[]) wanted.fieldNames()));
+    List kept = new ArrayList();
+    for (int i = 0; i < schema.fields().length; i++) {
+      if (names.contains(schema.fields()[i].name())) {
+        kept.add(schema.fields()[i]);
+      }
+    }
+    if (kept.isEmpty() && schema.fields().length > 0) {
+      kept.add(schema.fields()[0]);
+    }
+    required = new StructType((StructField[]) kept.toArray(new StructField[0]));
+  }
+
+  public Scan build() {
+    PythonDataSourceCreationResult made = source.getOrCreateDataSourceInPython(format, options, new Some(schema));
+    PythonDataSourceReadInfo info = null;
+    if (filters.length > 0) {
+      Option result = source.source().pushdownFiltersInPython(made, required, filters);
+      if (result.isDefined()) {
+        info = ((PythonFilterPushdownResult) result.get()).readInfo();
+      }
+    }
+    if (info == null) {
+      info = source.source().createReadInfoInPython(made, required, false);
+    }
+    PythonDataSourceV2 own = new PythonDataSourceV2();
+    own.setShortName(format);
+    own.setReadInfo(info);
+    return new OwnScan(own, format, required, options, filters, OwnScan.noteOf(info));
+  }
+}
+
+class OwnScan extends PythonScan {
+  private static final Pattern NOTE = Pattern.compile("file slices kept: \\d+ of \\d+");
+  private final Filter[] filters;
+  private final String note;
+
+  OwnScan(PythonDataSourceV2 source, String format, StructType schema, CaseInsensitiveStringMap options,
+      Filter[] filters, String note) {
+    super(source, format, schema, options, new Filter[0]);
+    this.filters = filters;
+    this.note = note;
+  }
+
+  /** What Python says of its partitions stands in each of them. */
+  static String noteOf(PythonDataSourceReadInfo info) {
+    if (info.partitions().isEmpty()) {
+      return "";
+    }
+    Matcher found = NOTE.matcher(new String((byte[]) info.partitions().head(), StandardCharsets.ISO_8859_1));
+    return found.find() ? found.group() : "";
+  }
+
+  public String description() {
+    return note.isEmpty() ? super.description() : "(" + note + ")";
+  }
+
+  private static Map plus(Map said, String name, String value) {
+    return (Map) said.updated(name, value);
+  }
+
+  public Map getMetaData() {
+    Map said = super.getMetaData();
+    return note.isEmpty() ? said : plus(plus(said, "Sargo", note), "PrunedWith", Arrays.toString(filters));
+  }
+}

@@ -1,0 +1,196 @@
+"""Pruning by a join: which file slices of a fact table can hold a row that meets a dimension's keys.
+
+    plan = prune_by_join(spark, "/data/sales", "store_id", stores.where("country = 'NO'"), key="id")
+    sales = read_by_join(spark, "/data/sales", "store_id", stores.where("country = 'NO'"), key="id")
+    sales.join(stores, sales.store_id == stores.id)
+
+The distinct keys are collected before the join, which is an inner or a left semi join on ``column = key`` or more:
+
+    up to ``most_keys`` keys    column IN (all of them)
+    more                        least <= column <= greatest key; and a Bloom filter of all keys, made by the executors,
+                                where a slice has few possible values: whole numbers and dates between bounds that are
+                                not far apart, and any value where both bounds are equal
+
+A NULL key meets nothing. What ``column = key`` means where the types differ is Spark's decision: its analyser says to
+which type either side is cast, and Spark casts the keys. Where that is not understood, nothing is skipped, and the plan
+says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.errors import PySparkException
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from evaluator.columns import ColumnStatistics
+from evaluator.errors import SargoError, UnsupportedError
+from evaluator.expression import Cast, Column, Compare, HudiExpression, In, Literal, Operand, Unknown, column_names
+from evaluator.types import Kind, Type
+from handler import planner
+from handler.plan import Plan, Reason
+from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.join_keys import JoinKeys, collect_keys
+from handler.spark.reading import frame_of
+from handler.spark.schemas import spark_schema
+from handler.spark.slice_rows import SliceSource
+from handler.tables import OpenTable, open_table
+
+__all__ = ["MOST_KEYS", "prune_by_join", "read_by_join"]
+
+MOST_KEYS = 10_000
+#: A slice of no more possible values than these is looked up in the Bloom filter, value by value.
+_MOST_VALUES = 1_000
+_KEY = "__sargo_join_key"
+
+Rows = npt.NDArray[np.int64]
+
+
+def prune_by_join(spark: SparkSession, path: OpenTable | str | os.PathLike[str], column: str, dimension: DataFrame, *,
+                  key: str | SparkColumn | None = None, condition: Condition | None = None, most_keys: int = MOST_KEYS,
+                  as_of: str | None = None, strict: bool = False,
+                  storage_options: Mapping[str, str] | None = None) -> Plan:
+    """Which file slices of a fact table may hold rows that meet a key of the dimension.
+
+    column        of the fact table: a name, or ``st.x`` for a field of a struct
+    dimension     is run once to collect its keys; it must yield the same rows when it is joined: cache it otherwise
+    key           of the dimension, by default its column of the same name, or its only one
+    condition     on the fact table, which must hold beside the join
+    most_keys     up to how many keys are collected to the driver
+
+    The plan's expression is ``column IN (...)``, or the hull of the keys and an unknown part. Raises TableError when
+    the table cannot be opened, UnsupportedError when there is no such key; with ``strict`` also what else fails.
+    """
+    opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
+    wanted = _key_column(dimension, column, key)
+    schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
+    parts = [_or_unknown(partial(to_expression, spark, schema, one), strict)
+             for one in (() if condition is None else listed(condition))]
+    keys: JoinKeys | None = None
+    operand: Operand | None = None
+    try:
+        given = dimension.select(wanted.alias(_KEY))
+        operand, types = _sides(spark, schema, column, given.schema[0])
+        keys = collect_keys(given, _KEY, types, most_keys)
+        parts.append(_meeting(operand, keys))
+    except (SargoError, PySparkException) as error:
+        if strict:
+            raise
+        parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
+    plan = planner.prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
+    return plan if keys is None or operand is None else _without_missing(plan, operand, keys)
+
+
+def read_by_join(spark: SparkSession, path: str | os.PathLike[str], column: str, dimension: DataFrame, *,
+                 key: str | SparkColumn | None = None, condition: Condition | None = None, most_keys: int = MOST_KEYS,
+                 as_of: str | None = None, strict: bool = False,
+                 storage_options: Mapping[str, str] | None = None) -> DataFrame:
+    """The fact table without the file slices that ``prune_by_join`` skips, to be joined with the dimension.
+
+    Its rows are those of the kept slices that satisfy ``condition``; join them with the dimension to drop the others.
+    """
+    opened = open_table(path, storage_options=storage_options)
+    plan = prune_by_join(spark, opened, column, dimension, key=key, condition=condition, most_keys=most_keys,
+                         as_of=as_of, strict=strict)
+    source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
+    frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
+    for one in () if condition is None else listed(condition):
+        frame = frame.where(one)
+    return frame
+
+
+def _key_column(dimension: DataFrame, column: str, key: str | SparkColumn | None) -> SparkColumn:
+    if key is None:
+        if column in dimension.columns:
+            key = column
+        elif len(dimension.columns) == 1:
+            key = dimension.columns[0]
+        else:
+            raise UnsupportedError(f"the dimension has no column {column}: name its key (key=...)")
+    return dimension[key] if isinstance(key, str) else key
+
+
+def _or_unknown(make: Any, strict: bool) -> HudiExpression:
+    try:
+        found: HudiExpression = make()
+    except SargoError as error:
+        if strict:
+            raise
+        return Unknown(str(error))
+    return found
+
+
+def _sides(spark: SparkSession, schema: StructType, column: str, key: StructField,
+           ) -> tuple[Operand, tuple[Type, ...]]:
+    """What Spark compares: the fact table's side, and the types to which it casts the key, the last one at the end."""
+    both = StructType([*schema.fields, StructField(_KEY, key.dataType, True)])
+    name = f"`{column.replace('`', '``')}`" if column in schema.names else column
+    found = to_expression(spark, both, f"{name} = {_KEY}")
+    if isinstance(found, Compare) and found.op == "=":
+        for ours, theirs in ((found.left, found.right), (found.right, found.left)):
+            types: list[Type] = []
+            while isinstance(theirs, Cast):
+                types.insert(0, theirs.type)
+                theirs = theirs.operand
+            if isinstance(theirs, Column) and theirs.path == (_KEY,) and theirs.type is not None:
+                types.insert(0, theirs.type)
+                if _KEY not in column_names(ours) and types[-1].kind not in (Kind.OTHER, Kind.VOID):
+                    return ours, tuple(types)
+    raise UnsupportedError(f"{column} = a key of type {key.dataType.simpleString()} is not understood: {found}")
+
+
+def _meeting(operand: Operand, keys: JoinKeys) -> HudiExpression:
+    if keys.values is not None:
+        return In(operand, tuple(Literal(value, keys.type) for value in keys.values))
+    hull = all_of(Compare(op, operand, Literal(value, keys.type))
+                  for op, value in ((">=", keys.least), ("<=", keys.greatest)) if value is not None)
+    return all_of([hull, Unknown("more keys in the join than are collected")])
+
+
+def _without_missing(plan: Plan, operand: Operand, keys: JoinKeys) -> Plan:
+    """The plan without the slices all of whose values the Bloom filter rules out."""
+    inner = operand.operand if isinstance(operand, Cast) else operand
+    if keys.bloom is None or plan.schema is None or plan.ask is None or not isinstance(inner, Column):
+        return plan
+    column = plan.schema.resolve(inner.name)
+    if column is None or not _same_values(column.type, keys.type) or not len(plan.kept_rows):
+        return plan
+    may_meet = np.ones(len(plan.kept_rows), np.bool_)
+    for source in plan.ask([column]):
+        known = source.statistics.get(column.name)
+        if known is not None and known.type == column.type:
+            may_meet &= _may_meet(known.take(plan.kept_rows), keys)
+    gone = int(np.count_nonzero(~may_meet))
+    if not gone:
+        return plan
+    told = Reason("filter", f"{gone} more slices are skipped: none of their values is a key of the join")
+    return replace(plan, kept_rows=plan.kept_rows[may_meet], explanation=None, reasons=(*plan.reasons, told))
+
+
+def _same_values(column: Type, keys: Type) -> bool:
+    """Whether a value of the column is a key just as it is: of the same type, or a whole number among wider ones."""
+    if not (column.kind.is_integer and keys.kind.is_integer):
+        return column == keys
+    return keys.integer_range()[0] <= column.integer_range()[0]
+
+
+def _may_meet(statistics: ColumnStatistics, keys: JoinKeys) -> npt.NDArray[np.bool_]:
+    assert keys.bloom is not None
+    lo_known, hi_known = statistics.usable_bounds
+    may_meet: npt.NDArray[np.bool_] = np.ones(len(statistics), np.bool_)
+    is_whole = keys.type.kind.is_integer or keys.type.kind is Kind.DATE
+    for row in np.flatnonzero(lo_known & hi_known).tolist():
+        lo, hi = statistics.lo[row], statistics.hi[row]
+        if is_whole and 0 <= int(hi) - int(lo) < _MOST_VALUES:
+            may_meet[row] = keys.bloom.may_hold_any(range(int(lo), int(hi) + 1))
+        elif keys.type.kind is Kind.STRING and lo == hi:
+            may_meet[row] = keys.bloom.may_hold_any([lo])
+    return may_meet

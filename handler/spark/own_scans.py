@@ -1,0 +1,95 @@
+"""Each scan of a Python data source its own: what Spark 4.1 and 4.2 lack to push filters soundly.
+
+There the partitions that a data source plans for a scan are kept with the DataFrame's relation, not with the scan
+(``PythonDataSourceV2.setReadInfo``). All scans of one relation then read the files of whichever pushed its filters
+last: of ``df.where("i = 0").union(df.where("i = 2"))`` the rows of ``i = 0`` are lost, and so is most of ``df`` itself
+after ``df.where("i = 1")``. Spark mended that after 4.2 (``PythonScanBuilder.readInfo``, SPARK-58551).
+
+``install`` puts a rule into the session's optimizer that gives every scan of a Sargo table a plan of its own. The rule
+is Java (``OwnScans.java``), compiled by the Janino that Spark brings along for its generated code. With it columns are
+pruned too, and EXPLAIN shows how many file slices are kept.
+
+``scans_are_their_own`` finds out, by reading a small source, whether scans are kept apart; nothing is pruned unless
+they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from handler.spark.sessions import has_jvm
+
+__all__ = ["ProbeSource", "install", "scans_are_their_own"]
+
+_CLASS = "io.sargo.spark.OwnScans"
+_INSTALLED = "spark.sargo.ownScans"
+
+
+def install(spark: SparkSession) -> bool:
+    """Put the rule into the session, once; False when this session or this version of Spark does not take it."""
+    if not has_jvm(spark):
+        return False
+    if spark.conf.get(_INSTALLED, "") == "true":
+        return True
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
+    try:
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+        compiler.cook(files("handler.spark").joinpath("OwnScans.java").read_text("utf-8"))
+        rule = compiler.getClassLoader().loadClass(_CLASS).newInstance()
+        session.extensions().injectPreCBORule(rule)
+    except (Py4JError, TypeError):
+        return False
+    spark.conf.set(_INSTALLED, "true")
+    return True
+
+
+def scans_are_their_own(spark: SparkSession) -> bool:
+    """Whether two scans of one DataFrame read what each of them planned, in this session."""
+    spark.dataSource.register(ProbeSource)
+    try:
+        frame = spark.read.format(ProbeSource.name()).load()
+        both = frame.where("number = 0").union(frame.where("number = 1")).collect()
+        return sorted(row[0] for row in both) == [0, 1] and frame.count() == 2
+    except PySparkException:
+        return False
+
+
+class ProbeSource(DataSource):
+    """The numbers 0 and 1, a partition each, of which only those are planned that a filter asks for."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "sargo_probe"
+
+    def schema(self) -> str:
+        return "number int"
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002
+        return _ProbeReader()
+
+
+class _ProbeReader(DataSourceReader):
+    def __init__(self) -> None:
+        self._wanted = [0, 1]
+
+    def pushFilters(self, filters: list[Any]) -> list[Any]:  # noqa: N802
+        equal = [one.value for one in filters if type(one).__name__ == "EqualTo"]
+        self._wanted = equal or self._wanted
+        return filters
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [InputPartition(number) for number in self._wanted]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([pa.array([partition.value], pa.int32())], names=["number"])
