@@ -71,7 +71,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "P7 columns without statistics beside others": (
         "u > 50 and i > 0", "u = 10 or i = -200", "u > 190 and p = 'plain'", "u is null", "u in (5, 6) and s like 'a%'",
         "i > 5000 or u < 3", "not (u > 10 or i > -200)", "u + i > 400", "u < 10 and extra is null"),
-    "P8 H10389 is not null": (
+    "P8 is not null": (
         "s is not null and i is not null", "an is not null and extra is not null", "not (an is null)",
         "i is not null and i < 0", "l is not null or s = ''", "st is not null", "st is null",
         "bin is null or b is null"),
@@ -195,7 +195,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
         "i = si", "i > l", "price > i", "s < note", "id = s", "ti = si", "f = d", "d < f", "dt > cast(t as date)",
         "st.x = an", "i + si > u", "si - i = 0", "u = w / 1000"),
     "what is never so, or always": (
-        "1 = 0", "true", "false", "null", "i = i", "i <> i", "i > 0 or i <= 0", "i > 0 and i < 0",
+        "1 = 0", "true", "false", "i = i", "i <> i", "i > 0 or i <= 0", "i > 0 and i < 0",
         "s is null and s = 'a'",
         "1 = 1 and i = 100", "2 > 1 or i = 100", "not (1 = 0 or i > 100)"),
     "moments and chance": (

@@ -1,6 +1,7 @@
 """Row truth (a): on which rows each predicate is TRUE, by Spark, for all tables in one pass.
 
-    python -m tests.conformance.row_truth OUT        OUT holds what `full_scan` wrote
+    python -m tests.conformance.row_truth rows OUT          OUT holds what `full_scan` wrote
+    python -m tests.conformance.row_truth skipping OUT      only add what Hudi's data skipping keeps
 
 Writes tests/data/conformance/<release>_<table>.json.xz:
 
@@ -88,8 +89,6 @@ def document(name: str, file: Path, modes: dict[str, Truth]) -> dict[str, Any]:
     row_of = {key: n for n, (key, _) in enumerate(rows)}
     if len(row_of) != len(rows):
         raise ValueError(f"{name}: a record key stands twice")
-    kept_file = file.with_name(f"{name}.kept.json")
-    kept = json.loads(kept_file.read_text(encoding="utf-8")) if kept_file.exists() else {}
 
     def told(answer: frozenset[tuple[str, str]] | dict[str, str]) -> str | dict[str, str]:
         if isinstance(answer, dict):
@@ -102,19 +101,31 @@ def document(name: str, file: Path, modes: dict[str, Truth]) -> dict[str, Any]:
             continue
         legacy, ansi = (told(modes[mode][case.sql]) for mode in ("legacy", "ansi"))
         one: dict[str, Any] = {"rows": legacy} if legacy == ansi else {"legacy": legacy, "ansi": ansi}
-        if case.sql in kept:
-            answer = kept[case.sql]
-            one["hudi"] = to_places(answer, place) if isinstance(answer, list) else answer
         predicates[case.sql] = one
     return {"hudi": release, "table_version": RELEASES[release].table_version, "table": name.partition("_")[2],
             "groups": groups, "rows": [[key, place[group]] for key, group in rows], "predicates": predicates}
 
 
-def to_places(file_ids: list[str], place: dict[str, int]) -> list[int]:
-    return sorted({place.get(file_id, -1) for file_id in file_ids})
+def add_skipping(out: str) -> None:
+    """To the documents of those tables of which `full_scan skipping` wrote something."""
+    for file in sorted(Path(out).glob("*.kept.json")):
+        stored = DATA / file.name.replace(".kept.json", ".json.xz")
+        with lzma.open(stored, "rt", encoding="utf-8") as opened:
+            told = json.load(opened)
+        place = {group: n for n, group in enumerate(told["groups"])}
+        for sql, answer in json.loads(file.read_text(encoding="utf-8")).items():
+            if sql in told["predicates"]:
+                ids = answer if isinstance(answer, list) else None
+                told["predicates"][sql]["hudi"] = answer if ids is None else sorted({place.get(one, -1) for one in ids})
+        store(stored, told)
 
 
-def main(out: str) -> None:
+def store(file: Path, told: dict[str, Any]) -> None:
+    with lzma.open(file, "wt", encoding="utf-8", preset=9) as opened:
+        opened.write(json.dumps(told, ensure_ascii=False, indent=0))
+
+
+def add_rows(out: str) -> None:
     files = {file.stem: file for file in sorted(Path(out).glob("*.parquet"))}
     spark = session(None, Path(out))
     frame = all_rows(spark, files)
@@ -127,9 +138,13 @@ def main(out: str) -> None:
         print(f"{mode}: {len(texts)} predicates on {len(files)} tables, {failed} with an error", flush=True)
     spark.stop()
     for name, file in files.items():
-        text = json.dumps(document(name, file, modes), ensure_ascii=False, indent=0)
-        with lzma.open(DATA / f"{name}.json.xz", "wt", encoding="utf-8", preset=9) as stored:
-            stored.write(text)
+        store(DATA / f"{name}.json.xz", document(name, file, modes))
+
+
+def main(what: str, out: str) -> None:
+    if what == "rows":
+        add_rows(out)
+    add_skipping(out)
 
 
 if __name__ == "__main__":

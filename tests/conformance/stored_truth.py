@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,7 +37,7 @@ class Truth:
     def keys(self, sql: str, mode: str) -> set[str]:
         return {self.rows[n][0] for n in self.numbers(sql, mode) or ()}
 
-    def groups_of(self, numbers: frozenset[int]) -> set[str]:
+    def groups_of(self, numbers: Iterable[int]) -> set[str]:
         return {self.groups[self.rows[n][1]] for n in numbers}
 
     def group_of_key(self, key: str) -> str:
@@ -46,6 +47,10 @@ class Truth:
         """Those of the groups with rows that Hudi's own data skipping keeps; None when it is not known, or failed."""
         places = self.predicates[sql].get("hudi")
         return {self.groups[place] for place in places if place >= 0} if isinstance(places, list) else None
+
+    def hudi_fails(self, sql: str) -> bool:
+        """Whether Hudi's data skipping ends the query with an error."""
+        return isinstance(self.predicates[sql].get("hudi"), dict)
 
 
 @cache

@@ -1,0 +1,80 @@
+"""The ways that a predicate takes to the evaluator, and the file groups that it keeps on each."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from evaluator.expression import HudiExpression
+from handler import prune
+from handler.filters import read_filter
+from handler.spark.conditions import to_expression
+from handler.sql import Engine
+from handler.tables import OpenTable
+from tests.conformance.hive_filters import stored
+
+#: Hive's version -> the engine whose rules hold for its filters.
+HIVES: dict[str, Engine] = {"4.0.1": "hive4", "3.1.3": "hive3"}
+
+
+@cache
+def of_text(sql: str) -> HudiExpression:
+    """(b) The text, as the command line reads it."""
+    return read_filter(sql, "spark-legacy")
+
+
+@cache
+def of_hive(sql: str, version: str) -> HudiExpression | None:
+    """(c) What real Hive pushes down for it; None when it pushes down nothing."""
+    answer = stored()["filters"][version].get(sql, {}).get("filter")
+    return None if answer is None else read_filter(answer, HIVES[version])
+
+
+def kept(table: OpenTable, expression: HudiExpression, engine: Engine) -> frozenset[str]:
+    """File ids."""
+    plan = prune(table, expression, engine=engine, time_zone="UTC", strict=True)
+    return frozenset(one.file_id for one in plan.kept)
+
+
+class Kept:
+    """What each path keeps of each table, found once."""
+
+    def __init__(self, opened: dict[str, OpenTable]) -> None:
+        self._opened = opened
+        self._found: dict[tuple[str, str, str], frozenset[str] | None] = {}
+
+    def text(self, name: str, sql: str) -> frozenset[str]:
+        """For ANSI on and off: the evaluator's rules are the same."""
+        found = self._of(name, sql, "spark-legacy", of_text(sql))
+        assert found is not None
+        return found
+
+    def hive(self, name: str, sql: str, version: str) -> frozenset[str] | None:
+        return self._of(name, sql, HIVES[version], of_hive(sql, version))
+
+    def _of(self, name: str, sql: str, engine: Engine, expression: HudiExpression | None) -> frozenset[str] | None:
+        key = (name, sql, engine)
+        if key not in self._found:
+            self._found[key] = None if expression is None else kept(self._opened[name], expression, engine)
+        return self._found[key]
+
+
+class Resolved:
+    """(b) Predicates as Spark's own analyser resolves them, with ANSI on or off; None when it refuses one."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._found: dict[tuple[str, str, str], HudiExpression | None] = {}
+
+    def expression(self, schema: StructType, sql: str, mode: str) -> HudiExpression | None:
+        key = (schema.json(), sql, mode)
+        if key not in self._found:
+            before = self._spark.conf.get("spark.sql.ansi.enabled")
+            self._spark.conf.set("spark.sql.ansi.enabled", "true" if mode == "ansi" else "false")
+            try:
+                self._found[key] = to_expression(self._spark, schema, sql)
+            finally:
+                self._spark.conf.set("spark.sql.ansi.enabled", str(before))
+        return self._found[key]
