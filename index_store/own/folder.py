@@ -92,9 +92,6 @@ class Folder:
         return [Stat(info.path[len(inside):].lstrip("/"), info.size or 0, (info.mtime_ns or 0) / 1e9)
                 for info in self.storage.change("", listed) if info.type is fs.FileType.File]
 
-    def exists(self, file: str) -> bool:
-        return self.storage.exists(file)
-
     # -- what is written
 
     @contextmanager

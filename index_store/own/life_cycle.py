@@ -45,10 +45,12 @@ from index_store.own.versions import (
 )
 from index_store.table import Table
 
-__all__ = ["RETENTION", "Change", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
+__all__ = ["MOST_BUILDS", "RETENTION", "Change", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
 
 #: How long a superseded version, and a file that no version names, is kept: a reader or a builder may be at it.
 RETENTION = timedelta(days=7)
+#: Each reader opens the files of every build.
+MOST_BUILDS = 50
 #: A writer that finds others first so often in a row gives up; what it built is not committed.
 TRIES = 40
 
@@ -103,7 +105,8 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
             progress: Progress | None = None) -> Change:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is looked at anew when another writer was first. Nothing is committed when nothing changed.
+    ``table`` is looked at anew when another writer was first. Nothing is committed when nothing changed. When more than
+    MOST_BUILDS refreshes have left their own files of statistics, the index is optimized too.
     """
     began = time.monotonic()
     mine: list[Built] = []
@@ -128,7 +131,10 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
             version = changed
         if _commit(folder, latest, version):
             gone = int((~_among(known[0].files, [files])).sum())
-            return _change(version.operation, version, _together(mine), gone, began, attempt + 1)
+            if len(version.builds) > MOST_BUILDS:
+                with suppress(TableError):                    # the refresh is done in any case
+                    version = optimize(folder, progress).version
+            return _change("full refresh" if full else "refresh", version, _together(mine), gone, began, attempt + 1)
         _pause(folder, attempt)
     raise _given_up(folder)
 
@@ -259,8 +265,9 @@ def _commit(folder: Folder, latest: Latest, version: Version) -> bool:
 
 def _check_there(folder: Folder, version: Version) -> None:
     """A build that took longer than the retention may have lost files to a vacuum: better no version than that."""
+    there = {stat.path for stat in folder.stats()}
     for one in version.stored:
-        if not folder.exists(one.file):
+        if one.file not in there:
             raise TableError(folder.storage.absolute(one.file), "was removed before it was committed (vacuum or drop); "
                              "nothing was changed, try again")
 
