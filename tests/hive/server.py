@@ -22,6 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 STACKS = Path(__file__).parent / "stack"
+LOCAL = STACKS / "local"
 JAR_PROJECT = ROOT / "handler" / "java"
 OPENED = ("java.lang", "java.lang.reflect", "java.net", "java.nio", "java.util", "java.util.concurrent",
           "java.util.concurrent.atomic", "java.util.regex", "java.io", "java.text", "java.time", "sun.nio.ch",
@@ -60,16 +61,18 @@ def newest(*paths: Path) -> float:
 
 def build(stack: Stack) -> list[Path]:
     """The class path, without the jar under test: parts in the order in which they must come."""
-    target = stack.directory / "target"
-    stamp = target / "complete"
-    sources = [path for path in (stack.directory / "pom.xml", stack.directory / "src") if path.exists()]
-    if not stamp.exists() or stamp.stat().st_mtime < newest(*sources):
-        shutil.rmtree(target, ignore_errors=True)
-        maven(stack.directory)
-        stamp.touch()
-    ordered = [target / "classes"] if (target / "classes").exists() else []
-    for part in ("first", "hudi", "lib"):
-        ordered += sorted((target / part).glob("*.jar"))
+    ordered = []
+    for project in (LOCAL, stack.directory):
+        target = project / "target"
+        stamp = target / "complete"
+        sources = [path for path in (project / "pom.xml", project / "src") if path.exists()]
+        if not stamp.exists() or stamp.stat().st_mtime < newest(*sources):
+            shutil.rmtree(target, ignore_errors=True)
+            maven(project)
+            stamp.touch()
+        ordered += [target / "classes"] if (target / "classes").exists() else []
+        for part in ("first", "hudi", "lib"):
+            ordered += sorted((target / part).glob("*.jar"))
     return ordered
 
 
@@ -111,6 +114,7 @@ class Server:
         self.port = free_port()
         self.settings = dict(settings or {})
         self.process: subprocess.Popen[bytes] | None = None
+        self.pid = 0
 
     def command(self) -> list[str]:
         conf = self.home / "conf"
@@ -127,7 +131,7 @@ class Server:
             launch = ["-cp", path, main]
         return [f"{java}/bin/java" if java else "java", *flags, *launch]
 
-    def start(self, patience: float = 180) -> None:
+    def start(self, patience: float = 300) -> None:
         conf = self.home / "conf"
         for name in ("conf", "tmp", "scratch", "warehouse", "warehouse_ext"):
             (self.home / name).mkdir(parents=True, exist_ok=True)
@@ -135,10 +139,12 @@ class Server:
         fragments = (ROOT / "hive_conf" / self.stack.fragment, STACKS / "hive-site.xml")
         settings = {"hive.server2.thrift.port": str(self.port), **self.settings}
         (conf / "hive-site.xml").write_text(site(*fragments, **settings))
-        shutil.copy(STACKS / "hive-log4j2.properties", conf)
+        for file in (STACKS / "hive-log4j2.properties", LOCAL / "core-site.xml"):
+            shutil.copy(file, conf)
         command = self.command()
         with (self.home / "out.log").open("wb") as out:
             self.process = subprocess.Popen(command, cwd=self.home, stdout=out, stderr=subprocess.STDOUT)
+        self.pid = self.process.pid
         until = time.monotonic() + patience
         while time.monotonic() < until:
             if self.process.poll() is not None:
