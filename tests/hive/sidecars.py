@@ -88,7 +88,7 @@ class FailingSidecar:
         self._behave = behave
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
-        self.calls = 0
+        self.calls = self.connections = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -97,6 +97,7 @@ class FailingSidecar:
                 connection, _ = self._socket.accept()
             except OSError:
                 return
+            self.connections += 1
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
@@ -116,4 +117,14 @@ class FailingSidecar:
 def answering(answer: Callable[[Call], bytes]) -> Callable[[socket.socket, bytes], None]:
     def behave(connection: socket.socket, frame: bytes) -> None:
         connection.sendall(answer(read_call(memoryview(frame))))
+    return behave
+
+
+def forwarding(port: int, seen: Callable[[Call], object]) -> Callable[[socket.socket, bytes], None]:
+    """What the real sidecar at this port answers; `seen` is told of each call first."""
+    def behave(connection: socket.socket, frame: bytes) -> None:
+        seen(read_call(memoryview(frame)))
+        with socket.create_connection(("127.0.0.1", port)) as real:
+            real.sendall(framed(frame))
+            connection.sendall(framed(read_frame(real)))
     return behave

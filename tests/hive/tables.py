@@ -36,8 +36,9 @@ class Table:
     merge_on_read: bool
 
 
-TABLES = (Table("trips", True, False), Table("trips2", True, False), Table("flat", False, False),
-          Table("rides", True, True), Table("flat_mor", False, True))
+TABLES = TRIPS, TRIPS2, FLAT, RIDES, FLAT_MOR = (
+    Table("trips", True, False), Table("trips2", True, False), Table("flat", False, False), Table("rides", True, True),
+    Table("flat_mor", False, True))
 
 
 def unpack(directory: Path) -> Path:

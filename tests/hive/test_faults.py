@@ -18,7 +18,7 @@ from handler.sidecar.wire import Call, failure, result
 from tests.hive.listings import Listing, listings
 from tests.hive.playground import Hive
 from tests.hive.server import free_port
-from tests.hive.sidecars import FailingSidecar, Sidecar, answering, framed, read_frame, skip_everything
+from tests.hive.sidecars import FailingSidecar, Sidecar, answering, forwarding, framed, skip_everything
 from tests.hive.tables import DATA, statements
 
 pytestmark = pytest.mark.hive
@@ -207,13 +207,7 @@ def test_a_commit_between_listing_and_answer_does_not_mix_in(
         hive401: Hive, failing: Failing, moving: tuple[str, Path]) -> None:
     """Hive listed the table before the commit; the sidecar sees it after."""
     name, directory = moving
-
-    def commit_then_forward(connection: socket.socket, frame: bytes) -> None:
-        commit(directory)
-        with socket.create_connection(("127.0.0.1", hive401.sidecar.port)) as real:
-            real.sendall(framed(frame))
-            connection.sendall(framed(read_frame(real)))
-
+    commit_then_forward = forwarding(hive401.sidecar.port, lambda _: commit(directory))
     rows, seen = ask(hive401, f"select id from {name} where k between 55 and 56",
                      sargo_sidecar_address=failing(commit_then_forward).address, sargo_sidecar_timeout_ms="20000")
     assert rows == [55, 56]

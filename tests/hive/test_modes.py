@@ -12,12 +12,10 @@ import pytest
 from tests.hive.listings import Listing, listings
 from tests.hive.playground import Hive
 from tests.hive.sidecars import Sidecar
-from tests.hive.tables import TABLES, as_synced, pruned_natively, statements
+from tests.hive.tables import TABLES, TRIPS, as_synced, pruned_natively, statements
 
 OperationalError = pytest.importorskip("pyhive.exc").OperationalError
 pytestmark = pytest.mark.hive
-
-TRIPS, _, FLAT, RIDES, _ = TABLES
 
 
 def run(hive: Hive, script: Iterable[str], settings: dict[str, str] | None = None) -> tuple[list[Any], list[Listing]]:
@@ -109,6 +107,47 @@ def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
     assert rows == [(100,), (101,), (102,)]
     assert [(one.listed, one.kept) for one in seen] == [(12, 2)]  # a log file moved rows of the second one
+
+
+def commits(hive: Hive, table: str) -> list[str]:
+    """When they began, from the first on."""
+    return sorted(path.name.split("_")[0] for path in (hive.directory / table / ".hoodie/timeline").glob("*_*.delta*"))
+
+
+def test_incremental_reading_of_a_merge_on_read_table(hive313: Hive, hive401: Hive) -> None:
+    """The rows that log files wrote since, and nothing skipped by what base files hold."""
+    first = commits(hive313, "rides")[0]
+    consume = {"hoodie.rides.consume.mode": "INCREMENTAL", "hoodie.rides.consume.start.timestamp": first,
+               "hoodie.rides.consume.max.commits": "-1"}
+    since = f"`_hoodie_commit_time` > '{first}'"
+    moved = [55, 56, 255, 256, 455, 456]
+    for condition, want in (("id < 302", [55, 56, 255, 256, 301]), ("k >= 100000", moved), ("k < 100", [])):
+        rows, seen = run(hive313, [f"select id from native_rides where {since} and {condition}"], consume)
+        assert rows == [(i,) for i in want]
+        assert {one.reason for one in seen} == {""}
+    with pytest.raises(OperationalError, match="incremental reading"):
+        run(hive401, [f"select id from stored_rides where {since}"], consume)
+
+
+def test_hudis_merged_view_is_never_as_of_an_instant(hive313: Hive, hive401: Hive) -> None:
+    """Hudi 1.0.2 does not heed it there: its listing is of the latest instant, and files are skipped as of that one."""
+    settings = {"hoodie.rides.consume.commit": commits(hive313, "rides")[0]}
+    for hive, kind in ((hive313, "plain"), (hive313, "native"), (hive401, "stored")):
+        rows, seen = run(hive, [f"select id from {kind}_rides where k >= 100000"], settings)
+        assert rows == [(i,) for i in (55, 56, 255, 256, 455, 456)]
+        assert {one.reason for one in seen} <= {""}
+        assert sum(one.kept for one in seen) == (0 if kind == "plain" else 3)
+
+
+def test_two_views_of_a_table_in_one_query(hive401: Hive) -> None:
+    """Under MapReduce Hive would read both as one of them, without a word."""
+    create, = statements("stored_by.sql", table="base_files", location=f"file://{hive401.directory / 'rides'}")
+    run(hive401, ["DROP TABLE IF EXISTS base_files", f"{create} TBLPROPERTIES ('sargo.view' = 'read_optimized')"])
+    for one, other in (("base_files", "stored_rides"), ("stored_rides", "base_files")):
+        sql = [f"select count(*), sum(k) from (select k from {one} union all select k from {other}) u"]
+        assert run(hive401, sql, {"hive.execution.engine": "tez"})[0] == [(600 + 598, 179700 + 779497)]
+        with pytest.raises(OperationalError, match="two views of"):
+            run(hive401, sql, {"hive.execution.engine": "mr"})
 
 
 MERGED = "select count(*), sum(k) from {} where k >= 100000"

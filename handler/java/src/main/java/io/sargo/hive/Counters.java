@@ -1,7 +1,6 @@
 package io.sargo.hive;
 
 import java.lang.management.ManagementFactory;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,15 +20,9 @@ public final class Counters implements CountersMXBean {
     }
   }
 
-  void pruned(int listed, int skipped) {
-    counts.merge("files_listed", (long) listed, Long::sum);
-    counts.merge("files_skipped", (long) skipped, Long::sum);
-  }
-
-  /** How often that reason kept all files so far. */
-  long keptAll(KeepAll.Reason reason, int listed) {
-    pruned(listed, 0);
-    return counts.merge("kept_all." + reason.name().toLowerCase(Locale.ROOT), 1L, Long::sum);
+  /** The count after this. */
+  long add(String name, long n) {
+    return counts.merge(name, n, Long::sum);
   }
 
   @Override

@@ -32,24 +32,27 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
     } catch (KeepAll e) {
       throw new IOException(inputs[0] + " is not the base path of a Hudi table", e);
     }
-    if ("true".equals(table.getProperty("hoodie.datasource.write.drop.partition.columns"))) {
-      throw new IOException("the files of " + inputs[0] + " do not hold the partition columns "
-          + "(hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does, partitioned");
-    }
-    if (Listing.isIncremental(job, table)) {
-      throw new IOException("incremental reading (hoodie." + table.getProperty("hoodie.table.name") + ".consume.mode): Hudi lists nothing "
-          + "by a base path: use the table that Hudi's Hive sync registered");
-    }
-    if (Listing.isMergeOnRead(table) && !"read_optimized".equals(job.get("sargo.view"))) {
-      if (HiveVersionInfo.getShortVersion().startsWith("3")) {
-        throw new IOException("on Hive 3 Hudi's reader leaves out log files of a table STORED BY: use the table that Hudi's Hive sync "
-            + "registered, or the table property 'sargo.view' = 'read_optimized'");
-      }
+    boolean mergeOnRead = Listing.isMergeOnRead(table), merged = mergeOnRead && !"read_optimized".equals(job.get("sargo.view"));
+    refuse("true".equals(table.getProperty("hoodie.datasource.write.drop.partition.columns")), "the files of " + inputs[0]
+        + " do not hold the partition columns (hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does");
+    refuse(Listing.isIncremental(job, table), "incremental reading (hoodie." + table.getProperty("hoodie.table.name")
+        + ".consume.mode): Hudi lists nothing by a base path: use the table that Hudi's Hive sync registered");
+    refuse(merged && HiveVersionInfo.getShortVersion().startsWith("3"), "on Hive 3 Hudi's reader leaves out log files of a table "
+        + "STORED BY: use the table that Hudi's Hive sync registered, or the table property 'sargo.view' = 'read_optimized'");
+    refuse(mergeOnRead && Ownership.isReadOtherwise(job, inputs[0]), "two views of " + inputs[0] + " in one MapReduce job: Hive would "
+        + "read both as one of them: use Tez, or two queries");
+    if (merged) {
       return super.getSplits(job, n);
     }
     HoodieParquetInputFormat format = new PruningInputFormat();
     format.setConf(job);
     return format.getSplits(job, n);
+  }
+
+  private static void refuse(boolean holds, String why) throws IOException {
+    if (holds) {
+      throw new IOException(why);
+    }
   }
 
   @Override

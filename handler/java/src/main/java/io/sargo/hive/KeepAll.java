@@ -16,4 +16,10 @@ final class KeepAll extends Exception {
     super(why, null, false, false);
     this.reason = reason;
   }
+
+  static void when(boolean holds, Reason reason, String why) throws KeepAll {
+    if (holds) {
+      throw new KeepAll(reason, why);
+    }
+  }
 }

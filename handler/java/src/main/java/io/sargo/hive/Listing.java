@@ -4,11 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -32,68 +33,57 @@ final class Listing {
   final int nameCount;
   /** The instant that every slice was listed for, if the listing says so (realtime only). */
   final String instant;
-  final boolean incremental;
-  /** First name and number of names of each file; no names: always kept. */
+  private boolean incremental;
+  /** Where the names of each file begin, and where the last ones end. A file without names is always kept. */
   private final int[] first;
-  private final int[] count;
 
   Listing(Configuration conf, FileStatus[] files) throws IOException, KeepAll {
-    if (files.length == 0) {
-      throw new KeepAll(KeepAll.Reason.NO_FILES, "nothing was listed");
-    }
+    KeepAll.when(files.length == 0, KeepAll.Reason.NO_FILES, "nothing was listed");
     this.files = files;
     table = new Properties();
     base = findBase(conf, files[0].getPath().getParent(), table);
-    first = new int[files.length];
-    count = new int[files.length];
+    first = new int[files.length + 1];
     String prefix = base.toUri().getPath() + "/";
     StringBuilder joined = new StringBuilder();
     Set<String> instants = new LinkedHashSet<>();
-    boolean belongsToIncremental = false;
     int n = 0;
     for (int i = 0; i < files.length; i++) {
-      first[i] = n;
       for (String path : pathsOf(files[i], prefix)) {
         joined.append(n == 0 ? "" : "\n").append(path, prefix.length(), path.length());
-        count[i]++;
         n++;
       }
+      first[i + 1] = n;
       if (files[i] instanceof RealtimeFileStatus) {
         instants.add(((RealtimeFileStatus) files[i]).getMaxCommitTime());
-        belongsToIncremental |= files[i].getPath() instanceof HoodieRealtimePath
+        incremental |= files[i].getPath() instanceof HoodieRealtimePath
             && ((HoodieRealtimePath) files[i].getPath()).getBelongsToIncrementalQuery();
       }
     }
-    if (n == 0) {
-      throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no listed file is one of the table's own");
-    }
-    if (instants.size() > 1 || n > Settings.MOST_NAMES) {
-      throw new KeepAll(n > Settings.MOST_NAMES ? KeepAll.Reason.TOO_MANY_FILES : KeepAll.Reason.UNKNOWN_TABLE,
-          n + " files of " + instants.size() + " instants");
-    }
+    KeepAll.when(n > Settings.MOST_NAMES, KeepAll.Reason.TOO_MANY_FILES, n + " files");
+    KeepAll.when(n == 0 || instants.size() > 1, KeepAll.Reason.UNKNOWN_TABLE,
+        n + " of the table's own files are listed, for the instants " + instants);
     nameCount = n;
     names = joined.toString().getBytes(StandardCharsets.UTF_8);
     instant = instants.isEmpty() ? null : instants.iterator().next();
-    incremental = belongsToIncremental;
   }
 
   static boolean isMergeOnRead(Properties table) {
     return "MERGE_ON_READ".equals(table.getProperty("hoodie.table.type"));
   }
 
+  boolean isIncremental(Configuration conf) {
+    return incremental || isIncremental(conf, table);
+  }
+
   static boolean isIncremental(Configuration conf, Properties table) {
     return "INCREMENTAL".equalsIgnoreCase(consume(conf, table, "mode"));
   }
 
-  /** Without the files of which every name has its bit set. */
-  FileStatus[] without(byte[] skip) {
+  /** Without the files of which every name is to be skipped. */
+  FileStatus[] without(BitSet skip) {
     List<FileStatus> kept = new ArrayList<>();
     for (int i = 0; i < files.length; i++) {
-      boolean all = count[i] > 0;
-      for (int name = first[i]; all && name < first[i] + count[i]; name++) {
-        all = (skip[name >> 3] & 1 << (name & 7)) != 0;
-      }
-      if (!all) {
+      if (first[i] == first[i + 1] || skip.nextClearBit(first[i]) < first[i + 1]) {
         kept.add(files[i]);
       }
     }
@@ -138,12 +128,7 @@ final class Listing {
 
   /** The value of a consume setting, such as {@code hoodie.<table>.consume.mode}, whatever database is named in it. */
   static String consume(Configuration conf, Properties table, String what) {
-    String suffix = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;
-    for (Map.Entry<String, String> entry : conf.getValByRegex("^hoodie\\..*\\.consume\\.").entrySet()) {
-      if (entry.getKey().endsWith(suffix)) {
-        return entry.getValue();
-      }
-    }
-    return null;
+    String name = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;
+    return conf.getValByRegex("^hoodie\\b.*" + Pattern.quote(name) + "$").values().stream().findFirst().orElse(null);
   }
 }

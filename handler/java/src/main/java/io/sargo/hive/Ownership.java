@@ -1,10 +1,9 @@
 package io.sargo.hive;
 
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.Operator;
 import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
@@ -14,6 +13,7 @@ import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
 import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
 import org.apache.hadoop.hive.ql.plan.MapWork;
+import org.apache.hadoop.hive.ql.plan.PartitionDesc;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.FileInputFormat;
 import org.apache.hadoop.mapred.FileSplit;
@@ -36,9 +36,7 @@ final class Ownership {
   /** The filter of this listing's only reader, as the sidecar may see it. */
   static String filterOf(JobConf job) throws KeepAll {
     String filter = job.get(TableScanDesc.FILTER_EXPR_CONF_STR);
-    if (filter == null || filter.isEmpty()) {
-      throw new KeepAll(KeepAll.Reason.NO_FILTER, "Hive gave this scan no filter");
-    }
+    KeepAll.when(filter == null || filter.isEmpty(), KeepAll.Reason.NO_FILTER, "Hive gave this scan no filter");
     if (job.get(PLAN) != null) {
       checkPlan(Utilities.getMapWork(job), FileInputFormat.getInputPaths(job), filter);
     }
@@ -46,36 +44,18 @@ final class Ownership {
   }
 
   private static void checkPlan(MapWork work, Path[] inputs, String filter) throws KeepAll {
-    if (work == null) {
-      throw foreign("the plan cannot be read");
-    }
-    // Their return types differ between Hive 3.1 and 4: one jar for both can only ask by name.
-    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
-    Map<String, Operator<?>> aliasToWork = call(work, "getAliasToWork");
-    Set<String> readers = new HashSet<>();
+    keepIf(work == null, "the plan cannot be read");
+    Set<String> readers = new TreeSet<>();
     for (Path input : inputs) {
-      boolean found = false;
-      for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
-        if (overlap(entry.getKey().toUri().getPath(), input.toUri().getPath())) {
-          found = true;
-          if (entry.getValue().size() != 1) {
-            throw foreign(entry.getValue().size() + " scans read " + input.getName());
-          }
-          readers.addAll(entry.getValue());
-        }
-      }
-      if (!found) {
-        throw foreign("the plan does not know " + input.getName());
-      }
+      Set<String> found = readersOf(work, input);
+      keepIf(found.size() != 1, found.size() + " scans read " + input.getName());
+      readers.addAll(found);
     }
-    Operator<?> reader = readers.size() == 1 ? aliasToWork.get(readers.iterator().next()) : null;
-    if (!(reader instanceof TableScanOperator)) {
-      throw foreign(readers.size() == 1 ? "its reader is no table scan" : readers.size() + " scans read the listed paths");
-    }
-    ExprNodeGenericFuncDesc own = ((TableScanOperator) reader).getConf().getFilterExpr();
-    if (own == null || !SerializationUtilities.serializeExpression(own).equals(filter)) {
-      throw foreign(own == null ? "the scan itself has no filter" : "the scan's own filter is another one");
-    }
+    TableScanDesc reader = readers.size() == 1 ? scanOf(work, readers.iterator().next()) : null;
+    keepIf(reader == null, "no table scan, or more than one, reads the listed paths: " + readers);
+    ExprNodeGenericFuncDesc own = reader.getFilterExpr();
+    keepIf(own == null, "the scan itself has no filter");
+    keepIf(!SerializationUtilities.serializeExpression(own).equals(filter), "the scan's own filter is another one");
   }
 
   /**
@@ -89,24 +69,54 @@ final class Ownership {
       return merged ? unfiltered(job) : job;
     }
     MapWork work = Utilities.getMapWork(job);
-    String file = ((FileSplit) split).getPath().toUri().getPath();
-    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
-    Map<String, Operator<?>> aliasToWork = call(work, "getAliasToWork");
-    List<String> readers = new ArrayList<>();
-    for (Map.Entry<Path, List<String>> entry : pathToAliases.entrySet()) {
-      if (overlap(entry.getKey().toUri().getPath(), file)) {
-        readers.addAll(entry.getValue());
-      }
-    }
+    Set<String> readers = readersOf(work, ((FileSplit) split).getPath());
     if (readers.size() < 2 && !merged) {
       return job;
     }
-    for (String alias : readers) {
-      if (aliasToWork.get(alias) instanceof TableScanOperator) {
-        ((TableScanOperator) aliasToWork.get(alias)).getConf().setFilterExpr(null);
+    for (String reader : readers) {
+      TableScanDesc scan = scanOf(work, reader);
+      if (scan != null) {
+        scan.setFilterExpr(null);
       }
     }
     return unfiltered(job);
+  }
+
+  /**
+   * Whether tables of another format or with another {@code sargo.view} read this very folder in the same job. Under MapReduce Hive keeps
+   * one description of a folder, so all of them would be read as one of them is.
+   */
+  static boolean isReadOtherwise(JobConf job, Path input) {
+    if (job.get(PLAN) == null) {
+      return false;
+    }
+    MapWork work = Utilities.getMapWork(job);
+    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
+    Map<String, PartitionDesc> aliasToTable = call(work, "getAliasToPartnInfo");
+    return pathToAliases.entrySet().stream().filter(entry -> entry.getKey().toUri().getPath().equals(input.toUri().getPath()))
+        .flatMap(entry -> entry.getValue().stream()).map(aliasToTable::get)
+        .map(table -> table.getInputFileFormatClassName() + table.getTableDesc().getProperties().getProperty("sargo.view"))
+        .distinct().count() > 1;
+  }
+
+  /** The aliases of everything that reads this folder or file, or something above or below it. */
+  private static Set<String> readersOf(MapWork work, Path input) {
+    Set<String> readers = new TreeSet<>();
+    String one = input.toUri().getPath() + "/";
+    Map<Path, List<String>> pathToAliases = call(work, "getPathToAliases");
+    pathToAliases.forEach((path, aliases) -> {
+      String other = path.toUri().getPath() + "/";
+      if (one.startsWith(other) || other.startsWith(one)) {
+        readers.addAll(aliases);
+      }
+    });
+    return readers;
+  }
+
+  private static TableScanDesc scanOf(MapWork work, String alias) {
+    Map<String, Operator<?>> aliasToWork = call(work, "getAliasToWork");
+    Operator<?> reader = aliasToWork.get(alias);
+    return reader instanceof TableScanOperator ? ((TableScanOperator) reader).getConf() : null;
   }
 
   /** The same job without what Parquet's reader would drop rows by. */
@@ -118,14 +128,11 @@ final class Ownership {
     return unfiltered;
   }
 
-  private static boolean overlap(String one, String other) {
-    return one.equals(other) || other.startsWith(one + "/") || one.startsWith(other + "/");
+  private static void keepIf(boolean doubtful, String why) throws KeepAll {
+    KeepAll.when(doubtful, KeepAll.Reason.FOREIGN_FILTER, "the filter may belong to another reader: " + why);
   }
 
-  private static KeepAll foreign(String why) {
-    return new KeepAll(KeepAll.Reason.FOREIGN_FILTER, "the filter may belong to another reader: " + why);
-  }
-
+  /** Their return types differ between Hive 3.1 and 4: one jar for both can only ask by name. */
   @SuppressWarnings("unchecked")
   private static <T> T call(Object target, String method) {
     try {

@@ -2,9 +2,13 @@ package io.sargo.hive;
 
 import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.ZoneId;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.hive.ql.plan.TableScanDesc;
 import org.apache.hadoop.mapred.JobConf;
@@ -19,7 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Pruner {
   private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
-  private static final int COMPRESS_FROM = 1 << 20;
 
   private Pruner() {}
 
@@ -35,30 +38,28 @@ final class Pruner {
   }
 
   private static FileStatus[] pruneOrSayWhy(JobConf job, FileStatus[] listed) throws Exception {
+    long begun = System.nanoTime();
     Settings settings = new Settings(job);
-    if (!settings.enabled) {
-      throw new KeepAll(KeepAll.Reason.DISABLED, "sargo.enabled is false");
-    }
+    KeepAll.when(!settings.enabled, KeepAll.Reason.DISABLED, "sargo.enabled is false");
     String filter = Ownership.filterOf(job);
-    if (settings.address.isEmpty()) {
-      throw new KeepAll(KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
-    }
+    KeepAll.when(settings.address.isEmpty(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
     Listing listing = new Listing(job, listed);
-    Request request = request(job, listing, filter, settings.secret());
-    Reply reply = Sidecar.at(settings).ask(request, listing.instant, settings);
-    if (reply.skip.length == 0) {
-      report(job, listing, listed.length, reply);
-      return listed;
+    Reply reply = Sidecar.at(settings).ask(request(job, listing, filter, settings), settings);
+    FileStatus[] kept = listed;
+    if (!reply.skip.isEmpty()) {
+      KeepAll.when(listing.instant != null && !listing.instant.equals(reply.instant), KeepAll.Reason.WRONG_ANSWER,
+          "listed at " + listing.instant + ", answered for " + reply.instant);
+      kept = listing.without(reply.skip);
     }
-    if (listing.instant != null && !listing.instant.equals(reply.instant)) {
-      throw new KeepAll(KeepAll.Reason.WRONG_ANSWER, "listed at " + listing.instant + ", answered for " + reply.instant);
-    }
-    FileStatus[] kept = listing.without(reply.skip);
-    report(job, listing, kept.length, reply);
+    int skipped = listed.length - kept.length;
+    Counters.INSTANCE.add("files_listed", listed.length);
+    Counters.INSTANCE.add("files_skipped", skipped);
+    LOG.info("sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}", listed.length, skipped,
+        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun), listing.base, reply.reportId, job.get("hive.query.id"), reply.reasons);
     return kept;
   }
 
-  private static Request request(JobConf job, Listing listing, String filter, String secret) throws IOException {
+  private static Request request(JobConf job, Listing listing, String filter, Settings settings) throws IOException {
     Request request = new Request();
     request.table = listing.base.toUri().toString();
     request.filter = filter;
@@ -67,21 +68,21 @@ final class Pruner {
     request.engine = request.engineVersion.startsWith("3") ? "hive3" : "hive4";
     request.timeZone = zone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
     String asOf = Listing.consume(job, listing.table, "commit");
-    if (listing.incremental || Listing.isIncremental(job, listing.table)) {
+    if (listing.isIncremental(job)) {
       request.queryType = "incremental";
       request.instant = Listing.consume(job, listing.table, "start.timestamp");
-    } else if (asOf != null) {
+    } else if (asOf != null && listing.instant == null) { // a merged listing says itself which instant it is of
       request.queryType = "as_of";
       request.instant = asOf;
     } else {
       request.queryType = listing.instant == null && Listing.isMergeOnRead(listing.table) ? "read_optimized" : "snapshot";
     }
-    request.compressed = listing.names.length > COMPRESS_FROM;
+    request.compressed = listing.names.length >= settings.compressFrom;
     request.names = request.compressed ? deflated(listing.names) : listing.names;
     request.nameCount = listing.nameCount;
     request.queryId = job.get("hive.query.id");
     request.user = UserGroupInformation.getCurrentUser().getShortUserName();
-    request.secret = secret;
+    request.secret = settings.secret();
     return request;
   }
 
@@ -91,25 +92,19 @@ final class Pruner {
     return ZoneId.getAvailableZoneIds().contains(zone.getId()) ? zone.getId() : null;
   }
 
-  private static byte[] deflated(byte[] bytes) {
-    Deflater deflater = new Deflater(Deflater.BEST_SPEED);
-    deflater.setInput(bytes);
-    deflater.finish();
-    byte[] out = new byte[bytes.length + bytes.length / 1000 + 64];
-    int n = deflater.deflate(out);
-    deflater.end();
-    return java.util.Arrays.copyOf(out, n);
-  }
-
-  private static void report(JobConf job, Listing listing, int kept, Reply reply) {
-    int n = listing.files.length;
-    Counters.INSTANCE.pruned(n, n - kept);
-    LOG.info("sargo: asked, listed={} skipped={} table={} report={} query={} notes={}", n, n - kept, listing.base, reply.reportId,
-        job.get("hive.query.id"), reply.reasons);
+  private static byte[] deflated(byte[] bytes) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    Deflater fast = new Deflater(Deflater.BEST_SPEED);
+    try (DeflaterOutputStream deflating = new DeflaterOutputStream(out, fast)) {
+      deflating.write(bytes);
+    }
+    fast.end();
+    return out.toByteArray();
   }
 
   private static void keptAll(JobConf job, FileStatus[] listed, KeepAll.Reason reason, String why) {
-    long times = Counters.INSTANCE.keptAll(reason, listed.length);
+    Counters.INSTANCE.add("files_listed", listed.length);
+    long times = Counters.INSTANCE.add("kept_all." + reason.name().toLowerCase(Locale.ROOT), 1);
     Object where = listed.length == 0 ? null : listed[0].getPath().getParent();
     LOG.info("sargo: kept all, listed={} reason={} times={} where={} query={} why={}", listed.length, reason, times, where,
         job.get("hive.query.id"), why);

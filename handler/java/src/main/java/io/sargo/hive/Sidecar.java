@@ -2,26 +2,22 @@ package io.sargo.hive;
 
 import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.MessageDigest;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
-import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -39,7 +35,8 @@ import org.apache.thrift.transport.TTransport;
 import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
- * The sidecar at one address: connections that are kept, answers that are kept for a query, and a circuit breaker.
+ * The sidecar at one address: connections that are kept, and a circuit breaker. Answers are not kept: Hive lists nothing twice in a
+ * query (a FetchTask lists each partition once), and the sidecar keeps what it worked out for a filter.
  *
  * <p>A question has one deadline for everything (connecting, the TLS handshake, writing, reading): it is asked in a thread of its own,
  * and when the time is over its connection is closed under it. After two failures in a row nobody is asked for a while, then one
@@ -48,7 +45,6 @@ import org.apache.thrift.transport.layered.TFramedTransport;
 final class Sidecar {
   private static final int MOST_WAITING = 64;
   private static final int MOST_IDLE = 16;
-  private static final int MOST_ANSWERS = 64;
   private static final int FAILURES_TO_OPEN = 2;
   private static final Map<String, Sidecar> KNOWN = new ConcurrentHashMap<>();
   private static final ThreadPoolExecutor ASKERS = new ThreadPoolExecutor(0, MOST_WAITING, 30, TimeUnit.SECONDS, new SynchronousQueue<>(),
@@ -60,14 +56,6 @@ final class Sidecar {
       });
 
   private final ConcurrentLinkedDeque<TTransport> idle = new ConcurrentLinkedDeque<>();
-  private final Map<String, Reply> answers = new LinkedHashMap<String, Reply>(16, 0.75f, true) {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Reply> eldest) {
-      return size() > MOST_ANSWERS;
-    }
-  };
   private int failures;
   private long closedUntil;
 
@@ -76,23 +64,15 @@ final class Sidecar {
   }
 
   /** The checked answer to a question; KeepAll says why there is none. */
-  Reply ask(Request request, String listedAt, Settings settings) throws KeepAll {
-    String key = keyOf(request, listedAt);
-    synchronized (answers) {
-      Reply known = key == null ? null : answers.get(key);
-      if (known != null) {
-        return known;
-      }
-    }
+  Reply ask(Request request, Settings settings) throws KeepAll {
     knock(settings);
     Question question = new Question(request, settings);
-    Reply reply;
     boolean works = false;
     try {
-      Future<Reply> future = ASKERS.submit(question::answer);
-      reply = future.get(settings.timeoutMs, TimeUnit.MILLISECONDS);
+      Reply reply = ASKERS.submit(question::answer).get(settings.timeoutMs, TimeUnit.MILLISECONDS);
       reply.check(request);
       works = true;
+      return reply;
     } catch (TimeoutException e) {
       question.abandon();
       throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, "no answer in " + settings.timeoutMs + " ms");
@@ -111,12 +91,6 @@ final class Sidecar {
     } finally {
       learn(works, settings);
     }
-    if (key != null) {
-      synchronized (answers) {
-        answers.put(key, reply);
-      }
-    }
-    return reply;
   }
 
   private synchronized void knock(Settings settings) throws KeepAll {
@@ -133,24 +107,11 @@ final class Sidecar {
     closedUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
   }
 
-  /** One answer serves a query for the same files, filter and instant; other queries ask anew. */
-  private static String keyOf(Request request, String listedAt) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(String.join("\n", request.queryId, request.table, String.valueOf(request.queryType), request.instant, listedAt,
-          request.timeZone, request.filter, "").getBytes(StandardCharsets.UTF_8));
-      return request.queryId == null ? null : Base64.getEncoder().encodeToString(digest.digest(request.names));
-    } catch (GeneralSecurityException e) {
-      return null;
-    }
-  }
-
   /** One question on its way. */
   private final class Question {
     private final Request request;
     private final Settings settings;
-    private Socket socket;
-    private TTransport transport;
+    private Closeable held;
     private boolean abandoned;
     volatile boolean connected;
 
@@ -172,7 +133,7 @@ final class Sidecar {
     }
 
     private Reply exchange(TTransport on) throws TException, KeepAll {
-      hold(null, on);
+      hold(on);
       boolean whole = false;
       try {
         TProtocol protocol = new TBinaryProtocol(on, Settings.LARGEST_FRAME, 10_000, true, true);
@@ -193,11 +154,11 @@ final class Sidecar {
     private TTransport connect() throws IOException, TException, GeneralSecurityException {
       connected = false;
       Socket plain = new Socket(Proxy.NO_PROXY);
-      hold(plain, null);
+      hold(plain);
       plain.setTcpNoDelay(true);
       plain.connect(new InetSocketAddress(settings.host, settings.port), settings.timeoutMs);
       plain.setSoTimeout(settings.timeoutMs + 1000); // the deadline is kept by ask(), which then says that it was slow
-      Socket ready = settings.tlsCa == null ? plain : encrypted(plain);
+      Socket ready = settings.tlsCa.isEmpty() ? plain : encrypted(plain);
       return new TFramedTransport(new TSocket(ready), Settings.LARGEST_FRAME);
     }
 
@@ -221,9 +182,8 @@ final class Sidecar {
       return socket;
     }
 
-    private synchronized void hold(Socket opened, TTransport used) {
-      socket = opened;
-      transport = used;
+    private synchronized void hold(Closeable opened) {
+      held = opened;
       if (abandoned) {
         abandon();
       }
@@ -232,12 +192,9 @@ final class Sidecar {
     /** Closes what the question waits on. */
     synchronized void abandon() {
       abandoned = true;
-      if (transport != null) {
-        transport.close();
-      }
       try {
-        if (socket != null) {
-          socket.close();
+        if (held != null) {
+          held.close();
         }
       } catch (IOException e) {
         // it is out of use either way

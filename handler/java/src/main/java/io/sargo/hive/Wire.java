@@ -3,6 +3,7 @@ package io.sargo.hive;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,17 +62,20 @@ final class Wire {
 
   /** PruneReply. A required field that is not there makes it wrong. */
   static final class Reply {
-    final byte[] skip;
+    /** The names that may be skipped, by their place in the request. */
+    final BitSet skip;
     final String instant, reportId;
     final Object reasons;
-    private final Map<Integer, Object> fields;
+    private final Map<?, ?> fields;
+    private final int bytes;
 
-    private Reply(Map<Integer, Object> fields) throws TException {
+    private Reply(Map<?, ?> fields) throws TException {
       this.fields = fields;
       if (!(fields.get(2) instanceof byte[])) {
         throw new TProtocolException("the reply has no answer");
       }
-      skip = (byte[]) fields.get(2);
+      bytes = ((byte[]) fields.get(2)).length;
+      skip = BitSet.valueOf((byte[]) fields.get(2));
       instant = text(fields.get(4));
       reportId = text(fields.get(8));
       reasons = fields.get(9);
@@ -86,21 +90,17 @@ final class Wire {
       if (message.type != TMessageType.REPLY || message.seqid != sequence || !"prune".equals(message.name)) {
         throw new TProtocolException("no reply to this call");
       }
-      for (TField field = in.readFieldBegin(); field.type != TType.STOP; field = in.readFieldBegin()) {
-        if (field.type == TType.STRUCT && field.id == 0) {
-          Reply reply = new Reply(struct(in));
-          in.readFieldBegin();
-          return reply;
-        }
-        if (field.type == TType.STRUCT && field.id == 1) {
-          Map<Integer, Object> refused = struct(in);
-          String code = text(refused.get(2));
-          KeepAll.Reason reason = "version".equals(code) ? KeepAll.Reason.WRONG_VERSION : KeepAll.Reason.REFUSED;
-          throw new KeepAll(reason, code + ": " + text(refused.get(1)));
-        }
-        TProtocolUtil.skip(in, field.type);
+      Map<Integer, Object> result = struct(in);
+      if (result.get(1) instanceof Map) {
+        Map<?, ?> refused = (Map<?, ?>) result.get(1);
+        String code = text(refused.get(2));
+        throw new KeepAll("version".equals(code) ? KeepAll.Reason.WRONG_VERSION : KeepAll.Reason.REFUSED,
+            code + ": " + text(refused.get(1)));
       }
-      throw new TProtocolException("the reply has no answer");
+      if (!(result.get(0) instanceof Map)) {
+        throw new TProtocolException("the reply has no answer");
+      }
+      return new Reply((Map<?, ?>) result.get(0));
     }
 
     /** Every sign that this answers another question. */
@@ -110,53 +110,52 @@ final class Wire {
       }
       CRC32 crc = new CRC32();
       crc.update(request.names, 0, request.names.length);
-      int set = 0;
-      for (byte b : skip) {
-        set += Integer.bitCount(b & 0xff);
-      }
-      int rest = request.nameCount & 7;
       String wrong = !Integer.valueOf(request.nameCount).equals(fields.get(3)) ? "it counts " + fields.get(3) + " names"
           : !Long.valueOf(crc.getValue()).equals(fields.get(10)) ? "it is for another list of names"
-          : skip.length != 0 && skip.length != (request.nameCount + 7) / 8 ? "it has " + skip.length + " bytes of bits"
-          : skip.length != 0 && rest != 0 && (skip[skip.length - 1] & 0xff) >> rest != 0 ? "it has bits beyond the last name"
-          : !Integer.valueOf(set).equals(fields.get(6)) ? "it counts " + fields.get(6) + " bits of " + set : null;
+          : bytes != 0 && bytes != (request.nameCount + 7) / 8 ? "it has " + bytes + " bytes of bits"
+          : skip.length() > request.nameCount ? "it has bits beyond the last name"
+          : !Integer.valueOf(skip.cardinality()).equals(fields.get(6)) ? "it counts " + fields.get(6) + " bits of " + skip.cardinality()
+          : null;
       if (wrong != null) {
         throw new KeepAll(KeepAll.Reason.WRONG_ANSWER, wrong + ", asked about " + request.nameCount);
       }
     }
   }
 
-  /** The fields of a struct by number: Integer, Long, byte[] for text and bytes, List of text. */
+  /** The fields of a struct by number. */
   private static Map<Integer, Object> struct(TProtocol in) throws TException {
     Map<Integer, Object> fields = new HashMap<>();
     for (TField field = in.readFieldBegin(); field.type != TType.STOP; field = in.readFieldBegin()) {
-      if (field.type == TType.I32) {
-        fields.put((int) field.id, in.readI32());
-      } else if (field.type == TType.I64) {
-        fields.put((int) field.id, in.readI64());
-      } else if (field.type == TType.STRING) {
-        fields.put((int) field.id, bytes(in.readBinary()));
-      } else if (field.type == TType.LIST) {
-        TList list = in.readListBegin();
-        List<String> texts = new ArrayList<>();
-        for (int i = 0; i < list.size; i++) {
-          if (list.elemType != TType.STRING) {
-            throw new TProtocolException("a list of something else than text");
-          }
-          texts.add(in.readString());
-        }
-        fields.put((int) field.id, texts);
-      } else {
-        TProtocolUtil.skip(in, field.type);
-      }
+      fields.put((int) field.id, value(in, field.type));
     }
     return fields;
   }
 
-  private static byte[] bytes(ByteBuffer buffer) {
-    byte[] copy = new byte[buffer.remaining()];
-    buffer.get(copy);
-    return copy;
+  /** Integer, Long, byte[] for text and bytes, List of text, Map for a struct; null for what a reply has no use for. */
+  private static Object value(TProtocol in, byte type) throws TException {
+    switch (type) {
+      case TType.I32:
+        return in.readI32();
+      case TType.I64:
+        return in.readI64();
+      case TType.STRING:
+        ByteBuffer read = in.readBinary();
+        byte[] bytes = new byte[read.remaining()];
+        read.get(bytes);
+        return bytes;
+      case TType.LIST:
+        TList list = in.readListBegin();
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < list.size; i++) {
+          texts.add(text(value(in, list.elemType)));
+        }
+        return texts;
+      case TType.STRUCT:
+        return struct(in);
+      default:
+        TProtocolUtil.skip(in, type);
+        return null;
+    }
   }
 
   private static String text(Object bytes) {
