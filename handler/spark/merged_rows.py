@@ -78,6 +78,8 @@ _PROVEN = frozenset({
     _Merging(9, _BY_EVENT, "", "", f"{_MODEL}EventTimeAvroPayload"),
     _Merging(9, _BY_COMMIT, "", "", _LATEST),
 })
+_INSTEAD = ('With the Hudi bundle on the class path reader="hudi" reads it; query="read_optimized" reads only the base '
+            "files")
 _NO_PACKAGE = "slices with log files are merged by the package hudi: pip install 'sargo[spark]'"
 _S3 = {"access_key": "aws_access_key_id", "secret_key": "aws_secret_access_key", "session_token": "aws_session_token",
        "region": "aws_region", "endpoint": "aws_endpoint"}
@@ -123,7 +125,7 @@ def merged_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batc
     except SargoError:
         raise
     except Exception as error:                                # hudi's errors have no common base that it exports
-        raise TableError(source.storage().absolute(path), f"cannot be merged: {error}") from error
+        raise TableError(source.storage().absolute(path), f"cannot be merged here: {error}. {_INSTEAD}") from error
 
 
 @lru_cache(maxsize=4)

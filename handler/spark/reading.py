@@ -15,8 +15,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -36,9 +37,10 @@ from handler.spark.slice_rows import SliceSource, check_names, slice_batches
 from handler.tables import open_table
 from index_store import FileSlice
 
-__all__ = ["Query", "frame_of", "read"]
+__all__ = ["Query", "Reader", "frame_of", "read"]
 
 Query = Literal["snapshot", "read_optimized"]
+Reader = Literal["own", "hudi"]
 
 #: Scans of one DataFrame: beyond, Python workers read the files.
 MOST_SCANS = 32
@@ -48,7 +50,7 @@ _QUERY_TYPE = "hoodie.datasource.query.type"
 
 
 def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition | None = None, *,
-         as_of: str | None = None, query: Query = "snapshot", strict: bool = False,
+         as_of: str | None = None, query: Query = "snapshot", reader: Reader = "own", strict: bool = False,
          storage_options: Mapping[str, str] | None = None) -> DataFrame:
     """The rows of a Hudi table that satisfy a condition, from the file slices that may hold one.
 
@@ -58,14 +60,16 @@ def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition
     condition         SQL text, a Column, or a list of them (AND); None reads all
     as_of             the table as of an instant or a date, in the schema of that time; by default the latest
     query             "snapshot", or "read_optimized": base files alone, without what was logged since they were written
+    reader            "own", or "hudi": the whole table through Hudi's Spark bundle, when it holds slices with log files
     strict            raise what fails while pruning instead of skipping nothing
     storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
 
     The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its rows
     cannot be read rightly: the message says what to do.
     """
-    if query not in ("snapshot", "read_optimized"):
-        raise UnsupportedError(f"query {query!r} (known: snapshot, read_optimized)")
+    for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(Reader))):
+        if given not in known:
+            raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
     opened = open_table(path, storage_options=storage_options)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
@@ -75,6 +79,8 @@ def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition
         kept = plan.kept if query == "snapshot" else _with_logged(plan)
     schema = spark_schema(opened.table, slices.instant)
     source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
+    if reader == "hudi":
+        source = replace(source, not_merged=source.not_merged or 'asked for by reader="hudi"')
     frame = frame_of(spark, source, kept, schema, query)
     for one in conditions:
         frame = frame.where(one)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.errors import UnsupportedError
 from handler.spark import file_schemas, reading
@@ -57,7 +58,10 @@ def folder_of(tmp_path_factory):
 
 
 def rows_of(frame: DataFrame) -> pa.Table:
-    return frame.toArrow() if hasattr(frame, "toArrow") else pa.Table.from_batches(frame._collect_as_arrow())
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    batches = frame._collect_as_arrow()                       # Spark 3.5
+    return pa.Table.from_batches(batches) if batches else to_arrow_schema(frame.schema).empty_table()
 
 
 def satisfying(spark, rows: pa.Table, schema, conditions):
@@ -161,6 +165,8 @@ def test_bad_input_is_refused_by_name(spark, folder_of, tmp_path):
     path = folder_of("1.1.1_main_cow")
     with pytest.raises(UnsupportedError, match="query 'incremental'"):
         read(spark, path, query="incremental")
+    with pytest.raises(UnsupportedError, match="reader 'duckdb'"):
+        read(spark, path, reader="duckdb")
     with pytest.raises(TableError, match="no commit is as old"):
         read(spark, path, as_of="20000101000000")
     with pytest.raises(UnsupportedError, match="column s: string in the file cannot be read as int"):

@@ -2,7 +2,7 @@
 
 ``index.json`` in the archive: table -> read -> name of an Arrow stream, null where Hudi refused. The reads are
 ``snapshot``, ``read_optimized``, ``asof_<instant>`` and, for tables with a history of schemas, ``evolved`` and
-``evolved_ro``: the first two with ``hoodie.schema.on.read.enable``. Hudi 1.2.0 on Spark 3.5.5, UTC, without metadata
+``evolved_ro``: those two with ``hoodie.schema.on.read.enable``. Hudi 1.2.0 on Spark 3.5.5, UTC, without metadata
 table and data skipping.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 DATA = Path(__file__).parent.parent / "data" / "hudi"
-_ARCHIVES = {"": ".zip", "keys": ".zip", "proofs": ".zip", "format": ".tar.xz"}
+_ARCHIVES = {"": ".zip", "keys": ".zip", "proofs": ".zip", "format": ".tar.xz", "merging": ".tar.xz"}
 
 
 @lru_cache(1)
