@@ -6,15 +6,18 @@ Columns are looked up in the table's schema, so that a name that is misspelt is 
 from __future__ import annotations
 
 import difflib
-import importlib
+import os
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+import pyarrow as pa
+
 from evaluator.errors import SargoError, UnsupportedError
 from index_store import Table, TableError, open_table
-from index_store.own.builder import Builder, MakeBuilder, Progress
+from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
 from index_store.own.local_build import build_locally
@@ -22,12 +25,12 @@ from index_store.own.own_index import OwnIndex
 from index_store.own.places import DIRECTORY, Place, folder_of, indexes_of
 from index_store.own.sketches import SKETCHES as KNOWN_SKETCHES
 from index_store.own.sketches import parse_sketch
+from index_store.own.spark_build import build_on
 from index_store.own.table_files import table_files
 
 __all__ = ["DEFAULT_SKETCH", "IndexWork", "IndexWorkError", "Report", "Staleness", "staleness"]
 
 DEFAULT_SKETCH = "min_max"
-_SPARK_BUILD = "index_store.own.spark_build"
 
 
 class IndexWorkError(SargoError):
@@ -157,12 +160,31 @@ class IndexWork:
         if not self.spark:
             return build_locally
         try:
-            found: MakeBuilder = importlib.import_module(_SPARK_BUILD).build_with_spark
-        except ModuleNotFoundError as error:
-            if error.name == _SPARK_BUILD:
-                raise UnsupportedError("building with Spark is not there yet: leave out --spark") from error
-            raise UnsupportedError(f"building with Spark needs {error.name}: pip install 'sargo[spark]'") from error
-        return found
+            from pyspark.sql import SparkSession
+        except ImportError as error:
+            raise IndexWorkError("--spark needs PySpark: pip install 'sargo[spark]', or leave it out") from error
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)   # a local master's workers need this package
+        session = SparkSession.builder.appName("sargo index").getOrCreate()
+        make = build_on(session, self.storage_options)
+        return lambda table, definition: _OnSpark(make(table, definition))
+
+
+class _OnSpark:
+    """A builder on Spark, whose errors are ours."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+
+    def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield from self._builder.build(files)
+        except (PySparkException, Py4JError) as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+            why = next((line for line in reversed(lines) if "Error: " in line and not line.startswith("at ")), lines[0])
+            raise IndexWorkError(f"Spark failed: {why[:500]}") from error
 
 
 class _Making:
