@@ -33,7 +33,18 @@ from pyspark.sql.types import StructField, StructType
 
 from evaluator.columns import ColumnStatistics
 from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import Cast, Column, Compare, HudiExpression, In, Literal, Operand, Unknown, column_names
+from evaluator.expression import (
+    Cast,
+    Column,
+    Compare,
+    Constant,
+    HudiExpression,
+    In,
+    Literal,
+    Operand,
+    Unknown,
+    column_names,
+)
 from evaluator.types import Kind, Type
 from handler import planner
 from handler.plan import Plan, Reason
@@ -148,6 +159,8 @@ def _sides(spark: SparkSession, schema: StructType, column: str, key: StructFiel
 
 
 def _meeting(operand: Operand, keys: JoinKeys) -> HudiExpression:
+    if keys.values == ():
+        return Constant(False)
     if keys.values is not None:
         return In(operand, tuple(Literal(value, keys.type) for value in keys.values))
     hull = all_of(Compare(op, operand, Literal(value, keys.type))
