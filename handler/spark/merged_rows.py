@@ -9,9 +9,9 @@ of each kind, now and as of older instants:
     9               event time or commit time
 
 All else is refused by name, for a wrong row is as bad as a lost one: other payloads and mergers, partial updates by
-table property (hudi 0.5.0 gives out Debezium's marker for "unavailable", and loses the old value of a map), partition
-columns left out of the files, an older instant whose schema is not today's, tables on whose commits Hudi's readers do
-not agree.
+table property (hudi 0.5.0 gives out Debezium's marker for "unavailable", and loses the old value of a map), several
+ordering fields, partition columns left out of the files, an older instant whose schema is not today's, tables on whose
+commits Hudi's readers do not agree. Log blocks in the types of an older schema are an error of hudi's.
 """
 
 from __future__ import annotations
@@ -96,6 +96,9 @@ def why_not_here(table: Table, instant: str | None) -> str:
         return f"base files of format {properties['hoodie.table.base.file.format']} are not merged here"
     if properties.get("hoodie.datasource.write.drop.partition.columns", "false").lower() == "true":
         return "log files without the partition columns are not merged here"
+    ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field", "")
+    if "," in ordering:
+        return f"rows with several ordering fields ({ordering}) are not merged here"
     merging = _Merging.of(table)
     if merging not in _PROVEN:
         return f"rows are not merged here by the rule of this table ({merging})"

@@ -23,6 +23,7 @@ REFUSED = {
     "format_1.2.0_pay_partial_mor": "IGNORE_DEFAULTS", "format_1.2.0_pay_nondefault_mor": "IGNORE_DEFAULTS",
     "format_0.15.0_widened_mor": "in the schema of an older instant",
     "merging_1.2.0_pay_PartialUpdateAvroPayload": "IGNORE_DEFAULTS",  # hudi 0.5.0 would lose the old value of a map
+    "merging_1.2.0_ord_two": "several ordering fields (ts,i)",
     "merging_0.15.0_widen": "has type Int32 but the table schema expects Int64",
     "merging_1.0.2_widen": "has type Int32 but the table schema expects Int64",
     "format_1.0.2_reused_mor": "column s: string in the file cannot be read as int32"}
