@@ -69,6 +69,13 @@ def condition_of(items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | 
     ``exact``: what the JSON does not tell, by the place of the node (``catalyst_tree.missing_parts``).
     ``zone``: the session's time zone, for what a constant timestamp shows.
     Never fails for what is not understood, which is Unknown; raises ValueError when the list is no tree.
+
+    >>> nodes = [{"class": "And", "num-children": 2}, {"class": "LessThan", "num-children": 2},
+    ...          {"class": "AttributeReference", "num-children": 0, "name": "i", "dataType": "integer"},
+    ...          {"class": "Literal", "num-children": 0, "value": "5", "dataType": "integer"},
+    ...          {"class": "Rand", "num-children": 0}]
+    >>> print(condition_of(nodes))
+    (i < 5 AND ?(Rand is known only when the query runs))
     """
     return _condition(_Translator(zone).translate(read_tree(items, exact)))
 

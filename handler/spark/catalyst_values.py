@@ -44,7 +44,11 @@ _EXACT = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}
 
 
 def type_of(written: Any) -> Type:
-    """The type of a JSON ``dataType``. What the evaluator has no kind for (a collated text, an array) is OTHER."""
+    """The type of a JSON ``dataType``. What the evaluator has no kind for (a collated text, an array) is OTHER.
+
+    >>> print(type_of("long"), type_of("decimal(10,2)"), type_of("timestamp_ntz"), type_of({"type": "array"}).kind)
+    bigint decimal(10,2) timestamp Kind.OTHER
+    """
     if not isinstance(written, str):
         kind = written.get("type", "object") if isinstance(written, Mapping) else "object"
         return Type(Kind.OTHER, name=str(kind))
@@ -96,7 +100,13 @@ def _as_written(instant: Any, zone: str) -> Literal:
 
 
 def cast_of(operand: Operand, to: Type) -> Operand:
-    """``CAST(operand AS to)``; what has that type already stays as it is."""
+    """``CAST(operand AS to)``; what has that type already stays as it is.
+
+    >>> for text in ("2020-01-02", "soon"):
+    ...     print(cast_of(Literal(text, Type(Kind.STRING)), DATE))
+    DATE '2020-01-02'
+    CAST('soon' AS date)
+    """
     if isinstance(operand, Column) and operand.type == to:
         return operand
     done = _cast_constant(operand, to) if isinstance(operand, Literal) else None

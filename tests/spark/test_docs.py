@@ -1,0 +1,25 @@
+"""The examples in docstrings that need no Spark."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from handler.spark import catalyst, catalyst_values
+
+
+@pytest.mark.parametrize("room", [catalyst, catalyst_values], ids=lambda room: room.__name__)
+def test_examples(room):
+    result = doctest.testmod(room)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_what_is_exported_is_found():
+    import handler.spark
+
+    for name in handler.spark.__all__:
+        assert callable(getattr(handler.spark, name))
+    with pytest.raises(AttributeError, match="no attribute 'prunes'"):
+        _ = handler.spark.prunes
