@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -19,13 +20,14 @@ from evaluator import outcome
 from evaluator.columns import ColumnStatistics, Parts, array_dtype, filler
 from evaluator.descent import descend
 from evaluator.interval import UNKNOWN, Interval
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Test, expression_of, test_outcome
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Test, expression_keys, test_outcome
 from evaluator.one_slice import interval_of, interval_of_row, outcome_of_test, rows_of
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.outcome import Outcomes
 from evaluator.ranges import MaskedBound, Range, masked_range_of
 from evaluator.sources import Source
 from evaluator.stored_bounds import Bounds
+from evaluator.types import Kind
 
 __all__ = ["FUNCTION_INPUTS", "Answers"]
 
@@ -112,17 +114,14 @@ class _SourceView:
         return of_expression & of_columns
 
     def _by_expression(self, test: Test) -> Outcomes | None:
-        """The outcomes of a test of a function of one column, of which this source has statistics."""
-        key = expression_of(test)
-        statistics = None if key is None else self.source.expressions.get(key)
-        if statistics is None:
-            return None
-        yielded = _range_of_statistics(replace(statistics, lo=_objects(statistics.lo), hi=_objects(statistics.hi)))
-
-        def range_of(operand: BoundOperand) -> Range:
-            return yielded if isinstance(operand, BoundFunction) else _unknown_range(operand)
-
-        return _broadcast(test_outcome(test, range_of), self._n)
+        """The outcomes of a test of a function, of which this source has statistics."""
+        found: Outcomes | None = None
+        for key in expression_keys(test):
+            statistics = self.source.expressions.get(key)
+            if statistics is not None:
+                said = _broadcast(test_outcome(test, _results_of(statistics)), self._n)
+                found = said if found is None else found & said
+        return found
 
     def _by_columns(self, leaf: BoundLeaf) -> Outcomes | None:
         if not any(name in self.source.statistics for name in leaf.columns):
@@ -207,9 +206,24 @@ def _range_of_statistics(statistics: ColumnStatistics) -> Range:
                  statistics.any_value)
 
 
-def _objects(bounds: Bounds) -> Bounds:
-    """As a function yields them."""
-    return bounds if bounds.dtype == object else bounds.astype(object)
+def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]:
+    """Statistics of what a function yields, in the form in which functions yield it (``evaluator.interval``)."""
+    def yielded(bounds: Bounds) -> Bounds:
+        if statistics.type.kind.is_fractional:
+            return bounds
+        whole = bounds if bounds.dtype == object else bounds.astype(object)
+        if statistics.type.kind is not Kind.DECIMAL:
+            return whole
+        scaled = np.empty(len(whole), object)
+        scaled[:] = [Fraction(int(value), 10**statistics.type.scale) for value in whole.tolist()]
+        return scaled
+
+    results = _range_of_statistics(replace(statistics, lo=yielded(statistics.lo), hi=yielded(statistics.hi)))
+
+    def range_of(operand: BoundOperand) -> Range:
+        return results if isinstance(operand, BoundFunction) else _unknown_range(operand)
+
+    return range_of
 
 
 def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],

@@ -14,6 +14,7 @@ from typing_extensions import assert_never
 
 from evaluator import rules
 from evaluator.expression import HudiExpression, to_text
+from evaluator.forms import form_of
 from evaluator.functions.letter_case import successor
 from evaluator.interval import Interval
 from evaluator.like import LikePattern
@@ -26,7 +27,7 @@ from evaluator.schema import Field
 from evaluator.types import STRING, Kind
 
 __all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "RangeOf",
-           "Test", "expression_of", "starts_with", "test_outcome", "test_planes", "text_constant"]
+           "Test", "expression_keys", "expression_of", "starts_with", "test_outcome", "test_planes", "text_constant"]
 
 RangeOf = Callable[[BoundOperand], Range]
 
@@ -158,6 +159,19 @@ def test_outcome(test: Test, range_of: RangeOf) -> Any:
     if isinstance(test, Prefix) and test.pattern is not None:
         return rules.on_points(found, range_of(test.operand), test.pattern.matches)
     return found
+
+
+def expression_keys(test: Test) -> tuple[tuple[str, str], ...]:
+    """The names under which a source may have statistics of what is tested against constants (``sources``).
+
+    The function and the column of ``function(column)``, and the form of any function (``forms``) with a column of it.
+    """
+    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
+        return ()
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    if not isinstance(operand, BoundFunction):
+        return ()
+    return tuple(key for key in (expression_of(test), form_of(operand)) if key is not None)
 
 
 def expression_of(test: Test) -> tuple[str, str] | None:

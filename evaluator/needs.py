@@ -5,6 +5,7 @@
     city = 'oslo'        city                            city in ('oslo')
     city IS NULL                  city
     lower(s) = 'x'       s                lower of s     lower(s) in ('x')
+    a + b < 5            a, b             a + b
     a + b < c            a, b, c
     a leaf not decided
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, NullTest, expression_of
+from evaluator.leaves import BoundLeaf, Comparison, Fixed, Lookup, NullTest, expression_keys
 from evaluator.operands import BoundColumn, columns_of
 from evaluator.records import record
 from evaluator.schema import Field
@@ -29,7 +30,7 @@ class Needs:
 
     bounds      columns of which lower and upper bounds help, and whether they are NULL
     nulls       columns of which only that helps
-    functions   functions of one column of which bounds help: ``("lower", s)``
+    functions   functions of which bounds help: ``("lower", s)``; of any expression, its form with a column of it
     keys        values of a column, or of a function of it, that may be looked up
     """
 
@@ -70,8 +71,7 @@ def needs_of(leaves: Iterable[BoundLeaf]) -> Needs:
             asked[operand.field.name] = operand.field
         else:
             asked.update(columns_of(operand))
-            function = expression_of(test)
-            if function is not None:
+            for function in expression_keys(test):
                 functions[function] = asked[function[1]]
         if isinstance(test, Comparison):
             bounds.update(columns_of(test.right))

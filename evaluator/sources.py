@@ -24,7 +24,8 @@ class Source:
 
     ``may_hold(lookup, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None:
     no answer. Only the candidates, ``(n,) bool``, need be looked at.
-    ``expressions`` are statistics of a function of one column, by the names of both: of what ``lower(s)`` yields.
+    ``expressions`` are statistics of what a function yields: of ``lower(s)`` by the names of both, of any expression by
+    its form (``evaluator.forms``) and the column that goes with it.
     """
 
     name: str

@@ -7,7 +7,9 @@ cannot be used are not known, and their slices are read (hybrid scan). Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
+from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.errors import UnsupportedError
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
@@ -27,6 +30,7 @@ from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.slice_union import SliceFiles
 from index_store.merge_rule import merges_to_stored_values
 from index_store.own.definition import SKETCHES
+from index_store.own.expressions import Expression
 from index_store.own.own_index import OwnIndex
 from index_store.own.places import DIRECTORY, OTHERS, indexes_of
 from index_store.own.sketching import ROWS, Plan, Target
@@ -68,13 +72,41 @@ class OwnSketches:
 
         return Needs(bounds=tuple([one for one in asked.bounds if has(one)]),
                      nulls=tuple([one for one in asked.nulls if has(one)]),
+                     functions=tuple([one for one in asked.functions if self._expression(one[0]) is not None]),
                      keys=tuple([one for one in asked.keys if not one.function and has(one.column)]))
 
     def answer(self, needs: Needs) -> Source:
         """Statistics of the columns; filters are looked into when the evaluator asks for values."""
         found = {column.name: statistics for column in needs.columns
                  if (statistics := self.statistics(column)) is not None}
-        return Source(self.name, found, self.may_hold)
+        expressions = {(form, column.name): statistics for form, column in needs.functions
+                       if (statistics := self.expression_statistics(form)) is not None}
+        return Source(self.name, found, self.may_hold, expressions)
+
+    def expression_statistics(self, form: str) -> ColumnStatistics | None:
+        """Statistics of an expression by its form, of the first index that has it. Raises StatsError.
+
+        Values of several columns of a merged row may come from several files: then slices with log files are unknown.
+        """
+        key = f"={form}"
+        if key not in self._statistics:
+            found = self._expression(form)
+            if found is None or any(self._is_reused(column) for column in found[1].columns):
+                self._statistics[key] = None
+            else:
+                index, expression = found
+                known = index.read_expression(form, self._files)
+                custom = self._custom_merge or len(expression.columns) > 1
+                statistics = known.statistics(self._files, custom_merge=custom) if known.pieces else None
+                if statistics is not None and any("." in column.name for column in expression.columns):
+                    unknown = np.full(len(statistics), UNKNOWN_COUNT)   # a parent may be NULL (P19)
+                    statistics = replace(statistics, null_count=unknown, row_count=unknown)
+                self._statistics[key] = None if statistics is None else replace(statistics, parts=None)
+        return self._statistics[key]
+
+    def _expression(self, form: str) -> tuple[_Index, Expression] | None:
+        return next(((index, target.expression) for index in self._indexes
+                     if (target := index.of_form(form)) is not None and target.expression is not None), None)
 
     def statistics(self, column: Field) -> ColumnStatistics | None:
         """The statistics of a column, None when no index has it. Raises StatsError."""
@@ -160,12 +192,31 @@ class _Index:
     def __init__(self, index: OwnIndex, table: Table) -> None:
         self._index = index
         self._table = table
-        self._plan = Plan.of((entry.on, entry.sketch) for entry in index.definition.entries)
+        self._plan = Plan.for_table(table, index.definition)
         self._places: npt.NDArray[np.intp] | None = None
 
     def target(self, name: str) -> Target | None:
         """What is sketched of a column."""
-        return next((target for target in self._plan.targets if target.on == name), None)
+        return next((one for one in self._plan.targets if one.on == name and one.expression is None), None)
+
+    def of_form(self, form: str) -> Target | None:
+        """The expression of a form."""
+        return self._forms.get(form)
+
+    @cached_property
+    def _forms(self) -> Mapping[str, Target]:
+        found = {}
+        for target in self._plan.targets:
+            if target.expression is not None:
+                with suppress(UnsupportedError):              # a column is gone, or of another type
+                    found[target.expression.form] = target
+        return found
+
+    def read_expression(self, form: str, files: SliceFiles) -> KnownColumn:
+        """What is known of an expression. Raises StatsError."""
+        target = self._forms[form]
+        assert target.expression is not None
+        return self._read(target, Field(form, target.expression.result), "micros", files, absent_is_null=False)
 
     def read(self, column: Field, files: SliceFiles, *, filters: bool) -> KnownColumn | None:
         """What is known of a column, or what its filters are; None when the index has none. Raises StatsError."""
@@ -175,9 +226,14 @@ class _Index:
         target = Target(target.on, tuple([one for one in target.sketches if one.is_filter is filters]))
         names = read_name_history(self._table.storage)
         absent_is_null = reads_as_null(column, self._table, names.renamed)
-        unit = self._table.columns.units.get(column.name, "")
+        return self._read(target, column, self._table.columns.units.get(column.name, ""), files,
+                          absent_is_null=absent_is_null)
+
+    def _read(self, target: Target, column: Field, unit: str, files: SliceFiles, *, absent_is_null: bool
+              ) -> KnownColumn:
         found = []
-        with naming_column(self._index.folder.path, column.name):
+        unit = unit if column.type.kind.is_timestamp else ""
+        with naming_column(self._index.folder.path, target.on):
             places = self._places_of_rows(files)
             for part in self._index.statistics([ROWS, *(field.name for field in target.fields)]):
                 wanted = places[part.place] >= 0

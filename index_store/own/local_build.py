@@ -31,7 +31,7 @@ FILES_PER_BATCH, AHEAD = 1000, 4
 
 def build_locally(table: Table, definition: Definition) -> LocalBuilder:
     """The builder of a definition for a table. Raises UnsupportedError for a sketch that is not known."""
-    return LocalBuilder(table.storage, Plan.of((entry.on, entry.sketch) for entry in definition.entries))
+    return LocalBuilder(table.storage, Plan.for_table(table, definition))
 
 
 class LocalBuilder:

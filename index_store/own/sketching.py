@@ -4,6 +4,7 @@
     city:type                  the type that the file has for the column (``sketches.values.FileType``)
     city:nulls                 how many of its values are NULL, -1 where that is not known
     city:min_max:lo, ...       what each sketch stores: <column>:<sketch>:<field>
+    lower(city):type           of an expression its form (``evaluator.forms``), for bounds of it
 
 Where every sketch can do with the file's footer, that is read alone; columns that it proves nothing of are read row by
 row. What a file's row holds depends on nothing but the file and the plan, so that a full refresh, an incremental one,
@@ -16,19 +17,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.errors import UnsupportedError
 from index_store.errors import TableError
-from index_store.own.file_rows import RowBatch, read_rows
+from index_store.own.definition import Definition
+from index_store.own.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
+from index_store.own.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.own.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.storage import Storage
+
+if TYPE_CHECKING:
+    from index_store.table import Table
 
 __all__ = ["FILE_ID", "ROWS", "Plan", "Target", "nulls_field", "sketch_field", "sketch_file", "type_field"]
 
@@ -52,10 +58,17 @@ def sketch_field(on: str, sketch: str, field: str) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """What is sketched: a column of the table, and the sketches that it gets, at most one of a name."""
+    """What is sketched: a column of the table, or an expression, and the sketches that it gets, one of a name at most.
+    """
 
     on: str
     sketches: tuple[Sketch, ...]
+    expression: Expression | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read for it."""
+        return (self.on,) if self.expression is None else tuple(one.name for one in self.expression.columns)
 
     @property
     def fields(self) -> list[pa.Field]:
@@ -72,16 +85,30 @@ class Plan:
     targets: tuple[Target, ...]
 
     @classmethod
-    def of(cls, entries: Iterable[tuple[str, str]]) -> Plan:
-        """Columns and texts of sketches. Raises UnsupportedError for a text that is none, or two of one name."""
+    def of(cls, entries: Iterable[tuple[str, str]], expressions: Mapping[str, Expression] | None = None) -> Plan:
+        """Columns, or expressions by their texts, and texts of sketches.
+
+        Raises UnsupportedError for a text that is none, two of one name, and other sketches of expressions than bounds.
+        """
         found: dict[str, list[Sketch]] = {}
+        known = expressions or {}
         for on, text in entries:
             sketch = parse_sketch(text)
             sketches = found.setdefault(on, [])
             if any(one.name == sketch.name for one in sketches):
                 raise UnsupportedError(f"{sketch.name} of {on} is asked for twice")
+            if on in known and sketch.name not in ("min_max", "null_count"):
+                raise UnsupportedError(f"{sketch.name} of {on}: of an expression there are min_max and null_count")
             sketches.append(sketch)
-        return cls(tuple(Target(on, tuple(sketches)) for on, sketches in found.items()))
+        return cls(tuple(Target(on, tuple(sketches), known.get(on)) for on, sketches in found.items()))
+
+    @classmethod
+    def for_table(cls, table: Table, definition: Definition) -> Plan:
+        """What a definition asks for of a table as it is now. Raises UnsupportedError, and FormatError for options."""
+        zone = definition.options.get(ZONE, "UTC")
+        expressions = {name[len(EXPRESSION):]: Expression(from_json(text), table.schema, table.columns.units, zone)
+                       for name, text in definition.options.items() if name.startswith(EXPRESSION)}
+        return cls.of(((one.on, one.sketch) for one in definition.entries), expressions)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -89,15 +116,11 @@ class Plan:
         return pa.schema([pa.field(FILE_ID, pa.int32(), False), pa.field(ROWS, pa.int64()),
                           *(field for target in self.targets for field in target.fields)])
 
-    @property
-    def entries(self) -> tuple[tuple[str, str], ...]:
-        """What ``of`` makes the same plan of."""
-        return tuple((target.on, sketch.text) for target in self.targets for sketch in target.sketches)
-
     @cached_property
     def from_footers(self) -> tuple[str, ...]:
         """The columns for which a footer can be enough."""
-        return tuple(target.on for target in self.targets if all(one.from_footers for one in target.sketches))
+        return tuple(target.on for target in self.targets
+                     if target.expression is None and all(one.from_footers for one in target.sketches))
 
 
 def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
@@ -116,7 +139,8 @@ def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
         else:
             left.append(target)
     if left or ROWS not in row:
-        row.update(_of_rows(read_rows(storage, path, [target.on for target in left]), left))
+        names = list(dict.fromkeys(name for target in left for name in target.columns))
+        row.update(_of_rows(read_rows(storage, path, names), left))
     return row
 
 
@@ -138,7 +162,8 @@ class _Collection:
         self._nulls = 0
         self._collectors: list[tuple[Sketch, Collector]] = [(one, one.collect()) for one in target.sketches]
 
-    def add(self, of: FileType, values: pa.Array | None, rows: int) -> None:
+    def add(self, columns: Mapping[str, ColumnRows], rows: int) -> None:
+        of, values = columns[self._target.on].type, columns[self._target.on].values
         if rows == 0 or self._type.why:
             return
         if self._type not in (EMPTY, of):
@@ -163,14 +188,33 @@ class _Collection:
         return row
 
 
+class _OfExpression:
+    """What is known of one expression so far."""
+
+    def __init__(self, target: Target, expression: Expression) -> None:
+        self._target = target
+        self._bounds = BoundsOfExpression(expression)
+
+    def add(self, columns: Mapping[str, ColumnRows], rows: int) -> None:
+        self._bounds.add(columns, rows)
+
+    def row(self) -> dict[str, Any]:
+        form, nulls, lo, hi = self._bounds.stored()
+        row: dict[str, Any] = {type_field(self._target.on): form, nulls_field(self._target.on): nulls}
+        if any(sketch.name == "min_max" for sketch in self._target.sketches):
+            row.update({sketch_field(self._target.on, "min_max", "lo"): lo,
+                        sketch_field(self._target.on, "min_max", "hi"): hi})
+        return row
+
+
 def _of_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
-    collections = [_Collection(target) for target in targets]
+    collections = [_Collection(target) if target.expression is None else _OfExpression(target, target.expression)
+                   for target in targets]
     rows = 0
     for batch in batches:
         rows = -1 if rows < 0 or batch.rows < 0 else rows + batch.rows
-        for target, collection in zip(targets, collections, strict=True):
-            column = batch.columns[target.on]
-            collection.add(column.type, column.values, batch.rows)
+        for collection in collections:
+            collection.add(batch.columns, batch.rows)
     found: dict[str, Any] = {ROWS: rows}
     for collection in collections:
         found.update(collection.row())

@@ -38,8 +38,7 @@ _FEWEST_PER_TASK = 4
 def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeBuilder:
     """Makes builders that use this session. ``storage_options``: what workers need to open the table's files."""
     def make(table: Table, definition: Definition) -> SparkBuilder:
-        return SparkBuilder(spark, table.storage.root, Plan.of((one.on, one.sketch) for one in definition.entries),
-                            storage_options)
+        return SparkBuilder(spark, table.storage.root, Plan.for_table(table, definition), storage_options)
 
     return make
 
@@ -74,8 +73,9 @@ class SparkBuilder:
         carried = pa.schema([field.with_type(_plain_binary(field.type)) for field in schema])
         found = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried),
                                  from_arrow_schema(carried))
-        for batch in found._collect_as_arrow() if not hasattr(found, "toArrow") else found.toArrow().to_batches():
-            yield batch.cast(schema)
+        rows: pa.Table = found.toArrow() if hasattr(found, "toArrow") else pa.Table.from_batches(
+            getattr(found, "_collect_as_arrow")(), carried)   # noqa: B009  Spark 3.5 has no other name for it
+        yield from rows.cast(schema).to_batches()
 
 
 def _plain_binary(of: pa.DataType) -> pa.DataType:
@@ -87,10 +87,8 @@ def _plain_binary(of: pa.DataType) -> pa.DataType:
 
 def _sketching(root: str, options: Mapping[str, str], plan: Plan, carried: pa.Schema) -> Any:
     """What a worker does with the files of its partition."""
-    entries = plan.entries
-
     def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        builder = LocalBuilder(Storage.at(root, None, options), Plan.of(entries), threads=2)
+        builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2)
         for batch in batches:
             files = [IndexedFile(**row) for row in batch.to_pylist()]
             for rows in builder.build(files):

@@ -65,7 +65,8 @@ def pieces_of(rows: npt.NDArray[np.int64], columns: pa.Table, target: Target, co
               absent_is_null: bool) -> Iterator[Piece]:
     """Stored rows of one target, as pieces of one type each; files of which nothing is known are in none.
 
-    ``unit``: of the column's timestamps. ``absent_is_null``: readers see NULL where a file has no such column.
+    ``column``: the table's, or the form of an expression with the type of its values. ``unit``: of the column's
+    timestamps. ``absent_is_null``: readers see NULL where a file has no such column.
     Raises FormatError for rows that cannot be understood.
     """
     if type_field(target.on) not in columns.column_names:
@@ -77,6 +78,8 @@ def pieces_of(rows: npt.NDArray[np.int64], columns: pa.Table, target: Target, co
         some = columns if len(chosen) == columns.num_rows else columns.take(pa.array(chosen))
         counts, nulls = (_counts(some, name) for name in (ROWS, nulls_field(target.on)))
         of = FileType(text)
+        if target.expression is not None and of.is_known:
+            of = FileType.of(column.type, unit) if text == column.name else FileType.unknown("another expression")
         if of == EMPTY:
             yield Piece(rows[chosen], Trust.OK, np.zeros_like(nulls), np.zeros_like(counts))
         elif of == ABSENT:

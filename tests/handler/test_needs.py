@@ -40,10 +40,11 @@ def asked(filter_text, schema=SCHEMA):
     ("i IS NOT NULL AND i > 5", Needs(bounds=(INTEGER,))),
     ("i IS NULL OR s LIKE 'a%'", Needs(bounds=(S,), nulls=(INTEGER,))),
     ("i < j", Needs(bounds=(INTEGER, OTHER))),
-    ("i + j > 5", Needs(bounds=(OTHER, INTEGER))),
-    ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT),))),
-    ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S),))),
-    ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S),))),
+    ("i + j > 5", Needs(bounds=(OTHER, INTEGER), functions=(("+(i int, j int) int", INTEGER),))),
+    ("i + j > i", Needs(bounds=(OTHER, INTEGER))),
+    ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT), ("year(dt date) int", DT)))),
+    ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
+    ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
     ("i > 5 OR NOT i < 3 OR i > 9", Needs(bounds=(INTEGER,))),
     ("rand() > 0.5", Needs()),
     ("nowhere = 5", Needs()),
@@ -60,7 +61,7 @@ def test_questions_come_apart_one_by_one():
     whole = asked("i = 5 AND s IS NULL AND year(dt) = 2020")
     assert list(whole.parts()) == [
         Needs(bounds=(INTEGER,)), Needs(bounds=(DT,)), Needs(nulls=(S,)), Needs(functions=(("year", DT),)),
-        *(Needs(keys=(one,)) for one in whole.keys)]
+        Needs(functions=(("year(dt date) int", DT),)), *(Needs(keys=(one,)) for one in whole.keys)]
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from handler.sql import parse
 from handler.table_report import report_table
 from index_store.kinds.column_stats import make as column_stats
 from index_store.own.definition import Definition, Entry
+from index_store.own.expressions import EXPRESSION, ZONE, to_json
 from index_store.own.kind import make as own_sketches
 from index_store.own.life_cycle import create
 from index_store.own.local_build import build_locally
@@ -184,3 +185,35 @@ def test_an_index_that_cannot_be_read_skips_nothing_and_says_so(unpack_copy, onl
     plan = prune(folder, "i > 99999", "spark", time_zone="UTC")
     assert len(plan.kept) == len(plan.slices)
     assert any("own_index cannot be read" in reason.text for reason in plan.reasons)
+
+
+#: Expressions of the demo's table, and conditions on them of which the columns' own bounds decide less.
+EXPRESSIONS = {
+    "lower(s)": ("lower(s) = 'cherry-070'", "LCASE(S) LIKE 'zz%'"),
+    "dec * 1.1": ("1.1 * dec > 200", "dec * 1.1 BETWEEN 1 AND 1.05"),
+    "to_date(t)": ("to_date(t) = DATE'2019-07-01'", "CAST(t AS DATE) IS NULL"),
+    "i % 1000": ("i % 1000 = 999", "i % 1000 > 800"),
+    "substr(s, 1, 3)": ("substr(s, 1, 3) IN ('app', 'zzz')", "substring(s, 1, 3) = 'Che'"),
+}
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_bounds_of_an_expression_skip_and_lose_no_row(main_cow_copy, only_own, text):
+    operand = parse(f"({text}) IS NULL", "spark").operand
+    table = open_table(main_cow_copy).table
+    definition = Definition("it", (Entry(text, "min_max"),), options={
+        f"{EXPRESSION}{text}": to_json(operand), ZONE: "UTC"})
+    assert create(folder_of(table, "it"), table, definition, build_locally).unread == 0
+    opened = open_table(main_cow_copy)
+    rows = rows_of(main_cow_copy, opened.at().slices)
+    skipped = []
+    for condition in EXPRESSIONS[text]:
+        for engine in ("spark", "hive"):
+            plan = prune(opened, condition, engine, time_zone="UTC", strict=True)
+            expression, semantics = parse(condition, engine), Semantics.named(engine, "UTC")
+            for item in plan.skipped:
+                assert not any(value_of(expression, row, table.schema, semantics) for row in rows[item.file_id])
+            skipped.append(len(plan.skipped))
+    assert sum(skipped) > 0
+    if text == "to_date(t)":
+        assert len(prune(opened, EXPRESSIONS[text][0], "spark", time_zone="Asia/Tokyo", strict=True).skipped) == 0

@@ -1,0 +1,111 @@
+"""Bounds of expressions: whatever rows a file has, and whatever the engine, the outcome holds every row's value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evaluator import expression as ex
+from evaluator import outcome
+from evaluator.bind import bind
+from evaluator.errors import UnsupportedError
+from evaluator.evaluate import Source, evaluate
+from evaluator.forms import form_of
+from evaluator.leaves import expression_keys
+from evaluator.operands import bind_operand
+from evaluator.reference import value_of
+from evaluator.schema import Field, Schema
+from evaluator.semantics import ENGINES, Semantics
+from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
+from index_store.own import expressions
+from index_store.own.expressions import Expression, from_json, to_json
+from index_store.own.sketching import Plan
+from tests.evaluator.strategies import MOMENTS, NUMBERS, SCHEMA, function_leaves
+from tests.index_store.own.parquet_rows import awkward_files, known_columns, one_unit, slice_files, write_parquet
+
+UNITS = {"us": "micros", "ms": "millis"}
+
+
+@pytest.mark.parametrize("inputs", [1000, 2], ids=["point by point", "in ranges"])
+@pytest.mark.parametrize("engine", ENGINES)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(data=st.data())
+def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, monkeypatch_module, data):
+    monkeypatch_module.setattr(expressions, "INPUTS", inputs)
+    leaf = data.draw(function_leaves(data.draw(st.sampled_from([*NUMBERS, *MOMENTS, "s", "st.s"]))))
+    operand = leaf.left if isinstance(leaf, ex.Compare) else leaf.operand
+    zone = data.draw(st.sampled_from(["UTC", "Europe/Berlin"]))
+    unit = data.draw(st.sampled_from(list(UNITS)))
+    expression = Expression(from_json(to_json(operand)), SCHEMA, dict.fromkeys(("ts", "tz"), UNITS[unit]), zone)
+    try:
+        form = expression.form
+    except UnsupportedError:
+        return
+    columns = ex.column_names(operand)
+    files = [one_unit(data.draw(awkward_files(columns)), columns, unit) for _ in range(3)]
+    folder = tmp_path_factory.mktemp("files")
+    for j, file in enumerate(files):
+        write_parquet(folder / f"{j}.parquet", file.rows, columns, unit, 2)
+    plan = Plan.of([("it", "min_max")], {"it": expression})
+    known = known_columns(folder, 3, plan, {"it": Field(form, expression.result)}, "micros")["it"]
+    semantics = Semantics.named(engine, zone)
+    bound = bind(leaf, SCHEMA, semantics)
+    if not known.pieces:
+        return
+    statistics = known.statistics(slice_files([0, 1, 1]), custom_merge=False)
+    found = evaluate(bound, 2, [Source("own_index", {}, None, {(form, min(columns)): statistics})]).outcomes
+    for file, of in zip(files, [0, 1, 1], strict=True):
+        for row in file.rows:
+            try:
+                value = value_of(leaf, row, SCHEMA, semantics)
+            except UnsupportedError:
+                continue
+            assert int(found[of]) & outcome.of_value(value), f"{leaf} is {value} on {row}"
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+FIELDS = Schema([Field("City", STRING), Field("amount", decimal_type(10, 2)), Field("i", INT), Field("dt", DATE),
+                 Field("ts", TIMESTAMP_LTZ), Field("wall", TIMESTAMP), Field("l", BIGINT)])
+ONE_TENTH = ex.Literal(Decimal("1.1"), decimal_type(2, 1))
+
+
+def column(name):
+    return ex.Column((name,))
+
+
+def form(operand, engine="spark", zone="UTC"):
+    return form_of(bind_operand(operand, FIELDS, Semantics.named(engine, zone)))
+
+
+def test_one_expression_has_one_form_however_it_is_written():
+    assert form(ex.Call("lcase", (column("city"),))) == form(ex.Call("lower", (column("CITY"),))) == (
+        "lower(City string) string", "City")
+    assert form(ex.Call("*", (column("amount"), ONE_TENTH))) == form(ex.Call("*", (ONE_TENTH, column("amount"))))
+    assert form(ex.Call("-", (column("i"), column("l")))) != form(ex.Call("-", (column("l"), column("i"))))
+
+
+def test_another_constant_type_or_column_is_another_form():
+    forms = {form(ex.Call("*", (column(name), ex.Literal(value, of)))) for name, value, of in (
+        ("amount", Decimal("1.1"), decimal_type(2, 1)), ("amount", Decimal("1.10"), decimal_type(3, 2)),
+        ("amount", Decimal("1.2"), decimal_type(2, 1)), ("l", 2, INT), ("i", 2, INT), ("i", 2, BIGINT))}
+    assert len(forms) == 6
+
+
+def test_a_moment_makes_the_zone_part_of_the_form():
+    day = ex.Call("to_date", (column("ts"),))
+    assert form(day, zone="Europe/Berlin") != form(day, zone="UTC")
+    assert form(ex.Call("year", (column("dt"),)), zone="Europe/Berlin") == form(ex.Call("year", (column("dt"),)))
+
+
+def test_a_comparison_of_two_expressions_asks_for_no_statistics_of_one():
+    left, right = ex.Call("lower", (column("city"),)), ex.Call("upper", (column("city"),))
+    [leaf] = bind(ex.Compare("=", left, right), FIELDS, Semantics.named("spark", "UTC")).leaves
+    assert expression_keys(leaf.test) == ()
