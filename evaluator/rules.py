@@ -115,13 +115,11 @@ def on_points(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
     if np.ndim(single) == 0:
         return found
     single &= found & both == both
-    answers: dict[Any, bool | None] = {}
+    places = np.flatnonzero(single)
+    values = a.lo.values[places].tolist()                     # all at once: bounds may be Arrow's
+    ruled_out = {value: _opposite(holds(value)) for value in dict.fromkeys(values)}
     decided = np.full(len(single), found, np.uint8)
-    for index in np.flatnonzero(single).tolist():
-        value = a.lo.values[index]
-        if value not in answers:
-            answers[value] = holds(value)
-        decided[index] &= ~np.uint8(_opposite(answers[value]))
+    decided[places] &= ~np.fromiter(map(ruled_out.__getitem__, values), np.uint8, len(values))
     return decided
 
 

@@ -33,6 +33,8 @@ __all__ = ["BloomFilter", "make"]
 
 _LARGEST = 4 << 20
 _MOST_HASHES = 16
+#: So many hashes may wait to be told apart.
+_MOST_APART = 1 << 22
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20}
 
 
@@ -128,14 +130,14 @@ class _Collector:
     def add(self, batch: Batch) -> None:
         self._known = self._known and not batch.is_rounded
         if self._known:
-            self._hashes.append(np.unique(hashes(batch.distinct_bytes)))
-            if sum(map(len, self._hashes[1:])) > len(self._hashes[0]):
-                self._hashes = [np.unique(np.concatenate(self._hashes))]
+            self._hashes.append(hashes(batch.distinct_bytes))
+            if sum(map(len, self._hashes[1:])) > max(len(self._hashes[0]), _MOST_APART):
+                self._hashes = [_distinct(self._hashes)]
 
     def stored(self) -> Mapping[str, Any]:
         if not self._known:
             return {"bits": None, "hashes": None, "distinct": None}
-        distinct = np.unique(np.concatenate(self._hashes)) if self._hashes else np.zeros(0, np.uint64)
+        distinct = _distinct(self._hashes)
         n = len(distinct)
         if not n:
             return {"bits": b"", "hashes": 0, "distinct": 0}
@@ -150,3 +152,11 @@ class _Collector:
             for i in range(count):
                 content[(distinct + np.uint64(i) * steps) % np.uint64(bits)] = 1
         return {"bits": np.packbits(content, bitorder="little").tobytes(), "hashes": count, "distinct": n}
+
+
+def _distinct(some: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
+    """Each hash once, in order."""
+    if not some:
+        return np.zeros(0, np.uint64)
+    ordered = np.sort(np.concatenate(some))
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
