@@ -85,8 +85,11 @@ _S3 = {"access_key": "aws_access_key_id", "secret_key": "aws_secret_access_key",
        "region": "aws_region", "endpoint": "aws_endpoint"}
 
 
-def why_not_here(table: Table, instant: str | None) -> str:
-    """Why a table's merged rows, as of an instant, are not known to be read rightly here; "" if they are."""
+def why_not_here(table: Table, path: str, instant: str | None, options: Mapping[str, str]) -> str:
+    """Why a table's merged rows, as of an instant, are not known to be read rightly here; "" if they are.
+
+    ``path`` and ``options`` of its file system, as it was opened with.
+    """
     properties = table.properties
     if table.table_type != "MERGE_ON_READ":
         return ""
@@ -106,6 +109,10 @@ def why_not_here(table: Table, instant: str | None) -> str:
         return "log files are not read in the schema of an older instant"
     if table.disputed:
         return "Hudi's readers do not agree on what is committed (archived beyond a savepoint)"
+    try:
+        _store_options(path, options)
+    except UnsupportedError as error:
+        return error.what
     return ""
 
 
@@ -146,6 +153,8 @@ def _reader(path: str, instant: str | None, options: tuple[tuple[str, str], ...]
         if instant is not None:
             asked = asked.with_as_of_timestamp(instant)
         return table.create_file_group_reader_with_options(asked), asked
+    except SargoError:
+        raise
     except Exception as error:
         raise TableError(storage.root, f"cannot be opened to merge log files: {error}") from error
 

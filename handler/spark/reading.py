@@ -5,9 +5,10 @@
     slices with log files          merged by ``merged_rows`` in Python workers, where that is known to be right;
                                    else the whole table by Hudi's Spark bundle, if it is on the class path
 
-Rows come out as Hudi reads them (P19): a column that a file lacks is NULL, one of an older type is converted. What
-cannot be read rightly is an error. A file's dictionaries are not asked whether they hold a float: parquet-mr tells
--0.0 and 0.0 apart there, and Spark would lose rows.
+Rows come out as Hudi reads them (P19): a column that a file lacks is NULL, one of an older type is converted; columns
+go by name, as Hudi takes them unless ``hoodie.schema.on.read.enable`` is set. What cannot be read rightly is an error.
+A file's dictionaries are not asked whether they hold a float: parquet-mr tells -0.0 and 0.0 apart there, and Spark
+would lose rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -35,7 +35,8 @@ from handler.spark.pruning import prune
 from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, check_names, slice_batches
 from handler.tables import open_table
-from index_store import FileSlice
+from index_store import FileSlice, Table
+from index_store.schema_history import read_name_history
 
 __all__ = ["Query", "Reader", "frame_of", "read"]
 
@@ -46,7 +47,7 @@ Reader = Literal["own", "hudi"]
 MOST_SCANS = 32
 _SLICES_A_TASK = 1
 _SLICE = "partition string, file_id string, base_file string, log_files array<string>"
-_QUERY_TYPE = "hoodie.datasource.query.type"
+_QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
 
 
 def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition | None = None, *,
@@ -60,7 +61,7 @@ def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition
     condition         SQL text, a Column, or a list of them (AND); None reads all
     as_of             the table as of an instant or a date, in the schema of that time; by default the latest
     query             "snapshot", or "read_optimized": base files alone, without what was logged since they were written
-    reader            "own", or "hudi": the whole table through Hudi's Spark bundle, when it holds slices with log files
+    reader            "own", or "hudi": the whole table through Hudi's Spark bundle, nothing skipped
     strict            raise what fails while pruning instead of skipping nothing
     storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
 
@@ -74,14 +75,17 @@ def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
     conditions = () if condition is None else listed(condition)
-    if conditions:
+    if reader == "own":
+        _check_names(spark, opened.table)
+    if conditions and reader == "own":
         plan = prune(spark, opened, conditions, as_of=as_of, strict=strict)
         kept = plan.kept if query == "snapshot" else _with_logged(plan)
     schema = spark_schema(opened.table, slices.instant)
     source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
     if reader == "hudi":
-        source = replace(source, not_merged=source.not_merged or 'asked for by reader="hudi"')
-    frame = frame_of(spark, source, kept, schema, query)
+        frame = _through_hudi(spark, source, schema, query, 'asked for by reader="hudi"')
+    else:
+        frame = frame_of(spark, source, kept, schema, query)
     for one in conditions:
         frame = frame.where(one)
     return frame
@@ -92,7 +96,7 @@ def frame_of(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlic
     """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does."""
     merged = [one for one in slices if one.log_files and query == "snapshot"]
     if merged and source.not_merged:
-        return _through_hudi(spark, source, schema)
+        return _through_hudi(spark, source, schema, query, source.not_merged)
     plain = [one for one in slices if one.base_file and not (one.log_files and query == "snapshot")]
     frames = _scans(spark, source, plain, schema)
     if merged:
@@ -103,6 +107,18 @@ def frame_of(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlic
     for frame in frames[1:]:
         found = found.union(frame)
     return found
+
+
+def _check_names(spark: SparkSession, table: Table) -> None:
+    """Columns are read by name, as Hudi does it by default; by their ids only where that is the same."""
+    if str(spark.conf.get(_BY_ID, "false")).lower() != "true":
+        return
+    history = read_name_history(table.storage)
+    names = sorted(history.reused | history.renamed)
+    if names:
+        raise UnsupportedError(
+            f"{table.path}: {_BY_ID} is set, and columns were renamed, or dropped and added again: {', '.join(names)}. "
+            'Hudi\'s own reader tells them apart (reader="hudi"); without the setting columns are read by name')
 
 
 def _with_logged(plan: Plan) -> list[FileSlice]:
@@ -219,16 +235,15 @@ def _nullable(schema: StructType) -> StructType:
 # -- what only Hudi merges rightly
 
 
-def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType) -> DataFrame:
+def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query, why: str) -> DataFrame:
     """The whole table by Hudi's own reader, its data skipping off (it loses rows)."""
     storage = source.storage()
     if not _has_hudi(spark):
         raise UnsupportedError(
-            f"{storage.root}: {source.not_merged}. Put the Hudi bundle for this Spark on the class path "
+            f"{storage.root}: {why}. Put the Hudi bundle for this Spark on the class path "
             '(spark.jars.packages), or read the base files alone with query="read_optimized"')
-    warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {source.not_merged}",
-                  stacklevel=4)
-    reader = spark.read.format("hudi").option(_QUERY_TYPE, "snapshot").option("hoodie.enable.data.skipping", "false")
+    warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
+    reader = spark.read.format("hudi").option(_QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
     if source.instant is not None:
         reader = reader.option("as.of.instant", source.instant)
     found = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")

@@ -48,8 +48,8 @@ class SliceSource:
     def of(cls, table: Table, path: str, instant: str | None = None,
            storage_options: Mapping[str, str] | None = None) -> SliceSource:
         """Of an open table; ``path`` as the table was opened with, which may say more than its name for people."""
-        return cls(path, instant, PartitionColumns.of(table), why_not_here(table, instant),
-                   dict(storage_options or {}))
+        options = dict(storage_options or {})
+        return cls(path, instant, PartitionColumns.of(table), why_not_here(table, path, instant, options), options)
 
     def storage(self) -> Storage:
         return Storage.at(self.path, None, self.options)

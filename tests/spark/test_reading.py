@@ -171,6 +171,12 @@ def test_bad_input_is_refused_by_name(spark, folder_of, tmp_path):
         read(spark, path, as_of="20000101000000")
     with pytest.raises(UnsupportedError, match="column s: string in the file cannot be read as int"):
         read(spark, folder_of("format_1.0.2_reused_mor"), query="read_optimized")
+    spark.conf.set("hoodie.schema.on.read.enable", "true")
+    try:
+        with pytest.raises(UnsupportedError, match=r"renamed, or dropped and added again: e\. Hudi's own reader"):
+            read(spark, folder_of("format_1.2.0_readded_cow"))
+    finally:
+        spark.conf.unset("hoodie.schema.on.read.enable")
     copy = shutil.copytree(path, tmp_path / "t")
     gone = open_table(copy).slices()[0].base_file
     (copy / gone).unlink()
