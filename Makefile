@@ -26,7 +26,7 @@ demo: install ## Skip files of a real Hudi table with real Hive filters, and pro
 	$(BIN)/sargo demo
 
 test: install ## Run every test but those that start Hive
-	$(BIN)/python -m pytest -m "not hive"
+	$(BIN)/python -m pytest -m "not hive" -n auto --maxprocesses 4 --dist loadgroup
 
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)
