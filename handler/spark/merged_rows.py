@@ -105,6 +105,8 @@ def why_not_here(table: Table, path: str, instant: str | None, options: Mapping[
     merging = _Merging.of(table)
     if merging not in _PROVEN:
         return f"rows are not merged here by the rule of this table ({merging})"
+    if table.schema.resolve("_hoodie_operation", case_sensitive=True) is not None:
+        return "files that keep changes as rows (_hoodie_operation) are not merged here"
     if table.schema_text_at(instant) != table.schema_text:
         return "log files are not read in the schema of an older instant"
     if table.disputed:

@@ -33,7 +33,7 @@ from handler.spark.conditions import Condition, listed
 from handler.spark.file_schemas import by_schema
 from handler.spark.pruning import prune
 from handler.spark.schemas import spark_schema
-from handler.spark.slice_rows import SliceSource, check_names, slice_batches
+from handler.spark.slice_rows import SliceSource, check_base_file, check_names, slice_batches
 from handler.tables import open_table
 from index_store import FileSlice, Table
 from index_store.schema_history import read_name_history
@@ -136,8 +136,7 @@ def _scans(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice]
     if not slices:
         return []
     for one in slices:
-        if not (one.base_file or "").endswith(".parquet"):
-            raise UnsupportedError(f"{one.base_file}: only Parquet base files are read")
+        check_base_file(one.base_file or "")
     partitions = {one.base_file: one.partition for one in slices}
     wanted = to_arrow_schema(schema)
     groups: dict[tuple[int, tuple[tuple[str, Any], ...]], list[str]] = {}

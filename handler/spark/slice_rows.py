@@ -22,11 +22,14 @@ from handler.spark.file_columns import in_table_type, nullable
 from handler.spark.merged_rows import merged_batches, why_not_here
 from handler.spark.partition_columns import PartitionColumns
 from index_store import FileSlice, Table, TableError
+from index_store.file_slices import parse_base_name
 from index_store.storage import Storage
 
-__all__ = ["BATCH_ROWS", "SliceSource", "check_names", "instants_in_int96", "slice_batches"]
+__all__ = ["BATCH_ROWS", "SliceSource", "check_base_file", "check_names", "instants_in_int96", "slice_batches"]
 
 BATCH_ROWS = 8192
+#: The instant of files that hold Hudi's own columns alone (``HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS``).
+_BOOTSTRAPPED = "00000000000001"
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ def slice_batches(source: SliceSource, item: FileSlice, schema: pa.Schema, colum
     if item.log_files and not read_optimized:
         if source.not_merged:
             raise UnsupportedError(f"{item.log_files[0]}: {source.not_merged}")
+        if item.base_file:
+            check_base_file(item.base_file)
         yield from merged_batches(source, item, wanted, batch_rows)
     elif item.base_file is not None:
         yield from _base_batches(source, item, wanted, batch_rows)
@@ -75,8 +80,7 @@ def slice_batches(source: SliceSource, item: FileSlice, schema: pa.Schema, colum
 def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch_rows: int
                   ) -> Iterator[pa.RecordBatch]:
     path = item.base_file or ""
-    if not path.endswith(".parquet"):
-        raise UnsupportedError(f"{path}: only Parquet base files are read")
+    check_base_file(path)
     storage = source.storage()
     try:
         with storage.input_file(path) as stream, parquet.ParquetFile(
@@ -102,6 +106,16 @@ def instants_in_int96(file: Any) -> pa.Schema:
         raise UnsupportedError(f"column {min(nested)}: a nested INT96 timestamp")
     return pa.schema([pa.field(one.name, pa.timestamp("us", "UTC") if one.name in old else nullable(one.type))
                       for one in file.schema_arrow])
+
+
+def check_base_file(path: str) -> None:
+    """Raise UnsupportedError for a base file that is not Parquet, or that a bootstrap left without the data columns."""
+    if not path.endswith(".parquet"):
+        raise UnsupportedError(f"{path}: only Parquet base files are read")
+    parsed = parse_base_name(path.rpartition("/")[2])
+    if parsed is not None and parsed.instant == _BOOTSTRAPPED:
+        raise UnsupportedError(f"{path}: a bootstrapped file has no data columns; Hudi's bundle reads it "
+                               '(reader="hudi")')
 
 
 def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:

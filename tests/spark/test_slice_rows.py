@@ -9,9 +9,11 @@ import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.errors import UnsupportedError
+from evaluator.types import STRING
 from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, slice_batches
-from index_store import TableError, open_table
+from index_store import FileSlice, TableError, open_table
+from index_store.table_schema import with_columns
 from tests.spark.true_rows import counted, reads, true_rows, unpack
 
 #: Hudi reads fewer rows than were committed: archived beyond a savepoint.
@@ -106,3 +108,23 @@ def test_a_log_file_that_is_gone_is_an_error_that_names_it(tmp_path):
     source = SliceSource.of(table, str(path), slices.instant)
     with pytest.raises(TableError, match=rf"{one.log_files[0]}: cannot be merged"):
         list(slice_batches(source, one, to_arrow_schema(spark_schema(table))))
+
+
+@pytest.mark.parametrize(("file", "why"), [
+    ("a-0_0-1-1_20260101000000000.orc", "only Parquet base files are read"),
+    ("a-0_0-1-1_00000000000001.parquet", "a bootstrapped file has no data columns")])
+def test_base_files_that_do_not_hold_the_rows_are_refused(tmp_path, file, why):
+    path = unpack("1.1.1_nonpart_mor", tmp_path / "t")
+    table = open_table(path)
+    source, schema = SliceSource.of(table, str(path)), to_arrow_schema(spark_schema(table))
+    for logs in ((), (".a-0_20260101000000001.log.1_0-1-1",)):
+        with pytest.raises(UnsupportedError, match=f"{file}: {why}"):
+            list(slice_batches(source, FileSlice("", "a-0", file, logs), schema))
+
+
+def test_a_table_that_keeps_changes_as_rows_is_not_merged_here(tmp_path):
+    path = unpack("format_1.2.0_order_event_mor", tmp_path / "t")
+    assert SliceSource.of(open_table(path), str(path)).not_merged == ""
+    table = open_table(path)
+    table.__dict__["columns"] = with_columns(table.columns, ["_hoodie_operation"], STRING)
+    assert "_hoodie_operation" in SliceSource.of(table, str(path)).not_merged
