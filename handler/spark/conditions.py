@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
@@ -83,23 +84,28 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
         if isinstance(condition, str):
             return parse(condition, engine_of(spark))
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
-    plan = _analysed(spark, schema, condition)
+    try:
+        nodes, exact = _resolved(spark, schema, condition)
+    except PySparkException as error:
+        raise ConditionError(_text(condition), _without_plan(str(error))) from error
+    except Py4JError as error:                                    # a stack overflow, say
+        raise ConditionError(_text(condition), f"it fails with {_without_plan(str(error))[:200]}") from error
+    if nodes is None:
+        return Unknown("Spark rewrites this condition into more than a filter")
+    return condition_of(nodes, exact, time_zone_of(spark))
+
+
+def _resolved(spark: SparkSession, schema: StructType,
+              condition: str | Column) -> tuple[Sequence[Mapping[str, Any]] | None, Mapping[int, Any]]:
+    """The condition's nodes as Catalyst's JSON, and what that leaves out; None when there is more than a filter."""
+    relation = _relation(spark, schema)
+    plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
     nodes = json.loads(plan.toJSON())
     if nodes[0]["class"] != _FILTER:
-        return Unknown("Spark rewrites this condition into more than a filter")
+        return None, {}
     items = nodes[0]["condition"]
     wanted = missing_parts(items)
-    exact = _exact_parts(plan.condition(), items, wanted) if wanted else {}
-    return condition_of(items, exact, time_zone_of(spark))
-
-
-def _analysed(spark: SparkSession, schema: StructType, condition: str | Column) -> Any:
-    relation = _relation(spark, schema)
-    try:
-        filtered = relation.filter(condition if isinstance(condition, str) else condition._jc)
-        return filtered.queryExecution().analyzed()
-    except PySparkException as error:
-        raise ConditionError(_text(condition), _first_lines(error)) from error
+    return items, _exact_parts(plan.condition(), items, wanted) if wanted else {}
 
 
 def _relation(spark: SparkSession, schema: StructType) -> Any:
@@ -146,7 +152,6 @@ def _text(condition: str | Column) -> str:
     return condition if isinstance(condition, str) else str(condition)
 
 
-def _first_lines(error: PySparkException) -> str:
-    """Spark's message without the query plan that follows it."""
-    text = str(error).partition(";\n")[0]
-    return " ".join(text.split())
+def _without_plan(message: str) -> str:
+    """Spark's message without the query plan that follows it, in one line."""
+    return " ".join(message.partition(";\n")[0].split())

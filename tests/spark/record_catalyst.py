@@ -13,8 +13,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType, _parse_datatype_string
 
-from handler.spark.catalyst_tree import missing_parts
-from handler.spark.conditions import ConditionError, _analysed, _exact_parts
+from handler.spark.conditions import _resolved
 from tests.spark.catalyst_cases import MEANINGS, NEWER_MEANINGS, SCHEMA, ZONE
 
 LEFT_OUT = ("exprId", "qualifier", "metadata", "plan", "resultId", "nonInheritableMetadataKeys")
@@ -41,13 +40,9 @@ def main() -> None:
 
 
 def _recorded(spark: SparkSession, schema: StructType, text: str) -> object:
-    try:
-        plan = _analysed(spark, schema, text)
-    except ConditionError as error:
-        return {"error": error.why.split("]")[0].lstrip("[")}
-    items = json.loads(plan.toJSON())[0]["condition"]
-    exact = {place: list(value) if isinstance(value, bytes | bytearray) else value
-             for place, value in _exact_parts(plan.condition(), items, missing_parts(items)).items()}
+    items, parts = _resolved(spark, schema, text)
+    assert items is not None
+    exact = {place: list(value) if isinstance(value, bytes | bytearray) else value for place, value in parts.items()}
     return {"nodes": [_slim(item) for item in items], "exact": exact}
 
 

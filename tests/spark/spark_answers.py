@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -23,7 +24,7 @@ def _asked(frame, named, key):
     try:
         columns = [condition.alias(f"c{number}") for number, (_, condition) in enumerate(named)]
         rows = frame.select(F.col(key), *columns).collect()
-    except PySparkException:
+    except (PySparkException, Py4JError):                        # the latter in Spark 3.5
         if len(named) == 1:
             return []
         half = len(named) // 2

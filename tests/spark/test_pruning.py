@@ -90,6 +90,16 @@ def test_what_spark_refuses_skips_nothing_and_says_why(spark, opened):
         prune(spark, table, "no_such_column = 1", strict=True)
 
 
+@pytest.mark.parametrize("text", ["i >", "i + 1", "explode(array(i)) = 1", "i = max(i)", "f(i) = 3", "i = :p"])
+def test_no_text_brings_a_plan_down(spark, opened, text):
+    table, _ = opened(MAIN)
+    plan = prune(spark, table, text)
+    assert len(plan.kept) == len(plan.slices)
+    assert plan.reasons[0].text.startswith("Spark cannot resolve the condition ")
+    assert len(plan.reasons[0].text) < 1_500
+    assert "\n" not in plan.reasons[0].text
+
+
 @pytest.mark.parametrize("text", ["dt < current_date()", "i > rand() * 1e9", "dt < DATE 'today'",
                                   "l < unix_timestamp()", "i > (SELECT max(id) FROM range(3))"])
 def test_what_is_known_only_when_the_query_runs_rules_nothing_out(spark, opened, text):
