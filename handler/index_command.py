@@ -41,6 +41,10 @@ def _of_table(command: Callable[..., None]) -> Any:
     return decorated
 
 
+_with_zone = click.option("--time-zone", metavar="ZONE",
+                          help="Session zone in which expressions are computed. Default: this machine's.")
+
+
 _with_spark = click.option("--spark/--local", "spark", default=False,
                            help="Build with Spark, or in threads of this process (default).")
 
@@ -59,15 +63,18 @@ def command() -> None:
 
 Sketches: {', '.join(SKETCHES)}. Each of --using is made of each of --on.""")
 @_of_table
-@click.option("--on", "on", metavar="COLUMN", multiple=True, required=True, help="A column; may be given repeatedly.")
+@click.option("--on", "on", metavar="COLUMN", multiple=True, required=True,
+              help="A column, or an expression in Spark's SQL such as \"lower(city)\"; may be given repeatedly.")
 @click.option("--using", "using", metavar="SKETCH", multiple=True,
               help=f"A sketch, such as \"bloom_filter(fpp=0.01)\"; may be given repeatedly. Default: {DEFAULT_SKETCH}.")
 @click.option("--name", metavar="NAME", default="", help="Name of the index. Default: its columns.")
 @click.option("--if-not-exists", "if_needed", is_flag=True, help="Do nothing when there is an index of this name.")
+@_with_zone
 @_with_spark
-def create_command(table: str, on: Sequence[str], using: Sequence[str], name: str, if_needed: bool, spark: bool,
-                   path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool) -> None:
-    with _work(table, path, table_options, storage_options, spark) as work:
+def create_command(table: str, on: Sequence[str], using: Sequence[str], name: str, if_needed: bool,
+                   time_zone: str | None, spark: bool, path: str, table_options: dict[str, str],
+                   storage_options: dict[str, str], as_json: bool) -> None:
+    with _work(table, path, table_options, storage_options, spark, time_zone) as work:
         done = work.create(on, using, name, if_needed=if_needed)
     _tell([done], as_json, one=True)
 
@@ -150,10 +157,11 @@ def drop_command(table: str, name: str, if_needed: bool, path: str, table_option
 @click.argument("statement")
 @with_table_options
 @with_storage_options
+@_with_zone
 @_with_spark
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def sql_command(statement: str, table_options: dict[str, str], storage_options: dict[str, str], spark: bool,
-                as_json: bool) -> None:
+def sql_command(statement: str, table_options: dict[str, str], storage_options: dict[str, str],
+                time_zone: str | None, spark: bool, as_json: bool) -> None:
     """Run a statement about indexes.
 
     \b
@@ -168,7 +176,7 @@ def sql_command(statement: str, table_options: dict[str, str], storage_options: 
     if found.action == "list":
         _list(IndexWork(found.table, path, table_options, storage_options), as_json)
         return
-    with _work(found.table, path, table_options, storage_options, spark) as work:
+    with _work(found.table, path, table_options, storage_options, spark, time_zone) as work:
         done = _run(work, found, options)
     _tell(done, as_json, one=True)
 
@@ -216,10 +224,10 @@ def _console() -> Console:
 
 
 @contextmanager
-def _work(table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], spark: bool = False
-          ) -> Iterator[IndexWork]:
+def _work(table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], spark: bool = False,
+          time_zone: str | None = None) -> Iterator[IndexWork]:
     """Work with a progress bar on stderr, when a person looks at it."""
-    work = IndexWork(table, path, table_options, storage_options, spark)
+    work = IndexWork(table, path, table_options, storage_options, spark, time_zone)
     console = Console(stderr=True)
     if not console.is_terminal:
         yield work

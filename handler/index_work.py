@@ -1,13 +1,8 @@
-"""What the commands and statements about indexes do: which index is meant, what it is to hold, who builds it.
-
-Columns are looked up in the table's schema, so that a name that is misspelt is an error and no index without a use.
-"""
+"""What the commands and statements about indexes do: which index is meant, and who builds it."""
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,26 +10,20 @@ from datetime import timedelta
 
 import pyarrow as pa
 
-from evaluator.errors import SargoError, UnsupportedError
+from handler.index_entries import IndexWorkError, definition_of
 from index_store import Table, TableError, open_table
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
-from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
+from index_store.own.definition import Definition
 from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
 from index_store.own.local_build import build_locally
 from index_store.own.own_index import OwnIndex
 from index_store.own.places import DIRECTORY, Place, folder_of, indexes_of
-from index_store.own.sketches import SKETCHES as KNOWN_SKETCHES
-from index_store.own.sketches import parse_sketch
 from index_store.own.spark_build import build_on
 from index_store.own.table_files import table_files
 
-__all__ = ["DEFAULT_SKETCH", "IndexWork", "IndexWorkError", "Report", "Staleness", "staleness"]
+__all__ = ["DEFAULT_SKETCH", "IndexWork", "Report", "Staleness", "staleness"]
 
 DEFAULT_SKETCH = "min_max"
-
-
-class IndexWorkError(SargoError):
-    """What was asked for cannot be done with this table and its indexes; it says what can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +50,18 @@ class Staleness:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """Work on the indexes of the table at a path. ``path``: the folder of the index, if it is not beside the data."""
+    """Work on the indexes of the table at a path.
+
+    path        the folder of the index, if it is not beside the data
+    time_zone   in which expressions are computed
+    """
 
     table_path: str
     path: str = ""
     table_options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, str] = field(default_factory=dict)
     spark: bool = False
+    time_zone: str | None = None
     progress: Progress | None = None
 
     def open(self) -> Table:
@@ -86,12 +80,8 @@ class IndexWork:
     def create_of(self, uses: Sequence[tuple[str, str]], name: str = "", *, if_needed: bool = False) -> Report:
         """The same of pairs of a column and a sketch."""
         table = self.open()
-        entries = tuple(_entry(table, on, sketch) for on, sketch in uses)
-        try:
-            definition = Definition(name or _name_of(entries), entries)
-            folder = folder_of(table, definition.name, self.path, self.storage_options)
-        except ValueError as error:
-            raise IndexWorkError(str(error)) from error
+        definition = definition_of(table, uses, name, self.time_zone)
+        folder = folder_of(table, definition.name, self.path, self.storage_options)
         if if_needed and any(one.name == definition.name for one in self.places(table)):
             return Report(definition.name, folder.path)
         making = _Making(self._make_builder())
@@ -208,29 +198,3 @@ def staleness(table: Table, index: OwnIndex) -> Staleness:
     files, _ = table_files(table)
     known = index.find(files.column("path"), files.column("size").to_numpy()) >= 0
     return Staleness(int((~known).sum()), index.files.num_rows - int(known.sum()))
-
-
-def _entry(table: Table, on: str, sketch: str) -> Entry:
-    """A column as the table names it, and a sketch that its type can have."""
-    if sketch.strip().lower().startswith(SECONDARY_INDEX):
-        raise UnsupportedError(f"secondary_index is not there yet: use one of {', '.join(KNOWN_SKETCHES)}, such as "
-                               f"bloom_filter, which finds the files that hold a value of {on}")
-    parsed = parse_sketch(sketch)
-    column = table.schema.resolve(on, case_sensitive=False)
-    if column is None:
-        if re.search(r"[()+*/%' -]", on):
-            raise UnsupportedError(f"indexes of expressions such as {on} are not there yet: name a column")
-        near = difflib.get_close_matches(on, [one.name for one in table.schema], 1)
-        raise IndexWorkError(f"{table.path} has no column {on}" + (f": do you mean {near[0]}?" if near else ""))
-    why = parsed.why_not(column.type)
-    if why:
-        raise IndexWorkError(f"{parsed.name} of {on}: {why}")
-    return Entry(column.name, parsed.text)
-
-
-def _name_of(entries: Sequence[Entry]) -> str:
-    """A name for an index that was given none: its columns."""
-    names = dict.fromkeys(one.on for one in entries)
-    return re.sub(r"\W+", "_", "_".join(names), flags=re.ASCII).strip("_")[:100] or "index"
-
-

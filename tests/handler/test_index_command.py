@@ -117,11 +117,25 @@ def test_statements_do_the_same(table):
     (["--on", "s", "--name", "../x"], 2, "is no name of an index"),
     (["--on", "s", "--on", "s"], 2, "min_max of s is named twice"),
     (["--on", "s", "--using", "secondary_index"], 2, "secondary_index is not there yet: use one of"),
+    (["--on", "lower(cty)"], 2, "an index of lower(cty) is not supported"),
+    (["--on", "s = 'x'"], 2, "is not supported: name a column, or a function of columns"),
+    (["--on", "lower(s"], 2, "is neither a column of"),
+    (["--on", "s) IS NULL OR (s"], 2, "is not supported: name a column"),
+    (["--on", "lower(s)", "--using", "bloom_filter"], 2, "bloom_filter of lower(s): of an expression there are"),
+    (["--on", "lower(s)", "--time-zone", "Mars"], 2, "time zone 'Mars' is not known"),
     ([], 2, "Missing option '--on'"),
 ])
 def test_what_cannot_be_made_is_told_with_what_can(table, arguments, code, said):
     assert said in run("index", "create", table, *arguments, code=code)
     assert not (table / ".sargo").exists()
+
+
+def test_expressions_are_indexed_by_their_meaning(table):
+    run("index", "create", table, "--on", "lower( S )", "--on", "i + 1", "--name", "e", "--time-zone", "UTC")
+    assert "min_max of lower( S ), i + 1" in run("index", "list", table)
+    for condition in ("LOWER(s) = '!'", "i + 1 < -100000"):    # of lower(s), files of ASCII alone have bounds
+        plan = document("prune", table, "--where", condition)
+        assert any(leaf["by_kind"].get("own_index") for leaf in plan["leaves"]), plan["leaves"]
 
 
 def test_an_index_that_is_not_there_or_not_clear_is_told(table):
