@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 HIVE_STAMP := $(VENV)/.hive-installed
+SPARK35 := $(VENV)/spark35
+STAGE ?=
 HIVE ?= hive401
 PART ?=
 
-.PHONY: help install demo test test-hive hive-up jar prove lint format bench lock clean
+.PHONY: help install demo test test-hive hive-up tables conformance jar prove lint format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -33,6 +35,17 @@ test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive
 
 hive-up: $(HIVE_STAMP) jar ## Start a HiveServer2 with Hudi tables that skips files, until Ctrl-C (HIVE=hive313 for 3.1.3)
 	$(BIN)/python -m tests.hive.playground $(HIVE)
+
+tables: install $(SPARK35)/.installed ## Write the tables of the conformance suite anew with real Hudi 0.15.0, 1.0.2 and 1.2.0
+	$(BIN)/python -m tests.tables.generate
+
+conformance: $(HIVE_STAMP) jar $(SPARK35)/.installed ## Spark, Hive and Hudi on every predicate of the suite, and what each keeps (STAGE=report ...)
+	$(BIN)/python -m tests.conformance $(STAGE)
+
+$(SPARK35)/.installed: # Spark 3.5, for which all these releases of Hudi have bundles
+	$(PYTHON) -m venv $(SPARK35)
+	$(SPARK35)/bin/pip install --quiet 'pyspark==3.5.5' setuptools
+	touch $@
 
 jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)
 	mvn -q -B -f handler/java/pom.xml package

@@ -41,6 +41,7 @@ def rows(spark: SparkSession, path: Path, out: Path) -> None:
              .option("hoodie.enable.data.skipping", "false").load(str(path)))
     group = F.regexp_extract("_hoodie_file_name", FILE_ID.replace("\\\\", "\\"), 1).alias("_group")
     folder = out.with_suffix(".folder")
+    spark.conf.set("spark.sql.parquet.writeLegacyFormat", "true")  # decimals as Hive 3.1 reads them
     frame.select("*", group).coalesce(1).write.mode("overwrite").parquet(str(folder))
     next(folder.glob("*.parquet")).replace(out)
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from tests.conformance.cases import CASES
 from tests.conformance.full_scan import first_line
 from tests.conformance.spans import to_text
+from tests.conformance.stored_truth import Truth
 from tests.tables.generate import DATA
 from tests.tables.releases import RELEASES, session
 from tests.tables.rows import COLUMNS
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 AT_ONCE = 40
-Truth = dict[str, frozenset[tuple[str, str]] | dict[str, str]]
+Found = dict[str, frozenset[tuple[str, str]] | dict[str, str]]
 
 
 def all_rows(spark: SparkSession, files: dict[str, Path]) -> DataFrame:
@@ -53,7 +54,7 @@ def all_rows(spark: SparkSession, files: dict[str, Path]) -> DataFrame:
     return whole
 
 
-def true_rows(frame: DataFrame, texts: list[str]) -> Truth:
+def true_rows(frame: DataFrame, texts: list[str]) -> Found:
     """(table, key) where each condition is TRUE; what fails is cut in two until the one that fails is found."""
     try:
         columns = [f"({text}) as c{n}" for n, text in enumerate(texts)]
@@ -66,8 +67,8 @@ def true_rows(frame: DataFrame, texts: list[str]) -> Truth:
     return {text: frozenset((row[0], row[1]) for row in found if row[n + 2] is True) for n, text in enumerate(texts)}
 
 
-def truth(frame: DataFrame, texts: list[str]) -> Truth:
-    found: Truth = {}
+def truth(frame: DataFrame, texts: list[str]) -> Found:
+    found: Found = {}
     for start in range(0, len(texts), AT_ONCE):
         found |= true_rows(frame, texts[start:start + AT_ONCE])
     return found
@@ -78,7 +79,7 @@ def applies(sql: str, columns: set[str]) -> bool:
     return not any(re.search(rf"\b{name}\b", sql) for name in COLUMNS.keys() - columns)
 
 
-def document(name: str, file: Path, modes: dict[str, Truth]) -> dict[str, Any]:
+def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     release = name.partition("_")[0]
@@ -125,9 +126,21 @@ def store(file: Path, told: dict[str, Any]) -> None:
         opened.write(json.dumps(told, ensure_ascii=False, indent=0))
 
 
-def add_rows(out: str) -> None:
+def keep_skipping(name: str, before: Truth, after: Truth) -> None:
+    """Into the document that was just written: what the one before said of Hudi's data skipping, of the same files."""
+    if before.groups != after.groups:
+        return
+    stored = DATA / f"{name}.json.xz"
+    with lzma.open(stored, "rt", encoding="utf-8") as opened:
+        told = json.load(opened)
+    for sql, one in told["predicates"].items():
+        if "hudi" in before.predicates.get(sql, {}):
+            one["hudi"] = before.predicates[sql]["hudi"]
+    store(stored, told)
+
+
+def add_rows(out: str, spark: SparkSession) -> None:
     files = {file.stem: file for file in sorted(Path(out).glob("*.parquet"))}
-    spark = session(None, Path(out))
     frame = all_rows(spark, files)
     texts = [case.sql for case in CASES]
     modes = {}
@@ -136,14 +149,16 @@ def add_rows(out: str) -> None:
         modes[mode] = truth(frame, texts)
         failed = sum(isinstance(answer, dict) for answer in modes[mode].values())
         print(f"{mode}: {len(texts)} predicates on {len(files)} tables, {failed} with an error", flush=True)
-    spark.stop()
+    spark.conf.set("spark.sql.ansi.enabled", "false")
     for name, file in files.items():
         store(DATA / f"{name}.json.xz", document(name, file, modes))
 
 
 def main(what: str, out: str) -> None:
     if what == "rows":
-        add_rows(out)
+        spark = session(None, Path(out))
+        add_rows(out, spark)
+        spark.stop()
     add_skipping(out)
 
 
