@@ -1,7 +1,7 @@
 """``spark.read.format("sargo")``: a Hudi table as a Python data source, of which a query reads the files it needs.
 
     spark.read.format("sargo").load("/data/trips").where("fare > 50")
-    CREATE TABLE trips USING sargo OPTIONS (path '/data/trips')
+    CREATE TEMPORARY VIEW trips USING sargo OPTIONS (path '/data/trips')
 
     path            the table's path or URI
     as_of           an instant or a date; by default the latest commit when the DataFrame is made, which it keeps to
@@ -17,6 +17,7 @@ known.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -39,6 +40,7 @@ __all__ = ["PruningSource", "SargoSource", "SlicePartition"]
 _QUERIES = ("snapshot", "read_optimized")
 _STORAGE, _TABLE = "storage.", "hoodie."
 _KNOWN = ("path", "as_of", "query")
+_ALIKE = 0.75
 
 
 class SargoSource(DataSource):
@@ -66,7 +68,9 @@ class SargoSource(DataSource):
         """Where the table is. Raises UnsupportedError when nobody said it."""
         path = self.options.get("path")
         if not path:
-            raise UnsupportedError('format("sargo") without a path: .load(path), or .option("path", ...)')
+            raise UnsupportedError('format("sargo") without a path: .load(path), or .option("path", ...). Spark does '
+                                   "not pass on that of a table in the catalog: CREATE TEMPORARY VIEW ... USING sargo "
+                                   "OPTIONS (path '...')")
         return str(path)
 
     @property
@@ -93,10 +97,10 @@ class SargoSource(DataSource):
 
     def _open(self) -> OpenTable:
         self._query()
-        for name in self.options:
-            if name not in _KNOWN and not name.startswith((_STORAGE, _TABLE)):
-                raise UnsupportedError(f'option {name} of format("sargo") (known: {", ".join(_KNOWN)}, {_STORAGE}*, '
-                                       f"{_TABLE}*)")
+        for name in self.options:     # a catalog adds others, such as "owner": only a slip of the pen is refused
+            meant = difflib.get_close_matches(name, _KNOWN, 1, _ALIKE)
+            if meant and name not in _KNOWN:
+                raise UnsupportedError(f'option {name} of format("sargo"): is {meant[0]} meant?')
         options = {name: value for name, value in self.options.items() if name.startswith(_TABLE)}
         return open_table(self.path, options, storage_options=self.storage_options())
 
