@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from pyarrow import fs
@@ -98,6 +98,10 @@ class Storage:
     def below(self, path: str) -> Storage:
         """The storage of a directory inside this one."""
         return Storage(self.absolute(path), self._location, self.place(path), self._known)
+
+    def afresh(self) -> Storage:
+        """The same directory, with nothing remembered of its files: for looking at it again."""
+        return replace(self, _known=KnownFiles())
 
     def absolute(self, path: str) -> str:
         """The path as people see it."""

@@ -27,7 +27,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from index_store.errors import TableError
-from index_store.own.builder import FILES, MakeBuilder, NewFiles, Progress
+from index_store.own.builder import FILE_ID, FILES, MakeBuilder, NewFiles, Progress
 from index_store.own.building import Built, build, merge
 from index_store.own.definition import Definition
 from index_store.own.folder import VERSIONS, Folder, age_of
@@ -105,15 +105,15 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
             progress: Progress | None = None) -> Change:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is looked at anew when another writer was first. Nothing is committed when nothing changed. When more than
-    MOST_BUILDS refreshes have left their own files of statistics, the index is optimized too.
+    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MOST_BUILDS refreshes have left
+    their own files of statistics, the index is optimized too.
     """
     began = time.monotonic()
     mine: list[Built] = []
     for attempt in range(TRIES):
         latest = latest_versions(folder)
         current = latest.current
-        table = table if attempt == 0 and latest.number == current.number else Table(table.storage, table.options)
+        table = Table(table.storage.afresh(), table.options)  # as it is after the version was read
         files, instant = table_files(table)
         known = _known(folder, latest)
         left = _missing(files, [*(() if full else known), *(one.known for one in mine)], mine)
@@ -140,14 +140,19 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
 
 
 def optimize(folder: Folder, progress: Progress | None = None) -> Change:
-    """Put all statistics of an index together, and all files into a new master. Answers stay what they are."""
+    """Put all statistics of an index together, and all files into a new master. Answers stay what they are.
+
+    Nothing is committed when they are together already. Raises TableError; then nothing has changed.
+    """
     began = time.monotonic()
     mine: Built | None = None
     for attempt in range(TRIES):
         latest = latest_versions(folder)
         current = latest.current
         known = _known(folder, latest)
-        files = known[0].files.drop_columns(["file_id"]).sort_by("path")
+        if current.delta is None and len(current.builds) <= 1 and len(known) == 1:
+            return _change("optimize", current, None, 0, began, attempt + 1, committed=False)
+        files = known[0].files.drop_columns([FILE_ID]).sort_by("path")
         if mine is None:
             mine = merge(folder, known[0], files, current.instant, progress)
         version = _version_of_all(folder, files, [mine.known, *known], "optimize", latest.number + 1, current.table,

@@ -189,6 +189,19 @@ def test_the_table_is_looked_at_again_when_another_was_first(hudi_copy, tmp_path
     assert answers(OwnIndex.open(folder)) == everything(table, tmp_path)
 
 
+def test_a_table_that_was_opened_long_ago_takes_nothing_back(hudi_copy, tmp_path):
+    table = hudi_copy("1.1.1_main_mor")
+    names = instants(table)
+    take_away(table, tmp_path / "aside")
+    bring_back(table, tmp_path / "aside", names[1])
+    folder, long_ago = Folder.at(tmp_path / "index"), open_table(table)
+    create(folder, long_ago, DEFINITION, Toy())
+    bring_back(table, tmp_path / "aside", names[-1])
+    refresh(folder, open_table(table), Toy())
+    assert not refresh(folder, long_ago, Toy()).committed
+    assert answers(OwnIndex.open(folder)) == everything(table, tmp_path)
+
+
 @pytest.mark.parametrize("folder", [Folder, OwnNames])
 @pytest.mark.parametrize("late", [False, True], ids=["before it writes", "while it writes"])
 def test_an_index_that_was_dropped_meanwhile_stays_dropped(late, folder, table_and_index, index):
