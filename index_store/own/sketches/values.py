@@ -20,6 +20,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ class FileType:
     @property
     def type(self) -> Type:
         """The type, of a known one."""
-        return Type.parse(self.text.partition("@")[0])
+        return _parsed(self.text.partition("@")[0])
 
     @property
     def unit(self) -> str:
@@ -79,6 +80,7 @@ class FileType:
         return self.text.partition("@")[2]
 
 
+_parsed = lru_cache(1024)(Type.parse)
 ABSENT = FileType("absent")
 EMPTY = FileType("empty")
 

@@ -71,7 +71,7 @@ def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[st
 
 
 @pytest.mark.parametrize("sketch", SKETCHES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_one_sketch(
         sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
@@ -81,7 +81,7 @@ def test_every_rows_value_is_in_the_outcome_of_one_sketch(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
         engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
