@@ -32,15 +32,13 @@ PLAIN = {
     "format_1.2.0_widened_cow": ["i > 30", "f < 20", "e IS NULL", "x = '3'"],
     "format_1.2.0_dropped_cow": ["e IS NULL", "i < 20"],
     "format_1.2.0_readded_cow": ["e = 'e10'", "e IS NULL", "i = 10"],
-    "format_1.2.0_cdc_cow": ["i > 300"],
 }
 #: Where a column is one value in all files of a schema (NULL, or the partition's), Spark itself rules files out.
 FOLDED = ("1.1.1_evol_cow", "format_1.2.0_partcols_cow", "format_0.15.0_evolved_cow", "format_1.2.0_widened_cow",
           "format_1.2.0_dropped_cow", "format_1.2.0_readded_cow")
 #: Conditions over tables with log files, which Python workers merge.
 MERGED = {
-    "1.1.1_main_mor": ["s LIKE 'apple%'", "i < -100 AND p = 'p1'", "st.y >= 'y100'"],
-    "1.0.2_sec_mor": ["dt IS NULL OR i > 500"],
+    "1.1.1_main_mor": ["s LIKE 'apple%'", "i < -100 AND p = 'p1'"],
     "format_0.15.0_compacted_mor": ["i > 300", "s IS NULL"],
     "format_1.2.0_compacted_mor": ["i BETWEEN 1 AND 200"],
 }
