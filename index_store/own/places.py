@@ -65,5 +65,5 @@ def indexes_of(table: Table, paths: Sequence[str] = (), storage_options: Mapping
         except NoIndexError:
             continue
         except TableError as error:
-            found.append(Place(name, folder, None, str(error)))
+            found.append(Place(name, folder, None, error.why if error.path == folder.path else str(error)))
     return sorted(found, key=lambda one: one.name)

@@ -132,7 +132,7 @@ def test_indexes_are_found_beside_the_data_and_where_they_are_said_to_be(hudi_co
     assert [(one.name, one.folder.path) for one in found] == [
         ("broken", str(broken)), ("toy", str(path / ".sargo" / "toy")), ("toy", str(other))]
     assert found[0].index is None
-    assert "no version of this index is whole" in found[0].fault
+    assert found[0].fault.startswith("no version of this index is whole")
     assert [one.name for one in indexes_of(open_table(path), [str(other)])] == ["toy", "toy"]
     with pytest.raises(ValueError, match="no name of an index"):
         folder_of(table, "../toy")
