@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
@@ -54,11 +54,16 @@ class ConditionError(SargoError):
 
 def listed(condition: Condition) -> tuple[str | Column, ...]:
     """The conditions, one by one. Raises TypeError for anything else."""
-    if isinstance(condition, str | Column):
+    if _is_one(condition):
         return (condition,)
-    if not isinstance(condition, Sequence) or not all(isinstance(one, str | Column) for one in condition):
+    if not isinstance(condition, Sequence) or not all(map(_is_one, condition)):
         raise TypeError(f"a condition is SQL text, a Column, or a list of them, not {type(condition).__name__}")
     return tuple(condition)
+
+
+def _is_one(value: object) -> TypeGuard[str | Column]:
+    """Spark 3.5's Connect has a Column class of its own."""
+    return isinstance(value, str | Column) or type(value).__module__ == "pyspark.sql.connect.column"
 
 
 def to_expression(spark: SparkSession, schema: StructType, condition: Condition) -> HudiExpression:

@@ -74,5 +74,10 @@ def test_without_a_jvm_text_is_read_as_on_the_command_line(spark):
 def test_without_a_jvm_a_column_is_an_error_that_says_what_to_do(spark):
     from pyspark.sql import functions as F  # noqa: N812
 
-    with pytest.raises(UnsupportedError, match="with Spark Connect give SQL text"):
-        to_expression(SessionWithoutJvm(), spark.range(1).schema, F.col("id") > 5)
+    class ColumnOfConnect:
+        """As Spark 3.5 has it: of another class than other Columns."""
+
+    ColumnOfConnect.__module__ = "pyspark.sql.connect.column"
+    for column in (F.col("id") > 5, ColumnOfConnect()):
+        with pytest.raises(UnsupportedError, match="with Spark Connect give SQL text"):
+            to_expression(SessionWithoutJvm(), spark.range(1).schema, column)
