@@ -98,7 +98,7 @@ def table_and_index(hudi_table, tmp_path_factory) -> tuple[Path, Path]:
     bring_back(table, root / "aside", names[0])
     folder = Folder.at(root / "index")
     create(folder, open_table(table), DEFINITION, Toy())
-    optimize(folder)
+    refresh(folder, open_table(table), Toy(), full=True)
     bring_back(table, root / "aside", names[-3])
     refresh(folder, open_table(table), Toy())
     bring_back(table, root / "aside", names[-1])
@@ -112,8 +112,8 @@ def said_by(path: Path) -> dict | None:
         return None
 
 
-@pytest.mark.parametrize("atomic", [True, False], ids=["names are taken", "names are own"])
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(("after", "atomic"), [(False, True), (True, True), (False, False)],
+                         ids=["before", "after", "before, and names are own"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
         operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path) -> None:
