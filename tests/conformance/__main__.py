@@ -1,0 +1,162 @@
+"""`make conformance`: every path on every predicate and table with the real engines, and the table of what each keeps.
+
+    python -m tests.conformance [STAGE ...]        by default all but `skipping` (needs a JDK 17, Maven, .venv/spark35)
+
+    truth      the full scans of the committed tables with the releases of Hudi that wrote them: the rows that match are
+               those that are stored
+    skipping   Hudi's own data skipping, asked anew and stored: a fifth of a CPU second for each predicate and table
+    hive       the predicates as queries on a real HiveServer2 with a real sidecar, each on one table
+    spark      predicates resolved by Spark with ANSI on and off, and all pruned reads
+    report     the table; written to last_result.txt with what the stages found
+
+Ends with 1 when a path loses a row, reads another, or what is stored is out of date.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from handler import open_table
+from handler.spark.schemas import spark_schema
+from handler.tables import OpenTable
+from tests.conformance import row_truth
+from tests.conformance.hive_queries import wrong_answers
+from tests.conformance.paths import Kept, Resolved
+from tests.conformance.paths import kept as kept_of
+from tests.conformance.pruned_reads import READ_HERE, wrong_reads
+from tests.conformance.report import report
+from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
+from tests.tables.releases import PYTHON, RELEASES, ROOT, session
+
+STAGES = ("truth", "skipping", "hive", "spark", "report")
+HERE = Path(__file__).parent
+
+
+class Run:
+    """One run: the tables unpacked below `home`, and what went wrong."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        # by release and plain table name, as the programs for one release want it
+        self.folders = {name: unpack(name, home / "tables") for name in TABLES}
+        self.opened: dict[str, OpenTable] = {name: open_table(folder) for name, folder in self.folders.items()}
+        self.kept = Kept(self.opened)
+        self.notes: list[str] = []
+        self.wrong = 0
+        self._spark: SparkSession | None = None
+
+    def note(self, text: str, wrong: dict[str, str]) -> None:
+        self.wrong += len(wrong)
+        self.notes += [text, *(f"  {what}: {why}" for what, why in list(wrong.items())[:20])]
+        print("\n".join(self.notes[-1 - min(len(wrong), 20):]), flush=True)
+
+    @property
+    def spark(self) -> SparkSession:
+        if self._spark is None:
+            self._spark = session(None, self.home)
+            self._spark.conf.set("spark.sql.ansi.enabled", "false")
+        return self._spark
+
+    def scan(self, what: str) -> Path:
+        """`full_scan` with every release, on links to its tables without the release in their names."""
+        out = self.home / "scans"
+        out.mkdir(exist_ok=True)
+        for release in RELEASES.values():
+            release.fetch()
+            here = self.home / release.hudi
+            here.mkdir(exist_ok=True)
+            for name, folder in self.folders.items():
+                version, _, table = name.partition("_")
+                if version == release.hudi and not (here / table).exists():
+                    (here / table).symlink_to(folder)
+            subprocess.run([str(PYTHON), "-m", "tests.conformance.full_scan", what, release.hudi, str(here), str(out)],
+                           cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+        return out
+
+    def truth(self) -> None:
+        before = {name: truth_of(name) for name in TABLES}
+        row_truth.add_rows(str(self.scan("rows")), self.spark)
+        truth_of.cache_clear()
+        after = {name: truth_of(name) for name in TABLES}
+        wrong = {f"{name}: {sql}": "the stored rows were others" for name in TABLES for sql in after[name].predicates
+                 if any(sql not in before[name].predicates
+                        or before[name].numbers(sql, mode) != after[name].numbers(sql, mode) for mode in MODES)}
+        self.note(f"truth: full scans of {len(TABLES)} tables with Hudi {', '.join(RELEASES)}; "
+                  f"{len(wrong)} answers differ from those stored", wrong)
+        for name, one in after.items():
+            row_truth.keep_skipping(name, before[name], one)
+        truth_of.cache_clear()
+
+    def skipping(self) -> None:
+        row_truth.add_skipping(str(self.scan("skipping")))
+        truth_of.cache_clear()
+
+    def hive(self) -> None:
+        (self.home / "hive").mkdir()
+        n, wrong = wrong_answers(self.folders, self.home / "hive", self.kept, int(os.environ.get("EVERY", "1")))
+        self.note(f"hive: {n} queries on HiveServer2 4.0.1 with a sidecar: {len(wrong)} with other rows, or other "
+                  "files read, than expected", wrong)
+
+    def by_spark(self, resolved: Resolved) -> Callable[[str, str, str], frozenset[str]]:
+        """All tables have the same columns, some without `tn`: a predicate is resolved once."""
+        schema = spark_schema(self.opened["1.2.0_wide_cow"].table)
+
+        def keep(name: str, sql: str, mode: str) -> frozenset[str]:
+            return kept_of(self.opened[name], resolved.expression(schema, sql, mode), f"spark-{mode}")
+        return keep
+
+    def spark_path(self) -> None:
+        resolved = Resolved(self.spark)
+        keep = self.by_spark(resolved)
+        wrong: dict[str, str] = {}
+        for name in TABLES:
+            truth = truth_of(name)
+            for sql in truth.predicates:
+                for mode in MODES:
+                    lost = truth.groups_of(truth.numbers(sql, mode) or ()) - keep(name, sql, mode)
+                    if lost:
+                        wrong[f"{name}, {mode}: {sql}"] = f"{len(lost)} file groups with a match are skipped"
+        self.note(f"spark: predicates resolved by Spark {self.spark.version} with ANSI on and off, {len(TABLES)} "
+                  f"tables: {len(wrong)} skip a file group with a match", wrong)
+        reads = {f"{name}: {sql}": why for name in READ_HERE
+                 for sql, why in wrong_reads(self.spark, name, self.opened[name], self.kept).items()}
+        n = sum(len(truth_of(name).predicates) for name in READ_HERE)
+        self.note(f"spark: {n} pruned reads, {len(reads)} with other rows than the full scan", reads)
+
+    def report(self) -> None:
+        groups = {name: len(table.at().slices) for name, table in self.opened.items()}
+        text = report(self.kept, self.by_spark(Resolved(self.spark)), groups)
+        print(text, flush=True)
+        head = (f"{datetime.now(timezone.utc):%Y-%m-%d}, Python {platform.python_version()}, "
+                f"Spark {self.spark.version}, Hudi {', '.join(RELEASES)}\n")
+        (HERE / "last_result.txt").write_text("\n".join([head, text, "", *self.notes]) + "\n", encoding="utf-8")
+
+
+def main(*stages: str) -> int:
+    unknown = set(stages) - set(STAGES)
+    if unknown:
+        print(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(STAGES)}")
+        return 2
+    os.environ["SARGO_CACHE"] = "off"
+    with tempfile.TemporaryDirectory(prefix="sargo-conformance-") as folder:
+        run = Run(Path(folder))
+        for stage in stages or [stage for stage in STAGES if stage != "skipping"]:
+            begun = time.monotonic()
+            {"truth": run.truth, "skipping": run.skipping, "hive": run.hive, "spark": run.spark_path,
+             "report": run.report}[stage]()
+            print(f"{stage}: {time.monotonic() - begun:.0f} s", flush=True)
+    return int(run.wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

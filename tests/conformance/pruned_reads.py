@@ -1,0 +1,45 @@
+"""Reading what is kept: for every predicate and table the rows of the pruned read are those of the full scan.
+
+Predicates that keep the same slices are read together, once, and evaluated as columns over the rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from handler.spark.reading import frame_of
+from handler.spark.schemas import spark_schema
+from handler.spark.slice_rows import SliceSource
+from handler.tables import OpenTable
+from tests.conformance.paths import Kept
+from tests.conformance.stored_truth import TABLES, truth_of
+
+AT_ONCE = 80
+#: The tables that Sargo reads itself: hudi-rs 0.5.0 does not know TIMESTAMP_NTZ in log blocks ("not yet implemented").
+READ_HERE = tuple(name for name in TABLES if not (name.startswith("1.2.0") and name.endswith("_mor")))
+
+
+def wrong_reads(spark: SparkSession, name: str, table: OpenTable, kept: Kept) -> dict[str, str]:
+    """SQL -> what is wrong. The session has ANSI off."""
+    truth = truth_of(name)
+    together: dict[frozenset[str], list[str]] = defaultdict(list)
+    for sql in truth.predicates:
+        together[kept.text(name, sql)].append(sql)
+    schema = spark_schema(table.table)
+    source = SliceSource.of(table.table, table.path)
+    wrong = {}
+    for file_ids, texts in together.items():
+        slices = [one for one in table.at().slices if one.file_id in file_ids]
+        frame = frame_of(spark, source, slices, schema)
+        for start in range(0, len(texts), AT_ONCE):
+            chunk = texts[start:start + AT_ONCE]
+            columns = [F.expr(f"({text}) is true").alias(f"c{n}") for n, text in enumerate(chunk)]
+            rows = frame.select("_hoodie_record_key", *columns).collect()
+            for n, text in enumerate(chunk):
+                found, wanted = {row[0] for row in rows if row[n + 1]}, truth.keys(text, "legacy")
+                if found != wanted:
+                    wrong[text] = f"more {sorted(found - wanted)[:3]}, fewer {sorted(wanted - found)[:3]}"
+    return wrong
