@@ -22,11 +22,11 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from evaluator.semantics import Semantics
+from evaluator.zones import zone_named
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
@@ -298,7 +298,7 @@ def _zone(name: str | None) -> tuple[str | None, tuple[str, ...]]:
     if not name:
         return None, ()
     try:
-        ZoneInfo(name)
+        zone_named(name)
     except (OSError, ValueError, KeyError):
         return None, ("the session's time zone is not known: conditions on timestamps are left undecided",)
     return name, ()

@@ -244,3 +244,12 @@ def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):
     running.stop()
     silent = CliRunner().invoke(main, ["report", reply.report_id, *at])
     assert (silent.exit_code, silent.stderr.count("\n")) == (3, 1)
+
+
+@pytest.mark.parametrize(("zone", "known"), [("+05:30", True), ("-08:00", True), ("Europe/Oslo", True),
+                                             ("Nowhere/Land", False), ("+99:00", False)])
+def test_a_sessions_zone_may_be_a_fixed_offset(sidecar, main_cow, names, zone, known):
+    with sidecar(roots=[str(main_cow)]).client() as client:
+        reply = client.prune(request(main_cow, I_IS_100, names, time_zone=zone))
+        assert any("time zone is not known" in reason for reason in reply.reasons) != known
+        assert reply.skipped
