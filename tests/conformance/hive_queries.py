@@ -31,13 +31,14 @@ SETTINGS = {"hive.execution.engine": "mr", "hive.local.time.zone": "UTC", "hive.
 
 @dataclass(frozen=True)
 class Answer:
-    """`listed` and `read`: files, over all scans of the query; None when no scan asked."""
+    """`listed` and `read`: files, over all scans of the query; None when no scan asked. `error`: why it failed."""
 
     table: str
     sql: str
     keys: frozenset[str]
     listed: int | None
     read: int | None
+    error: str = ""
 
 
 def answers(folders: dict[str, Path], home: Path, predicates: list[str]) -> Iterator[Answer]:
@@ -65,8 +66,11 @@ def _in_hive(name: str) -> str:
 
 def _answer(server: Server, cursor: Any, name: str, sql: str) -> Answer:
     before = len(server.log())
-    cursor.execute(f"SELECT `_hoodie_record_key` FROM {_in_hive(name)} WHERE {sql}")
-    keys = frozenset(row[0] for row in cursor.fetchall())
+    try:
+        cursor.execute(f"SELECT `_hoodie_record_key` FROM {_in_hive(name)} WHERE {sql}")
+        keys = frozenset(row[0] for row in cursor.fetchall())
+    except Exception as error:
+        return Answer(name, sql, frozenset(), None, None, str(getattr(error.args[0], "errorMessage", error))[:200])
     seen = list(listings(server.log()[before:]))
     return Answer(name, sql, keys, sum(one.listed for one in seen) if seen else None,
                   sum(one.kept for one in seen) if seen else None)
@@ -84,7 +88,9 @@ def wrong_answers(folders: dict[str, Path], home: Path, kept: Kept, every: int =
         truth = truth_of(one.table)
         wanted = hive_keys(truth, one.sql, "4.0.1")
         found = f"{one.table}: {one.sql}"
-        if wanted is not None and one.keys != wanted:
+        if one.error:
+            wrong[found] = f"fails: {one.error}"
+        elif wanted is not None and one.keys != wanted:
             wrong[found] = f"rows more {sorted(one.keys - wanted)[:3]}, fewer {sorted(wanted - one.keys)[:3]}"
         expected = kept.hive(one.table, one.sql, "4.0.1")
         if expected is not None and one.read is not None and one.read != len(expected):
