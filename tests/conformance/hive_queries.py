@@ -22,7 +22,8 @@ from tests.hive.server import HIVE_4, Server
 from tests.hive.sidecars import Sidecar
 
 #: COPY_ON_WRITE before version 9: Hive's reader is that of Hudi 1.0.2, which cannot merge DATE columns under Hive 4,
-#: nor read a table with a struct (NoSuchMethodError): the tables here are registered without `st`.
+#: nor read a table with a struct (NoSuchMethodError): the tables here are registered without `st`. Nor does it read `t`
+#: as a timestamp (ClassCastException).
 READABLE = tuple(name for name in TABLES if not name.startswith("1.2.0") and name.endswith("_cow"))
 COLUMNS = HUDI_COLUMNS + ", " + ", ".join(f"`{name}` {kind}" for name, kind in SYNCED.items() if name != "st")
 SETTINGS = {"hive.execution.engine": "mr", "hive.local.time.zone": "UTC", "hive.fetch.task.conversion": "more",
@@ -80,7 +81,7 @@ def wrong_answers(folders: dict[str, Path], home: Path, kept: Kept, every: int =
     """How many queries ran, and "table: SQL" -> what is wrong; with every `every`-th predicate."""
     told = stored()["filters"]["4.0.1"]
     asked = [sql for sql, answer in told.items() if "filter" in answer]
-    asked = [sql for sql in asked[::every] if not re.search(r"\bst\b", sql, re.IGNORECASE)]
+    asked = [sql for sql in asked[::every] if not re.search(r"\b(st|t)\b", sql, re.IGNORECASE)]
     wrong: dict[str, str] = {}
     n = 0
     for one in answers(folders, home, asked):
@@ -88,9 +89,11 @@ def wrong_answers(folders: dict[str, Path], home: Path, kept: Kept, every: int =
         truth = truth_of(one.table)
         wanted = hive_keys(truth, one.sql, "4.0.1")
         found = f"{one.table}: {one.sql}"
+        # of a file that was read, Hive's own Parquet filter may lose zeros of the other sign; a skipped file is ours
+        lost = {truth.group_of_key(key) for key in (wanted or set()) - one.keys}
         if one.error:
             wrong[found] = f"fails: {one.error}"
-        elif wanted is not None and one.keys != wanted:
+        elif wanted is not None and (one.keys - wanted or lost - (kept.hive(one.table, one.sql, "4.0.1") or lost)):
             wrong[found] = f"rows more {sorted(one.keys - wanted)[:3]}, fewer {sorted(wanted - one.keys)[:3]}"
         expected = kept.hive(one.table, one.sql, "4.0.1")
         if expected is not None and one.read is not None and one.read != len(expected):
