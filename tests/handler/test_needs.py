@@ -21,6 +21,7 @@ from handler import open_table, prune
 from handler.sql import parse
 from index_store.kinds.column_stats import read_columns
 from index_store.storage import Storage
+from tests.plain_id import plain_id
 
 SPARK = Semantics.named("spark", "UTC")
 SCHEMA = Schema([Field("i", INT), Field("j", INT), Field("s", STRING), Field("dt", DATE)])
@@ -49,7 +50,7 @@ def asked(filter_text, schema=SCHEMA):
     ("rand() > 0.5", Needs()),
     ("nowhere = 5", Needs()),
     ("1 = 1", Needs()),
-], ids=str)
+], ids=plain_id)
 def test_a_filter_asks_for_what_its_conditions_can_use(filter_text, needs):
     found = asked(filter_text)
     assert found == needs
@@ -111,7 +112,7 @@ PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_
     (BLOOM, "id >= 'k0031'", {"column_stats"}),
     (BLOOM, "id IS NULL", {"column_stats"}),
     (BLOOM, "s = 'k0031'", {"column_stats"}),
-], ids=str)
+], ids=plain_id)
 def test_only_what_a_filter_needs_is_read(unpack, opened, name, filter_text, read):
     table = open_table(unpack(name))
     table.at()
@@ -136,7 +137,7 @@ def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(
 
 @pytest.mark.parametrize(("name", "filter_text"), [
     (PART, "lower(s) = 'apple'"), (PART, "day(dt) = 2 AND month(dt) = 1"), (SEC, "s = 'banana-zz'"),
-    (MAIN, "id = 'k0031' AND _hoodie_record_key > 'k0001'")], ids=str)
+    (MAIN, "id = 'k0031' AND _hoodie_record_key > 'k0001'")], ids=plain_id)
 def test_statistics_that_several_kinds_need_are_read_once(unpack, monkeypatch, name, filter_text):
     read = []
 

@@ -24,6 +24,7 @@ from index_store.kinds.expression_index import make
 from index_store.kinds.expression_keys import texts_of_values
 from index_store.kinds.letter_images import first_uncertain, images, widen_letter_case
 from tests.index_store.rows import rows_of
+from tests.plain_id import plain_id
 
 TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow", "proofs/1.1.1_expr_text_mor", "proofs/1.0.2_expr_part_cow",
           "proofs/1.0.2_expr_text_mor")
@@ -77,7 +78,8 @@ ABSENT = {"length": 99, "year": 1999}
 @pytest.mark.parametrize(("name", "expressions"), [
     (TABLES[0], [("", "id")]), (PART, [("", "id"), ("lower", "id"), ("lcase", "id"), ("upper", "p")]),
     (OLD, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")]),
-    (FILTERS, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")])], ids=str)
+    (FILTERS, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")])],
+    ids=plain_id)
 def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expressions):
     path = hudi_table(name)
     table, kind = kind_of(path)
@@ -115,7 +117,7 @@ def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expres
     ("NOT (NOT lower(n) = 'zoo' AND n IS NOT NULL)", lambda n: n.lower() == "zoo", 2, 5),
     ("lower(n) = 'zoo' OR length(n) = 1", lambda n: n.lower() == "zoo" or len(n) == 1, 4, 5),
     ("lower(n) = 'zoo' AND NOT length(n) = 1", lambda n: n.lower() == "zoo", 2, 5),
-    ("lower(n) <=> 'zoo'", lambda n: n.lower() == "zoo", 2, 5)], ids=str)
+    ("lower(n) <=> 'zoo'", lambda n: n.lower() == "zoo", 2, 5)], ids=plain_id)
 @pytest.mark.parametrize("engine", ["spark", "hive"])
 def test_filters_of_a_function_skip_what_bounds_cannot(hudi_table, hudi_copy, filter_text, matches, kept, without,
                                                        engine):
@@ -142,7 +144,7 @@ def test_filters_of_a_function_skip_what_bounds_cannot(hudi_table, hudi_copy, fi
     ("upper(id) = 'K0003'", "id", lambda key: key == "k0003"), ("id = 'k0003'", "id", lambda key: key == "k0003"),
     ("length(s) IS NULL", "s", None), ("date_format(dt, 'MM') = '02'", "dt", lambda d: d.month == 2),
     ("hour(t) = 3", "t", lambda t: t.hour == 3), ("substring(s, 1, 2) = 'Q3'", "s", lambda s: s[:2] == "Q3"),
-], ids=str)
+], ids=plain_id)
 @pytest.mark.parametrize("engine", ["spark", "hive"])
 @pytest.mark.parametrize("name", TABLES)
 def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filter_text, column, matches):
@@ -195,7 +197,7 @@ def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_t
 @pytest.mark.parametrize(("filter_text", "kept", "without"), [
     ("month(dt) = 1", 1, 2), ("day(dt) = 2", 1, 5), ("day(dt) = 4", 0, 5), ("NOT day(dt) = 3", 1, 5),
     ("length(s) > 6", 0, 4), ("length(s) = 0", 2, 4), ("trim(s) = 'Apple'", 3, 4), ("lower(s) = 'a'", 2, 3),
-    ("month(dt) = 1 OR length(s) > 6", 1, 4)], ids=str)
+    ("month(dt) = 1 OR length(s) > 6", 1, 4)], ids=plain_id)
 def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy, filter_text, kept, without):
     plan = prune(hudi_table(PART), filter_text, time_zone="UTC", strict=True)
     assert len(plan.kept) == kept
@@ -239,7 +241,7 @@ def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hu
     ({"sourceFields": ["d"]}, "type double"), ({"sourceFields": ["gone"]}, "type unknown"),
     ({"sourceFields": ["st.x"]}, "one column"),
     ({"indexType": "bloom_filters", "indexFunction": "identity", "indexOptions": {"expr": "identity", "fpp": "1"}},
-     "")], ids=str)
+     "")], ids=plain_id)
 def test_an_index_with_another_function_or_options_is_not_used(change, why):
     definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"},
                   "sourceFields": ["s"], **change}
@@ -388,7 +390,7 @@ def test_what_a_writer_of_another_locale_made_is_among_the_images(mapping, text,
     ("zoo", "lower", {"zoo"}), ("file", "lower", {"file", "f\u0131le", "fi\u0307le", "f\u0130le"}),
     ("stra\u00dfe", "lower", set()), ("k1", "lower", {"k1", "\u212a1"}), ("", "upper", {""}),
     ("SS", "upper", {"SS", "\u017fS", "S\u017f", "\u017f\u017f", "\u00df", "\u1e9e"}),
-    ("i" * 5, "lower", set())], ids=str)
+    ("i" * 5, "lower", set())], ids=plain_id)
 def test_a_text_stands_for_every_image_that_a_writer_may_have_made(text, mapping, expected):
     assert set(images(text, mapping)) == expected
 
