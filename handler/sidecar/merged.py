@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from evaluator.errors import SargoError, UnsupportedError
+from handler.rust_panic import panic
 
 __all__ = ["MOST_LOG_BYTES", "Unread", "merged_batches"]
 
@@ -52,7 +53,7 @@ def merged_batches(table: str, root: str | None, base_file: str | None, log_file
             yield found
     except UnsupportedError:
         raise
-    except Exception as error:  # the package's own, which name the form that it does not read
+    except (Exception, panic()) as error:  # the package's own, which name the form that it does not read
         raise UnsupportedError(f"the slice cannot be merged: {type(error).__name__}") from error
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from evaluator.errors import SargoError, UnsupportedError
+from handler.rust_panic import panic
 from handler.spark.file_columns import in_table_type
 from index_store import FileSlice, Table, TableError
 from index_store.storage import Storage
@@ -107,6 +108,8 @@ def why_not_here(table: Table, path: str, instant: str | None, options: Mapping[
         return f"rows are not merged here by the rule of this table ({merging})"
     if table.schema.resolve("_hoodie_operation", case_sensitive=True) is not None:
         return "files that keep changes as rows (_hoodie_operation) are not merged here"
+    if "local-timestamp" in table.schema_text:
+        return "timestamps without a zone are not merged here"   # hudi 0.5.0 panics on them in a log file
     if table.schema_text_at(instant) != table.schema_text:
         return "log files are not read in the schema of an older instant"
     if table.disputed:
@@ -136,7 +139,7 @@ def merged_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batc
             yield pa.RecordBatch.from_arrays(made, schema=wanted)
     except SargoError:
         raise
-    except Exception as error:                                # hudi's errors have no common base that it exports
+    except (Exception, panic()) as error:                    # hudi's errors have no common base that it exports
         raise TableError(source.storage().absolute(path), f"cannot be merged here: {error}. {_INSTEAD}") from error
 
 
@@ -157,7 +160,7 @@ def _reader(path: str, instant: str | None, options: tuple[tuple[str, str], ...]
         return table.create_file_group_reader_with_options(asked), asked
     except SargoError:
         raise
-    except Exception as error:
+    except (Exception, panic()) as error:
         raise TableError(storage.root, f"cannot be opened to merge log files: {error}") from error
 
 

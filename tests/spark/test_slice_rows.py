@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -16,6 +19,7 @@ from index_store import FileSlice, TableError, open_table
 from index_store.table_schema import with_columns
 from tests.spark.true_rows import counted, reads, true_rows, unpack
 
+CONFORMANCE = Path(__file__).parents[1] / "data" / "conformance"
 #: Hudi reads fewer rows than were committed: archived beyond a savepoint.
 DISPUTED = tuple(name for name in reads() if "archived_saved" in name)
 #: Reads that are refused, and why.
@@ -128,3 +132,15 @@ def test_a_table_that_keeps_changes_as_rows_is_not_merged_here(tmp_path):
     table = open_table(path)
     table.__dict__["columns"] = with_columns(table.columns, ["_hoodie_operation"], STRING)
     assert "_hoodie_operation" in SliceSource.of(table, str(path)).not_merged
+
+
+def test_timestamps_without_a_zone_in_log_files_are_refused_before_hudi_panics_on_them(tmp_path):
+    with tarfile.open(CONFORMANCE / "1.2.0_flat_mor.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    path = next(tmp_path.rglob("hoodie.properties")).parent.parent
+    table = open_table(path)
+    source = SliceSource.of(table, str(path))
+    assert "without a zone" in source.not_merged
+    logged = next(one for one in table.slices() if one.log_files)
+    with pytest.raises(TableError, match="cannot be opened to merge log files"):
+        list(slice_batches(replace(source, not_merged=""), logged, to_arrow_schema(spark_schema(table))))
