@@ -11,7 +11,7 @@ STAGE ?=
 HIVE ?= hive401
 PART ?=
 
-.PHONY: help install demo test test-hive hive-up tables conformance jar prove lint format bench lock clean
+.PHONY: help install demo test test-spark test-hive hive-up tables conformance jar prove lint format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -27,8 +27,12 @@ $(STAMP): pyproject.toml requirements.lock
 demo: install ## Skip files of a real Hudi table with real Hive filters, and prove that no row is lost
 	$(BIN)/sargo demo
 
-test: install ## Run every test but those that start Hive
-	$(BIN)/python -m pytest -m "not hive" -n auto --maxprocesses 4 --dist loadgroup
+test: install ## Run every test but those that start Hive and the long ones on Spark
+	$(BIN)/python -m pytest -m "not hive and not spark" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "spark and not spark_full"
+
+test-spark: install ## Run every test on Spark
+	$(BIN)/python -m pytest -m spark
 
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)

@@ -27,7 +27,9 @@ from tests.spark.expression_columns import column_of, spark_name, value_of
 from tests.spark.real_tables import unpack
 from tests.spark.spark_answers import answers_of
 
-SETTINGS = [(ansi, zone) for ansi in ("false", "true") for zone in ("UTC", "America/New_York")]
+SETTINGS = [("false", "America/New_York"), ("true", "UTC"),
+            *(pytest.param(ansi, zone, marks=pytest.mark.spark_full)
+              for ansi, zone in (("false", "UTC"), ("true", "America/New_York")))]
 #: Forms that ``CONDITIONS`` does not draw.
 MORE = (
     "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000", "if(b, i, an) > 100",

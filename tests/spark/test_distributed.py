@@ -69,6 +69,7 @@ def test_spark_answers_as_one_machine(spark, tmp_path):
         assert_same_answer(ours, theirs)
 
 
+@pytest.mark.spark_full
 def test_three_hundred_thousand_slices_are_answered_bit_for_bit(spark, tmp_path):
     folder = make_table(tmp_path / "table")
     place = SyntheticPlace(str(folder), None, (), (), SharedFolder(str(tmp_path / "shared")), 100_000, 300_000)
