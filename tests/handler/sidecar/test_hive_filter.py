@@ -82,7 +82,7 @@ def test_timestamps_are_undecided_without_a_zone_and_dates_are_not(table):
     assert not any(sql.startswith("dt =") or sql == "i = 100" for sql in undecided)
 
 
-@pytest.mark.parametrize("zone", [None, "", "Nowhere/None", "../../etc/passwd", "UTC\0", "+05:30"], ids=repr)
+@pytest.mark.parametrize("zone", [None, "", "Nowhere/None", "../../etc/passwd", "UTC\0", "+99:00"], ids=repr)
 def test_a_zone_that_is_not_known_is_none(sidecar, main_cow, table, zone):
     names = [item.base_file for item in table.at().slices]
     on_timestamp = next(one for one in hive_filters() if one["hive"] == "4.0.1" and ZONELESS in to_text(
