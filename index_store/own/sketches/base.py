@@ -27,7 +27,8 @@ from evaluator.stored_bounds import Bounds
 from evaluator.types import Kind, Type
 from index_store.own.sketches.values import FileType, bytes_of
 
-__all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of"]
+__all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of",
+           "refuse_options"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -164,3 +165,9 @@ def places_of(lists: pa.Array) -> tuple[npt.NDArray[np.intp], pa.Array]:
 def has_nan(batch: Batch) -> bool:
     """Whether a NaN is among the values."""
     return bool(batch.type.type.kind in (Kind.FLOAT, Kind.DOUBLE) and pc.any(pc.is_nan(batch.present)).as_py())
+
+
+def refuse_options(sketch: str, options: Mapping[str, str]) -> None:
+    """Raises ValueError when a sketch that has no options is given some."""
+    if options:
+        raise ValueError(f"{sketch} has no option {', '.join(options)}")

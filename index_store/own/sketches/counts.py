@@ -15,22 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.types import Type
-from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told
+from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, refuse_options
 
 __all__ = ["NanCount", "NullCount", "make_nan_count", "make_null_count"]
 
 
 def make_null_count(options: Mapping[str, str]) -> Sketch:
     """``null_count`` has no options."""
-    if options:
-        raise ValueError(f"null_count has no option {', '.join(options)}")
+    refuse_options("null_count", options)
     return NullCount()
 
 
 def make_nan_count(options: Mapping[str, str]) -> Sketch:
     """``nan_count`` has no options."""
-    if options:
-        raise ValueError(f"nan_count has no option {', '.join(options)}")
+    refuse_options("nan_count", options)
     return NanCount()
 
 

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from evaluator.columns import filler
 from evaluator.functions.letter_case import successor
 from evaluator.types import Kind, Type
-from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, has_nan
+from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, has_nan, refuse_options
 from index_store.own.sketches.values import decoded, value_bytes
 
 __all__ = ["LONGEST", "MinMax", "cut_off", "make", "raised"]
@@ -33,8 +33,7 @@ LONGEST = 100
 
 def make(options: Mapping[str, str]) -> Sketch:
     """``min_max`` has no options."""
-    if options:
-        raise ValueError(f"min_max has no option {', '.join(options)}")
+    refuse_options("min_max", options)
     return MinMax()
 
 

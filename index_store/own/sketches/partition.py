@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told
+from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, refuse_options
 from index_store.own.sketches.value_list import MOST_BYTES, ValueList, bounds_of_parts
 from index_store.own.sketches.values import decoded
 
@@ -22,8 +22,7 @@ __all__ = ["Partition", "make"]
 
 def make(options: Mapping[str, str]) -> Sketch:
     """``partition`` has no options."""
-    if options:
-        raise ValueError(f"partition has no option {', '.join(options)}")
+    refuse_options("partition", options)
     return Partition()
 
 
