@@ -14,13 +14,12 @@ What people ask afterwards (what each condition did, why not more was skipped) r
 
 from __future__ import annotations
 
-import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,6 @@ from platformdirs import user_cache_path
 
 from evaluator import outcome
 from evaluator.bind import BoundExpression
-from evaluator.columns import ColumnStatistics
 from evaluator.errors import SargoError
 from evaluator.evaluate import Evaluation, MayHold, Source, evaluate
 from evaluator.expression import Constant
@@ -37,6 +35,8 @@ from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.outcome import Outcomes
 from handler.spark.chunks import slices_from_arrow, slices_to_arrow
+from handler.spark.driver_views import SlicesFromRuns, lazy_sources
+from handler.spark.executors import on_executors
 from handler.spark.shared_folder import SharedFolder
 from handler.spark.stored_answers import Answer, Answers, Place, StoredSlices, name_of, write_answers, write_slices
 from handler.tables import OpenTable, TableAnswers, TableAt
@@ -46,7 +46,7 @@ from index_store.errors import TableError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SLICES_PER_FILE", "DistributedTable", "on_executors", "open_distributed"]
+__all__ = ["SLICES_PER_FILE", "DistributedTable", "open_distributed"]
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -55,7 +55,6 @@ Run = Callable[[Sequence[Callable[[], Any]]], "list[Any]"]
 #: Enough for a vectorised evaluation to be worth a task, few enough for any executor's memory.
 SLICES_PER_FILE = 100_000
 _FOLDER_SETTING = "spark.sargo.sharedFolder"
-_LEAVES = pa.schema([("number", pa.int64()), ("found", pa.binary())])
 
 
 def open_distributed(spark: SparkSession, path: str, *, options: Mapping[str, str] | None = None,
@@ -107,8 +106,8 @@ class DistributedTable(OpenTable):
                 stored = StoredSlices.find(states.below(written))
             if stored is None:
                 raise TableError(place.folder.path, "what executors write here cannot be read by the driver")
-            found = _DistributedAt(_slices_of(stored, _Items(stored)), (), run=self._run, table=self.table, place=place,
-                                   stored=stored)
+            slices = _slices_of(stored, SlicesFromRuns(stored))
+            found = _DistributedAt(slices, (), run=self._run, table=self.table, place=place, stored=stored)
             self._at[as_of] = found
         return found
 
@@ -138,7 +137,7 @@ class _DistributedAt(TableAt):
             if one.failure:
                 on_failure(one.kind, _ExecutorError(one.failure))
         said_by_kinds = Answers(folder, tuple(one for one in answers if not one.failure))
-        return _DistributedAnswers(_lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, keys=asked.keys,
+        return _DistributedAnswers(lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, keys=asked.keys,
                                    on_failure=on_failure)
 
 
@@ -163,7 +162,7 @@ class _DistributedAnswers(TableAnswers):
                                   or [np.zeros(0, np.uint8)])
         kept = [item for one in found for item in slices_from_arrow(pa.ipc.open_stream(one.kept).read_all())]
         rows = np.flatnonzero(outcomes & outcome.TRUE)
-        assert isinstance(self.at.slices.items, _Items)
+        assert isinstance(self.at.slices.items, SlicesFromRuns)
         self.at.slices.items.remember(rows, kept)
         leaves = np.concatenate([np.frombuffer(zlib.decompress(one.leaves), np.uint8).reshape(len(bound.leaves), -1)
                                  for one in found], axis=1) if with_leaves and found else None
@@ -282,130 +281,3 @@ def _evaluate_run(stored: StoredSlices, answers: Answers, bound: BoundExpression
     with pa.ipc.new_stream(sink, kept.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_table(kept)
     return _Found(zlib.compress(outcomes.tobytes(), 1), zlib.compress(leaves, 1), sink.getvalue().to_pybytes())
-
-
-def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of some tasks, each one task of a Spark job. Raises TableError with what a task failed with."""
-    if not tasks:
-        return []
-    shipped = list(tasks)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                try:
-                    found: object = shipped[number]()
-                except Exception as error:
-                    found = _failure_of(error)
-                yield pa.record_batch([pa.array([number]), pa.array([pickle.dumps(found)], pa.binary())],
-                                      schema=_LEAVES)
-
-    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "number long, found binary").collect()
-    results: list[Any] = [None] * len(tasks)
-    for row in rows:
-        results[row["number"]] = pickle.loads(row["found"])
-    for result in results:
-        if isinstance(result, _Failure):
-            raise TableError(result.path, result.why)
-    return results
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    path: str
-    why: str
-
-
-def _failure_of(error: Exception) -> _Failure:
-    if isinstance(error, TableError):
-        return _Failure(error.path, error.why)
-    return _Failure("an executor failed", f"{type(error).__name__} {error}")
-
-
-# -- seen from the driver
-
-
-class _Items(Sequence[FileSlice]):
-    """All slices, of which those are here that were kept; any others are read when they are asked for."""
-
-    def __init__(self, stored: StoredSlices) -> None:
-        self._stored = stored
-        self._rows: Rows = np.zeros(0, np.int64)
-        self._kept: list[FileSlice] = []
-
-    def __len__(self) -> int:
-        return self._stored.n
-
-    def remember(self, rows: Rows, kept: list[FileSlice]) -> None:
-        """The slices that the last filter kept."""
-        self._rows, self._kept = rows, kept
-
-    @overload
-    def __getitem__(self, index: int) -> FileSlice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
-
-    def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        places = range(len(self))[index]
-        if isinstance(places, int):
-            return self.some(np.array([places]))[0]
-        return self.some(np.array(places, np.int64))
-
-    def __iter__(self) -> Iterator[FileSlice]:
-        for number in range(len(self._stored.files)):
-            yield from self._stored.read(number)
-
-    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
-        """The slices of these rows, all at once."""
-        found: list[FileSlice | None] = [None] * len(rows)
-        places = np.searchsorted(self._rows, rows)
-        missing: dict[int, list[int]] = {}
-        for place, (row, at) in enumerate(zip(rows.tolist(), places.tolist(), strict=True)):
-            if at < len(self._rows) and self._rows[at] == row:
-                found[place] = self._kept[at]
-            else:
-                missing.setdefault(row // self._stored.run, []).append(place)
-        for number, wanted in missing.items():
-            run = self._stored.read(number)
-            for place in wanted:
-                found[place] = run[int(rows[place]) - number * self._stored.run]
-        return [one for one in found if one is not None]
-
-
-class _Lazy(Mapping[Any, ColumnStatistics]):
-    """Statistics of columns, each read when it is asked for."""
-
-    def __init__(self, places: Mapping[Any, Callable[[], ColumnStatistics]]) -> None:
-        self._places = places
-        self._read: dict[Any, ColumnStatistics] = {}
-
-    def __getitem__(self, key: Any) -> ColumnStatistics:
-        if key not in self._read:
-            self._read[key] = self._places[key]()
-        return self._read[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._places)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-
-def _lazy_sources(answers: Answers) -> list[Source]:
-    kinds: dict[tuple[int, str], tuple[dict[Any, Any], dict[Any, Any]]] = {}
-    for answer in answers.answers:
-        statistics, expressions = kinds.setdefault((answer.order, answer.kind), ({}, {}))
-        for place, (function, name, _) in enumerate(answer.columns):
-            if function:
-                expressions[function, name] = _reading(answer, answers.folder, place)
-            else:
-                statistics[name] = _reading(answer, answers.folder, place)
-    return [Source(kind, _Lazy(kinds[order, kind][0]), None, _Lazy(kinds[order, kind][1]))
-            for order, kind in sorted(kinds)]
-
-
-def _reading(answer: Answer, folder: SharedFolder, place: int) -> Callable[[], ColumnStatistics]:
-    return lambda: answer.read_all(folder)[place]

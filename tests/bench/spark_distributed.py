@@ -19,7 +19,8 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from handler.planner import prune
-from handler.spark.distributed import SLICES_PER_FILE, DistributedTable, on_executors
+from handler.spark.distributed import SLICES_PER_FILE, DistributedTable
+from handler.spark.executors import on_executors
 from handler.spark.shared_folder import SharedFolder
 from handler.tables import OpenTable
 from tests.spark.synthetic_tables import SyntheticPlace, make_table

@@ -11,7 +11,8 @@ import pytest
 from evaluator.expression import Column, Compare, Literal, Not
 from evaluator.types import INT
 from handler.planner import prune
-from handler.spark.distributed import DistributedTable, on_executors, open_distributed
+from handler.spark.distributed import DistributedTable, open_distributed
+from handler.spark.executors import on_executors
 from handler.spark.shared_folder import SharedFolder
 from handler.spark.stored_answers import Place
 from handler.tables import OpenTable, open_table

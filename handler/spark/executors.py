@@ -1,0 +1,57 @@
+"""Tasks on Spark's executors: any functions that can be pickled, each one task of a job, results in order."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from index_store.errors import TableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["on_executors"]
+
+_RESULTS = pa.schema([("number", pa.int64()), ("found", pa.binary())])
+
+
+def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+    """The results of some tasks, each one task of a Spark job. Raises TableError with what a task failed with."""
+    if not tasks:
+        return []
+    shipped = list(tasks)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                try:
+                    found: object = shipped[number]()
+                except Exception as error:
+                    found = _failure_of(error)
+                yield pa.record_batch([pa.array([number]), pa.array([pickle.dumps(found)], pa.binary())],
+                                      schema=_RESULTS)
+
+    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "number long, found binary").collect()
+    results: list[Any] = [None] * len(tasks)
+    for row in rows:
+        results[row["number"]] = pickle.loads(row["found"])
+    for result in results:
+        if isinstance(result, _Failure):
+            raise TableError(result.path, result.why)
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    path: str
+    why: str
+
+
+def _failure_of(error: Exception) -> _Failure:
+    if isinstance(error, TableError):
+        return _Failure(error.path, error.why)
+    return _Failure("an executor failed", f"{type(error).__name__} {error}")
