@@ -2,7 +2,7 @@
 
 ``run()`` gives rows (name, value with its unit, ratio to what it is compared with, or ""), or tables and text of its
 own.
-With ``--save``, the whole result of all modules is written beside this file.
+With ``--save``, what each module printed is also written to a file of its own in ``results/``.
 """
 
 from __future__ import annotations
@@ -17,38 +17,42 @@ from pathlib import Path
 from types import ModuleType
 
 import click
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 
 import tests.bench
 from tests.bench.engines import missing
 
-_RESULT = Path(__file__).with_name("last_result.txt")
+_RESULTS = Path(__file__).with_name("results")
 _WIDTH = 180
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--save", is_flag=True, help=f"Write the result to {_RESULT.name} too; of all modules and engines only.")
+@click.option("--save", is_flag=True, help=f"Write what each module printed to {_RESULTS.name}/<module>.txt too.")
 def main(names: tuple[str, ...], save: bool) -> None:
     """Time the hot paths and print ratios."""
-    if save and (names or missing()):
-        raise click.UsageError(f"a result is saved whole: without names, and with {missing() or 'every engine'}")
+    if save and missing():
+        raise click.UsageError(f"a result is saved with every engine: install {', '.join(missing())}")
     modules = list(_benches(names))
     console = Console(width=_WIDTH, record=True)
     console.print(_machine())
     for module in modules:
+        name = module.__name__.rpartition(".")[2]
         rows = Table("benchmark", "measure", "value", "ratio")
         for item in module.run():
             if isinstance(item, tuple):
-                rows.add_row(module.__name__.rpartition(".")[2], *item)
+                rows.add_row(name, *item)
             else:
                 console.print(item, highlight=False)
         if rows.row_count:
             console.print(rows)
-    if save:
-        lines = (line.rstrip() for line in console.export_text().splitlines())
-        _RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        printed = console.export_text()                       # of this module; the machine stands above the first
+        if save:
+            text = printed if printed.startswith(_machine()) else f"{_machine()}\n{printed}"
+            _RESULTS.mkdir(exist_ok=True)
+            lines = (line.rstrip() for line in text.splitlines())
+            (_RESULTS / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
@@ -62,7 +66,7 @@ def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
             yield module
 
 
-def _machine() -> RenderableType:
+def _machine() -> str:
     today = datetime.datetime.now(datetime.timezone.utc).date()
     return (f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}, "
             f"{platform.python_implementation()} {platform.python_version()}")
