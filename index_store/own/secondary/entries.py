@@ -1,0 +1,47 @@
+"""Entries: in file group ``group`` there is a row with this secondary key and this record key.
+
+    order    sorted by              for                          what is stored, in this order of columns
+    -------  ---------------------  ---------------------------  ----------------------------------------
+    key      key, record, group     look-ups                     key, record, group, deleted
+    group    group, record, key     what a slice said before     group, record, key, deleted
+
+``deleted`` marks a tombstone (RFC-77): the entry of older files is gone. What is the same entry is told by all three of
+key, record and group; within one file group that is the RFC's (secondary key, record key). Two file groups may hold the
+same record key, so one of them must never take the other one's entry away.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+__all__ = ["ENTRIES", "REVERSE", "Order", "entry_batch", "schema_of"]
+
+Order = Literal["key", "group"]
+
+_KEY, _RECORD, _GROUP = (pa.field("key", pa.binary(), False), pa.field("record", pa.binary(), False),
+                         pa.field("group", pa.int32(), False))
+_DELETED = pa.field("deleted", pa.bool_(), False)
+#: ``key`` is encoded (``keys``), ``record`` the UTF-8 of ``_hoodie_record_key``.
+ENTRIES = pa.schema([_KEY, _RECORD, _GROUP, _DELETED])
+REVERSE = pa.schema([_GROUP, _RECORD, _KEY, _DELETED])
+
+
+def schema_of(order: Order) -> pa.Schema:
+    """The columns of entries in this order; all but the last one are what they are sorted by."""
+    return ENTRIES if order == "key" else REVERSE
+
+
+def entry_batch(keys: pa.Array, records: pa.Array, group: int, *, deleted: bool = False) -> pa.RecordBatch:
+    """Entries of one file group: the schema ENTRIES. ``keys`` as ``keys.encode`` gives them, records text or binary.
+
+    Raises ``pa.ArrowInvalid`` for a record without a key.
+    """
+    if keys.null_count or records.null_count:
+        raise pa.ArrowInvalid("an entry without a key")
+    n = len(keys)
+    return pa.RecordBatch.from_arrays(
+        [keys.cast(pa.binary()), records.cast(pa.binary()), pa.array(np.full(n, group, np.int32)),
+         pa.array(np.full(n, deleted, np.bool_))], schema=ENTRIES)

@@ -1,0 +1,221 @@
+"""Entries in order, however many there are: sorted in pieces that fit in memory, kept on disk, and merged.
+
+    sort_entries    any entries -> sorted and distinct, of equal ones the last
+    merge_runs      sorted runs, the newest last -> one; of equal entries the newest run's, tombstones kept or not
+
+Merging goes by blocks. Of each run one block is held; the least of their last entries is a bound up to which every run
+is there completely; what is not beyond it is taken from all blocks, sorted, and of equal entries the newest stays:
+
+    run 1   a b | c d f        bound b (of run 2's first block)
+    run 2   b | g              taken: a b of run 1, b of run 2; given: a, b of run 2
+    next    c d f, g           bound f; and so on
+
+Memory: about ``budget`` bytes while sorting, and a block of each run while merging; at most FAN_IN runs at once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from index_store.own.secondary.entries import Order, schema_of
+
+__all__ = ["EntrySorter", "merge_runs", "sort_entries"]
+
+#: So many runs are merged at once.
+FAN_IN = 16
+#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece.
+_COPIES = 4
+#: An array of bytes has offsets of 32 bits.
+_MOST_BYTES = 1 << 30
+
+
+def sort_entries(batches: Iterable[pa.RecordBatch], *, order: Order, budget: int = 256 << 20,
+                 directory: str | Path | None = None) -> Iterator[pa.RecordBatch]:
+    """The entries in order, in batches: each once, of equal ones the last that was given.
+
+    ``budget`` bytes of memory are used, more or less; what is beyond lies in ``directory`` (None: the one for temporary
+    files) until the iterator ends or is closed. ``batches`` have the columns of entries in any order.
+    """
+    with EntrySorter(order, budget, directory) as sorter:
+        for batch in batches:
+            sorter.add(batch)
+        yield from sorter.sorted()
+
+
+class EntrySorter:
+    """Entries are added, then asked for in order, once. A ``with`` block; after it there are no files left."""
+
+    def __init__(self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None) -> None:
+        self._order: Order = order
+        self._names = schema_of(order).names
+        self._piece = min(_MOST_BYTES, max(1, budget // _COPIES))
+        self._block = max(1, budget // (_COPIES * FAN_IN))
+        self._parent = directory
+        self._stack = ExitStack()
+        self._waiting: list[pa.RecordBatch] = []
+        self._bytes = 0
+        self._runs: list[Path] = []
+        self._numbers = count()
+        self._directory: Path | None = None
+
+    def __enter__(self) -> EntrySorter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+                 ) -> None:
+        self._waiting = []
+        self._stack.__exit__(kind, error, trace)
+
+    @property
+    def runs(self) -> int:
+        """How many sorted runs lie on disk."""
+        return len(self._runs)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add entries."""
+        for piece in _pieces(batch.select(self._names), self._piece):
+            if self._waiting and self._bytes + piece.nbytes > self._piece:
+                self._spill()
+            self._waiting.append(piece)
+            self._bytes += piece.nbytes
+
+    def sorted(self) -> Iterator[pa.RecordBatch]:
+        """All entries, in order."""
+        if not self._runs:
+            if self._waiting:
+                yield from _pieces(self._sorted_piece(), self._block)
+            return
+        if self._waiting:
+            self._spill()
+        while len(self._runs) > FAN_IN:                       # neighbours, so that the order of age stays
+            groups = [self._runs[at:at + FAN_IN] for at in range(0, len(self._runs), FAN_IN)]
+            self._runs = [self._merged(group) for group in groups]
+        yield from self._merging(self._runs)
+
+    def _sorted_piece(self) -> pa.RecordBatch:
+        piece = _in_order(self._waiting)
+        self._waiting, self._bytes = [], 0
+        return piece
+
+    def _spill(self) -> None:
+        self._runs.append(self._written(_pieces(self._sorted_piece(), self._block)))
+
+    def _merged(self, runs: Sequence[Path]) -> Path:
+        written = self._written(self._merging(runs))
+        for run in runs:
+            run.unlink()
+        return written
+
+    def _merging(self, runs: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+        for batch in merge_runs([_read_run(run) for run in runs], order=self._order, drop_deleted=False):
+            yield from _pieces(batch, self._block)
+
+    def _written(self, batches: Iterable[pa.RecordBatch]) -> Path:
+        if self._directory is None:
+            self._directory = Path(self._stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="sargo-runs-", dir=self._parent)))
+        path = self._directory / f"{next(self._numbers)}.arrow"
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(
+                sink, schema_of(self._order), options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        return path
+
+
+def merge_runs(runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_deleted: bool
+               ) -> Iterator[pa.RecordBatch]:
+    """One run of several, the newest last: of equal entries the newest one's, in batches that are not empty.
+
+    Each run is in order, and has no entry twice. ``drop_deleted``: tombstones have done their work then, and go.
+    """
+    blocks = [_Blocks(iter(run), schema_of(order).names) for run in runs]
+    while live := [one for one in blocks if one.fill()]:
+        bound = min(one.last for one in live)
+        parts = [part for part in (one.taken(bound) for one in live) if part.num_rows]
+        batch = parts[0] if len(parts) == 1 else _in_order(parts)
+        if drop_deleted:
+            batch = batch.filter(pc.invert(batch.column("deleted")))
+        if batch.num_rows:
+            yield batch
+
+
+class _Blocks:
+    """A run, of which one block is held."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> None:
+        self._batches, self._names = batches, names
+        self._block: pa.RecordBatch | None = None
+
+    def fill(self) -> bool:
+        """Hold a block that is not empty; False when the run is over."""
+        while self._block is None or not self._block.num_rows:
+            block = next(self._batches, None)
+            if block is None:
+                self._block = None
+                return False
+            self._block = block.select(self._names)
+        return True
+
+    @property
+    def last(self) -> tuple[Any, ...]:
+        """The last entry of the block, as it is sorted."""
+        assert self._block is not None
+        return _entry(self._block, self._block.num_rows - 1)
+
+    def taken(self, bound: tuple[Any, ...]) -> pa.RecordBatch:
+        """What is not beyond the bound; the rest stays."""
+        block = self._block
+        assert block is not None
+        low, high = 0, block.num_rows
+        if self.last <= bound:
+            low = high
+        while low < high:
+            middle = (low + high) // 2
+            if _entry(block, middle) <= bound:
+                low = middle + 1
+            else:
+                high = middle
+        self._block = block.slice(low)
+        return block.slice(0, low)
+
+
+def _entry(block: pa.RecordBatch, row: int) -> tuple[Any, ...]:
+    return tuple(block.column(place)[row].as_py() for place in range(3))
+
+
+def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """All rows, sorted; of equal ones the last in the parts."""
+    rows = pa.concat_batches(parts)
+    names = rows.schema.names[:3]
+    found = rows.take(pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in names]))  # a stable sort
+    if found.num_rows > 1:
+        differ = np.zeros(found.num_rows - 1, np.bool_)
+        for name in ("group", *(name for name in names if name != "group")):
+            column = found.column(name)
+            differ |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
+        if not differ.all():
+            found = found.filter(pa.array(np.append(differ, True)))
+    return found
+
+
+def _pieces(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
+    """The batch in slices of about so many bytes, at least one row each."""
+    rows = max(1, int(batch.num_rows * size / max(1, batch.nbytes)))
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def _read_run(path: Path) -> Iterator[pa.RecordBatch]:
+    with pa.OSFile(str(path), "rb") as source, pa.ipc.open_file(source) as reader:
+        for number in range(reader.num_record_batches):
+            yield reader.get_batch(number)

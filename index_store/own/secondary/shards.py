@@ -1,0 +1,59 @@
+"""Shards: entries are divided by a hash of the first column of their key, so that one value is looked for in one file.
+
+A shard has entries in order of their keys. NULL is a value here, with a shard as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from index_store.own.folder import Folder
+from index_store.own.secondary.entries import ENTRIES
+from index_store.own.secondary.keys import leading_of
+from index_store.own.secondary.sorted_table import SortedWriter
+from index_store.own.sketches.hashing import hashes
+from index_store.own.stored_table import StoredTable
+
+__all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
+
+#: A shard has about so many entries, and so some hundred blocks.
+ENTRIES_PER_SHARD = 2_000_000
+MOST_SHARDS = 256
+
+
+def shard_count(entries: int) -> int:
+    """Into how many shards so many entries are divided."""
+    return min(MOST_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
+
+
+def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64]:
+    """``(rows,)``: the shards, 0 to n - 1, of keys that begin with these first columns (``keys.leading_of``).
+
+    All keys with one value in their first column are in one shard, which the value alone says on every machine. For one
+    piece the array has one element.
+    """
+    if isinstance(pieces, bytes):
+        pieces = pa.array([pieces])
+    return np.asarray(hashes(pieces) % np.uint64(n)).astype(np.int64)
+
+
+def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
+                 ) -> tuple[StoredTable | None, ...]:
+    """Divide entries, which are in order of their keys, among n files; None where there are none.
+
+    Raises TableError when they cannot be written; then there is no file.
+    """
+    with ExitStack() as stack:
+        writers: dict[int, SortedWriter] = {}
+        for batch in batches:
+            shards = shard_of(leading_of(batch.column("key")), n)
+            for shard in np.unique(shards).tolist():
+                if shard not in writers:
+                    writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))
+                writers[shard].write(batch.filter(pa.array(shards == shard)))
+    return tuple(writers[shard].stored if shard in writers else None for shard in range(n))

@@ -1,0 +1,279 @@
+"""Entries in order in an immutable file, cut into blocks, of which only those are read that may have what is asked for.
+
+    "SGS1"    blocks: Arrow IPC record batches, zstd, one after the other
+              index: an Arrow IPC stream, one row for each block: first, last, offset, size, rows, deleted, digest
+              length of the index (8 bytes, little-endian), "SGS1"
+
+``first`` and ``last`` bound the column that is sorted first; long ones are shortened, outwards. A version names the
+file with the length and the digest of what follows the blocks (``StoredTable.footer``), and the index has each block's:
+so a flipped bit is an error, never a missing entry, and a version stays small however many blocks there are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import xxhash
+
+from index_store.errors import FormatError, TableError
+from index_store.own.folder import Folder
+from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
+from index_store.own.secondary.keys import after
+from index_store.own.stored_table import StoredTable
+from index_store.storage import ByteSource
+
+__all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
+
+#: A block ends at so many entries, or bytes of Arrow.
+BLOCK_ROWS, BLOCK_BYTES = 8192, 1 << 20
+#: Neighbouring blocks are read together up to so many bytes.
+READ_TOGETHER = 1 << 20
+_MAGIC = b"SGS1"
+_TAIL = 8 + len(_MAGIC)
+#: A bound in the index has at most so many bytes.
+_LONGEST = 64
+_SCHEMAS: dict[str, pa.Schema] = {"key": ENTRIES, "group": REVERSE}
+
+
+def write_sorted(folder: Folder, file: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema
+                 ) -> StoredTable | None:
+    """Keep entries that are in order: ENTRIES by key, REVERSE by group. None, and no file, when there are none.
+
+    Raises TableError when it cannot be written, ValueError when they are not in order.
+    """
+    found = (batch for batch in batches if batch.num_rows)
+    first = next(found, None)
+    if first is None:
+        return None
+    with SortedWriter(folder, file, schema) as writer:
+        writer.write(first)
+        for batch in found:
+            writer.write(batch)
+    return writer.stored
+
+
+class SortedWriter:
+    """Writes one such file, which is there when the ``with`` block ends well; then see ``stored``."""
+
+    stored: StoredTable
+
+    def __init__(self, folder: Folder, file: str, schema: pa.Schema, *, block_rows: int = BLOCK_ROWS) -> None:
+        self._folder, self._file, self._schema, self._block_rows = folder, file, schema, block_rows
+        self._order = "key" if schema.equals(ENTRIES) else "group"
+        if not schema.equals(_SCHEMAS[self._order]):
+            raise ValueError("entries have the schema ENTRIES or REVERSE")
+        self._stack = ExitStack()
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+        self._index: list[tuple[Any, ...]] = []
+        self._position = len(_MAGIC)
+        self._last: Any = None
+
+    def __enter__(self) -> SortedWriter:
+        with ExitStack() as stack, self._naming():
+            path = stack.enter_context(self._folder.writing(self._file))
+            self._sink: BinaryIO = stack.enter_context(path.open("wb"))
+            self._sink.write(_MAGIC)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            if error[0] is None:
+                with self._naming():
+                    self._flush()
+                    self._finish()
+        except BaseException as fault:
+            self._stack.__exit__(type(fault), fault, fault.__traceback__)
+            raise
+        self._stack.__exit__(*error)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add entries, which come after those before. Raises TableError, or ValueError when they do not."""
+        batch = batch.select(self._schema.names)
+        step = max(1, min(self._block_rows, batch.num_rows * BLOCK_BYTES // max(1, batch.nbytes)))
+        start = 0
+        while start < batch.num_rows:
+            piece = batch.slice(start, min(step, self._block_rows - self._rows))
+            self._waiting.append(piece)
+            self._rows, self._bytes = self._rows + piece.num_rows, self._bytes + piece.nbytes
+            start += piece.num_rows
+            if self._rows >= self._block_rows or self._bytes >= BLOCK_BYTES:
+                with self._naming():
+                    self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        block = pa.concat_batches(self._waiting).replace_schema_metadata(None)
+        self._waiting, self._rows, self._bytes = [], 0, 0
+        leading = block.column(0)
+        first, last = leading[0].as_py(), leading[-1].as_py()
+        if (self._last is not None and first < self._last) or pc.any(pc.less(leading[1:], leading[:-1])).as_py():
+            raise ValueError("entries are not in order")
+        self._last = last
+        data = _message(block)
+        deleted = pc.sum(block.column("deleted")).as_py() or 0
+        self._index.append((_lower(first), _upper(last), self._position, data.size, block.num_rows, deleted,
+                            xxhash.xxh3_64_intdigest(data)))
+        self._sink.write(data)
+        self._position += data.size
+
+    def _finish(self) -> None:
+        schema = _index_schema(self._schema)
+        columns = list(zip(*self._index, strict=True)) or [()] * len(schema)
+        index = pa.RecordBatch.from_arrays([pa.array(column, field.type)
+                                            for column, field in zip(columns, schema, strict=True)], schema=schema)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema) as writer:
+            writer.write_batch(index)
+        data = sink.getvalue().to_pybytes()
+        data += len(data).to_bytes(8, "little") + _MAGIC
+        self._sink.write(data)
+        self._sink.flush()
+        self.stored = StoredTable(self._file, pc.sum(index.column("rows")).as_py() or 0, self._position + len(data),
+                                  (len(data), xxhash.xxh3_64_hexdigest(data)), {})
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(self._folder.storage.absolute(self._file), f"cannot be written: {error}") from error
+
+
+def _message(block: pa.RecordBatch) -> pa.Buffer:
+    """The block as it is in an Arrow IPC stream, between the schema and the end."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, block.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_batch(block)
+        end = sink.tell()
+    return sink.getvalue()[block.schema.serialize().size:end]
+
+
+def _index_schema(of: pa.Schema) -> pa.Schema:
+    bound = of.field(0).type
+    return pa.schema([("first", bound), ("last", bound), ("offset", pa.int64()), ("size", pa.int64()),
+                      ("rows", pa.int32()), ("deleted", pa.int32()), ("digest", pa.uint64())])
+
+
+def _lower(first: Any) -> Any:
+    return first[:_LONGEST] if isinstance(first, bytes) else first
+
+
+def _upper(last: Any) -> Any:
+    return last if isinstance(last, int) or len(last) <= _LONGEST else after(last[:_LONGEST]) or last
+
+
+def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
+    """The entries, in batches and in order, whose first column is in [lo, hi); None: no end on this side.
+
+    Only the blocks that can have one are read. Raises TableError when the file is not what was written.
+    """
+    table = SortedTable.open(folder, stored)
+    for batch in table.read(table.blocks(lo, hi)):
+        start, end = rows_in(batch.column(0), lo, hi)
+        if start < end:
+            yield batch.slice(start, end - start)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedTable:
+    """One such file, of which the index was read and checked.
+
+    firsts, lasts    bounds of the column that is sorted first, by block
+    places           where the blocks are: offset and size
+    rows, deleted    by block: how many entries, and how many of them are tombstones
+    """
+
+    folder: Folder
+    stored: StoredTable
+    schema: pa.Schema
+    firsts: Sequence[Any]
+    lasts: Sequence[Any]
+    places: Sequence[tuple[int, int]]
+    rows: Sequence[int]
+    deleted: Sequence[int]
+    digests: Sequence[int]
+
+    @classmethod
+    def open(cls, folder: Folder, stored: StoredTable) -> SortedTable:
+        """Raises TableError when the file is not what was written."""
+        with _reading(folder, stored), folder.storage.open(stored.file) as source:
+            length, digest = stored.footer
+            if source.size != stored.size:
+                raise FormatError(f"{source.size} bytes instead of {stored.size}")
+            tail = source.read_at(stored.size - length, length)
+            if len(tail) != length or xxhash.xxh3_64_hexdigest(tail) != digest:
+                raise FormatError("the index is damaged")
+            stream = pa.ipc.open_stream(tail)
+            order: Order = "group" if pa.types.is_integer(stream.schema.field("first").type) else "key"
+            index = stream.read_next_batch().to_pydict()
+            if sum(index["rows"]) != stored.rows:
+                raise FormatError("not the table that was written")
+            places = list(zip(index["offset"], index["size"], strict=True))
+            return cls(folder, stored, _SCHEMAS[order], index["first"], index["last"], places, index["rows"],
+                       index["deleted"], index["digest"])
+
+    def blocks(self, lo: Any = None, hi: Any = None) -> range:
+        """The blocks that can have an entry whose first column is in [lo, hi)."""
+        start = 0 if lo is None else bisect_left(self.lasts, lo)
+        return range(start, len(self.firsts) if hi is None else max(start, bisect_left(self.firsts, hi)))
+
+    def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Neighbouring blocks, each a batch of the columns asked for. Raises TableError."""
+        if not len(blocks):
+            return
+        with _reading(self.folder, self.stored), self.folder.storage.open(self.stored.file) as source:
+            start = blocks.start
+            while start < blocks.stop:
+                end = start + 1
+                while end < blocks.stop and sum(self.places[end]) - self.places[start][0] <= READ_TOGETHER:
+                    end += 1
+                yield from self._decoded(source, range(start, end), columns)
+                start = end
+
+    def _decoded(self, source: ByteSource, blocks: range, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+        begin = self.places[blocks.start][0]
+        data = memoryview(source.read_at(begin, sum(self.places[blocks.stop - 1]) - begin))
+        for block in blocks:
+            offset, size = self.places[block]
+            if xxhash.xxh3_64_intdigest(data[offset - begin:offset - begin + size]) != self.digests[block]:
+                raise FormatError("a block is damaged", offset)
+        names = self.schema.names
+        options = pa.ipc.IpcReadOptions(
+            use_threads=False, included_fields=[] if columns is None else [names.index(name) for name in columns])
+        stream = pa.ipc.open_stream(b"".join([self.schema.serialize().to_pybytes(), data]), options=options)
+        for _ in blocks:
+            yield stream.read_next_batch()
+
+
+def rows_in(leading: pa.Array, lo: Any, hi: Any) -> tuple[int, int]:
+    """Which rows of a sorted column are in [lo, hi)."""
+    start = 0 if lo is None else _first_not_below(leading, lo, 0)
+    return start, len(leading) if hi is None else _first_not_below(leading, hi, start)
+
+
+def _first_not_below(leading: pa.Array, bound: Any, start: int) -> int:
+    low, high = start, len(leading)
+    while low < high:
+        middle = (low + high) // 2
+        if leading[middle].as_py() < bound:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@contextmanager
+def _reading(folder: Folder, stored: StoredTable) -> Iterator[None]:
+    try:
+        yield
+    except (FormatError, pa.ArrowException, OSError, ValueError, IndexError, KeyError, StopIteration) as error:
+        raise TableError(folder.storage.absolute(stored.file), f"damaged: {error}") from error
