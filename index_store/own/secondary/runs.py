@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 
 from index_store.own.secondary.entries import Order, schema_of
 
-__all__ = ["EntrySorter", "merge_runs", "sort_entries"]
+__all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries"]
 
 #: So many runs are merged at once.
 FAN_IN = 16
@@ -138,7 +138,7 @@ def merge_runs(runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_d
 
     Each run is in order, and has no entry twice. ``drop_deleted``: tombstones have done their work then, and go.
     """
-    blocks = [_Blocks(iter(run), schema_of(order).names) for run in runs]
+    blocks = [Blocks(iter(run), schema_of(order).names) for run in runs]
     while live := [one for one in blocks if one.fill()]:
         bound = min(one.last for one in live)
         parts = [part for part in (one.taken(bound) for one in live) if part.num_rows]
@@ -149,7 +149,7 @@ def merge_runs(runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_d
             yield batch
 
 
-class _Blocks:
+class Blocks:
     """A run, of which one block is held."""
 
     def __init__(self, batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> None:
