@@ -20,6 +20,7 @@ from evaluator.bounds import Trust
 from evaluator.schema import Field
 from evaluator.types import Kind
 from index_store.errors import TableError
+from index_store.formats.record_key import EMPTY
 from index_store.kinds.base import ColumnCoverage, Coverage
 from index_store.schema_history import read_name_history
 
@@ -27,12 +28,9 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["EMPTY", "KEY_COLUMN", "NULL", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text",
-           "record_keys"]
+__all__ = ["KEY_COLUMN", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text", "record_keys"]
 
 KEY_COLUMN = "_hoodie_record_key"
-#: What stands for an empty text and for NULL among several columns.
-EMPTY, NULL = "__empty__", "__null__"
 _PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
                                "TIMESTAMP_AVRO"})
 _PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "SimpleAvroKeyGenerator", "NonpartitionedKeyGenerator",

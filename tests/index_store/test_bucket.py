@@ -13,7 +13,8 @@ from evaluator.types import BIGINT, DATE, STRING
 from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, open_table
-from index_store.kinds.bucket import RINGS, RULES, ring_hash, simple_hash
+from index_store.buckets.hashes import ring_hash, simple_hash
+from index_store.buckets.table_buckets import RINGS, RULES
 from tests.index_store.rows import rows_of
 
 KEY = Field("_hoodie_record_key", STRING)

@@ -10,8 +10,8 @@ from evaluator.types import STRING
 from handler import open_table as opened_by_handler
 from handler import prune
 from index_store import open_table
+from index_store.buckets.hash_fields import HashFields
 from index_store.kinds import bucket
-from index_store.kinds.bucket import HashFields
 from tests.index_store.test_key_tables import rows_of
 
 KEY = Field("_hoodie_record_key", STRING)
