@@ -11,10 +11,10 @@ STAGE ?=
 HIVE ?= hive401
 PART ?=
 
-.PHONY: help install demo test test-spark test-hive hive-up tables conformance jar prove lint format bench lock clean
+.PHONY: help install demo test test-spark test-spark35 test-hive hive-up tables conformance jar prove lint format bench lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## Make the virtual environment .venv
 
@@ -34,6 +34,9 @@ test: install ## Run every test but those that start Hive and the long ones on S
 test-spark: install ## Run every test on Spark
 	$(BIN)/python -m pytest -m spark
 
+test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
+	$(SPARK35)/bin/python -m pytest -m spark
+
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)
 
@@ -48,6 +51,8 @@ conformance: $(HIVE_STAMP) jar $(SPARK35)/.installed ## Spark, Hive and Hudi on 
 
 $(SPARK35)/.installed: # Spark 3.5, for which all these releases of Hudi have bundles
 	$(PYTHON) -m venv $(SPARK35)
+	$(SPARK35)/bin/pip install --quiet --requirement requirements.lock
+	$(SPARK35)/bin/pip install --quiet --no-deps --editable .
 	$(SPARK35)/bin/pip install --quiet 'pyspark==3.5.5' setuptools
 	touch $@
 

@@ -7,6 +7,7 @@
     skipping   Hudi's own data skipping, asked anew and stored: a fifth of a CPU second for each predicate and table
     hive       the predicates as queries on a real HiveServer2 with a real sidecar, each on one table
     spark      predicates resolved by Spark with ANSI on and off, and all pruned reads
+    bundle     all pruned reads on Spark 3.5, where what Sargo does not merge itself goes through Hudi's bundle
     report     the table; written to last_result.txt with what the stages found
 
 Ends with 1 when a path loses a row, reads another, or what is stored is out of date.
@@ -14,6 +15,7 @@ Ends with 1 when a path loses a row, reads another, or what is stored is out of 
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -30,6 +32,7 @@ from handler import open_table
 from handler.spark.schemas import spark_schema
 from handler.tables import OpenTable
 from tests.conformance import row_truth
+from tests.conformance.bundle_reads import BUNDLE
 from tests.conformance.hive_queries import wrong_answers
 from tests.conformance.paths import Kept, Resolved
 from tests.conformance.paths import kept as kept_of
@@ -38,7 +41,7 @@ from tests.conformance.report import report
 from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
-STAGES = ("truth", "skipping", "hive", "spark", "report")
+STAGES = ("truth", "skipping", "hive", "spark", "bundle", "report")
 HERE = Path(__file__).parent
 
 
@@ -133,6 +136,17 @@ class Run:
         n = sum(len(truth_of(name).predicates) for name in READ_HERE)
         self.note(f"spark: {n} pruned reads, {len(reads)} with other rows than the full scan", reads)
 
+    def bundle_path(self) -> None:
+        BUNDLE.fetch()
+        out = self.home / "bundle.json"
+        subprocess.run([str(PYTHON), "-m", "tests.conformance.bundle_reads", str(self.home / "tables"), str(out)],
+                       cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+        n = sum(len(truth_of(name).predicates) for name in TABLES)
+        wrong = json.loads(out.read_text(encoding="utf-8"))
+        through = len(TABLES) - len(READ_HERE)
+        self.note(f"bundle: {n} pruned reads on Spark 3.5, of {through} of {len(TABLES)} tables through the bundle of "
+                  f"Hudi {BUNDLE.hudi}: {len(wrong)} with other rows than the full scan", wrong)
+
     def report(self) -> None:
         groups = {name: len(table.at().slices) for name, table in self.opened.items()}
         text = report(self.kept, self.by_spark(Resolved(self.spark)), groups)
@@ -153,7 +167,7 @@ def main(*stages: str) -> int:
         for stage in stages or [stage for stage in STAGES if stage != "skipping"]:
             begun = time.monotonic()
             {"truth": run.truth, "skipping": run.skipping, "hive": run.hive, "spark": run.spark_path,
-             "report": run.report}[stage]()
+             "bundle": run.bundle_path, "report": run.report}[stage]()
             print(f"{stage}: {time.monotonic() - begun:.0f} s", flush=True)
     return int(run.wrong > 0)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -350,3 +352,21 @@ def test_rows_are_never_lost_for_any_filter_of_values(read):
             kept = {one.file_id for one in plan.kept}
             for one, rows in zip(plan.slices, stored, strict=True):
                 assert one.file_id in kept or not any(map(holds, rows)), text
+
+
+@pytest.mark.parametrize("engine", ["spark-legacy", "spark-ansi"])
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+def test_filters_on_timestamps_find_their_rows_in_every_session_zone(hudi_table, engine, zone):
+    path = hudi_table(COW)
+    table = opened(path)
+    stored = [values_of(rows_of(path / one.base_file), "t") for one in table.at().slices]
+    local = ZoneInfo(zone)
+    ruled_out = 0
+    for value in sorted(set().union(*stored) - {None})[::15]:
+        moment = (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=value)).astimezone(local)
+        plan = prune(table, f"t = TIMESTAMP'{moment:%Y-%m-%d %H:%M:%S.%f}'", engine=engine, time_zone=zone, strict=True)
+        kept = {one.file_id for one in plan.kept}
+        for one, values in zip(plan.slices, stored, strict=True):
+            assert one.file_id in kept or value not in values, (moment, one)
+        ruled_out += "secondary_index" in plan.leaves[0].by_kind and len(plan.slices) - len(kept)
+    assert ruled_out > 20
