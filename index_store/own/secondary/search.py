@@ -2,14 +2,16 @@
 
     one key        the index of each generation's table, and the blocks that may have the key: one or two, or as many
                    as the key's entries fill
-    a range        likewise; the blocks in the middle are read without their keys
+    a range        likewise; of the blocks in its middle no key is looked at
 
 The generations of a shard are merged: what a newer one says of an entry, also that it is gone, holds.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +27,7 @@ from index_store.own.stored_table import StoredTable
 __all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
 
 Groups = npt.NDArray[np.int32]
+_MOST_ARRAYS = 256
 
 
 def find_groups(folder: Folder, generations: Sequence[StoredTable | None], wanted: Iterable[bytes | Range]) -> Groups:
@@ -48,32 +51,76 @@ class Search:
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
         """As ``find_groups``."""
         ranges = disjoint(key_range(one) if isinstance(one, bytes) else one for one in wanted)
-        tables = [table for table in self._tables if any(len(table.blocks(*one)) for one in ranges)]
-        found = [np.zeros(0, np.int32)]
-        if len(tables) == 1:
-            batches = self._groups_alone(tables[0], ranges)
+        stretches = [(table, found) for table in self._tables if (found := list(_stretches(table, ranges)))]
+        self.blocks_read += sum(len(one.blocks) for _, found in stretches for one in found)
+        if len(stretches) == 1:
+            batches = _live_groups(*stretches[0])
         else:
-            batches = merge_runs([self._entries(table, ranges) for table in tables], order="key", drop_deleted=True)
+            batches = merge_runs([_entries(*one) for one in stretches], order="key", drop_deleted=True)
+        found = [np.zeros(0, np.int32)]
         for batch in batches:
             found.append(pc.unique(batch.column("group")).to_numpy())
-            if len(found) > 256:
+            if len(found) > _MOST_ARRAYS:
                 found = [np.unique(np.concatenate(found))]
         return np.unique(np.concatenate(found))
 
-    def _groups_alone(self, table: SortedTable, ranges: Sequence[Range]) -> Iterator[pa.RecordBatch]:
-        """The groups of one table; nothing is in it twice."""
-        for batch in self._entries(table, ranges):
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Neighbouring blocks, and for each the ranges that it may have keys of; None: all of their keys are in a range."""
+
+    blocks: range
+    ranges: Sequence[Sequence[Range]] | None
+
+
+def _stretches(table: SortedTable, ranges: Sequence[Range]) -> Iterator[_Stretch]:
+    """The blocks of a table that may have keys in the ranges, in order, each once."""
+    starts = [lo for lo, _ in ranges]
+    needed = dict.fromkeys(block for one in ranges for block in table.blocks(*one))
+    waiting: list[tuple[int, Sequence[Range] | None]] = []
+    for block in needed:
+        first, last = table.firsts[block], table.lasts[block]
+        begin = max(0, bisect_right(starts, first) - 1)
+        of_it = ranges[begin:bisect_right(starts, last)]
+        inside = any(lo <= first and (hi is None or last < hi) for lo, hi in of_it)
+        if waiting and (waiting[-1][0] != block - 1 or (waiting[-1][1] is None) != inside):
+            yield _stretch(waiting)
+            waiting = []
+        waiting.append((block, None if inside else of_it))
+    if waiting:
+        yield _stretch(waiting)
+
+
+def _stretch(blocks: Sequence[tuple[int, Sequence[Range] | None]]) -> _Stretch:
+    ranges = [of_it for _, of_it in blocks if of_it is not None]
+    return _Stretch(range(blocks[0][0], blocks[-1][0] + 1), ranges or None)
+
+
+def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[pa.RecordBatch]:
+    """The groups of entries of a table that stands alone: nothing is in it twice."""
+    for stretch in stretches:
+        for batch in _chosen(table, stretch, ["group", "deleted"] if stretch.ranges is None else
+                             ["key", "group", "deleted"]):
             yield batch.filter(pc.invert(batch.column("deleted")))
 
-    def _entries(self, table: SortedTable, ranges: Sequence[Range]) -> Iterator[pa.RecordBatch]:
-        """The entries of a table in the ranges, in order."""
-        for lo, hi in ranges:
-            blocks = table.blocks(lo, hi)
-            self.blocks_read += len(blocks)
-            for batch in table.read(blocks):
-                start, end = rows_in(batch.column(0), lo, hi)
-                if start < end:
-                    yield batch.slice(start, end - start)
+
+def _entries(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[pa.RecordBatch]:
+    for stretch in stretches:
+        yield from _chosen(table, stretch, None)
+
+
+def _chosen(table: SortedTable, stretch: _Stretch, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    """The entries of the stretch that are in the ranges, in order, a batch of each block."""
+    for place, batch in enumerate(table.read(stretch.blocks, columns)):
+        if stretch.ranges is None:
+            yield batch
+            continue
+        keys = batch.column("key")
+        rows = [one for lo, hi in stretch.ranges[place] if len(one := range(*rows_in(keys, lo, hi)))]
+        if len(rows) == 1:
+            yield batch.slice(rows[0].start, len(rows[0]))
+        elif rows:
+            yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
 
 
 def disjoint(ranges: Iterable[Range]) -> list[Range]:

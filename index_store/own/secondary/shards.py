@@ -46,7 +46,7 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
                  ) -> tuple[StoredTable | None, ...]:
     """Divide entries, which are in order of their keys, among n files; None where there are none.
 
-    Raises TableError when they cannot be written; then there is no file.
+    Raises TableError when they cannot be written, ValueError when they are not in order.
     """
     with ExitStack() as stack:
         writers: dict[int, SortedWriter] = {}
@@ -56,4 +56,6 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
                 if shard not in writers:
                     writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))
                 writers[shard].write(batch.filter(pa.array(shards == shard)))
+        for writer in writers.values():                       # what can go wrong does so before a file has its name
+            writer.flush()
     return tuple(writers[shard].stored if shard in writers else None for shard in range(n))

@@ -4,9 +4,10 @@
               index: an Arrow IPC stream, one row for each block: first, last, offset, size, rows, deleted, digest
               length of the index (8 bytes, little-endian), "SGS1"
 
-``first`` and ``last`` bound the column that is sorted first; long ones are shortened, outwards. A version names the
-file with the length and the digest of what follows the blocks (``StoredTable.footer``), and the index has each block's:
-so a flipped bit is an error, never a missing entry, and a version stays small however many blocks there are.
+``first`` and ``last`` bound the column that is sorted first. Long ones are shortened, but never so far that two blocks
+which have no key in common look as if they had (as separators in a B-tree's nodes are). A version names the file with
+the length and the digest of what follows the blocks (``StoredTable.footer``), and the index has each block's digest: so
+a flipped bit is an error, never a missing entry, and a version stays small however many blocks there are.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import xxhash
 from index_store.errors import FormatError, TableError
 from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
-from index_store.own.secondary.keys import after
 from index_store.own.stored_table import StoredTable
 from index_store.storage import ByteSource
 
@@ -36,7 +36,7 @@ BLOCK_ROWS, BLOCK_BYTES = 8192, 1 << 20
 READ_TOGETHER = 1 << 20
 _MAGIC = b"SGS1"
 _TAIL = 8 + len(_MAGIC)
-#: A bound in the index has at most so many bytes.
+#: A bound in the index of more bytes than this is shortened.
 _LONGEST = 64
 _SCHEMAS: dict[str, pa.Schema] = {"key": ENTRIES, "group": REVERSE}
 
@@ -73,7 +73,6 @@ class SortedWriter:
         self._rows = self._bytes = 0
         self._index: list[tuple[Any, ...]] = []
         self._position = len(_MAGIC)
-        self._last: Any = None
 
     def __enter__(self) -> SortedWriter:
         with ExitStack() as stack, self._naming():
@@ -86,8 +85,8 @@ class SortedWriter:
     def __exit__(self, *error: Any) -> None:
         try:
             if error[0] is None:
+                self.flush()
                 with self._naming():
-                    self._flush()
                     self._finish()
         except BaseException as fault:
             self._stack.__exit__(type(fault), fault, fault.__traceback__)
@@ -101,26 +100,31 @@ class SortedWriter:
         start = 0
         while start < batch.num_rows:
             piece = batch.slice(start, min(step, self._block_rows - self._rows))
+            if self._bytes + piece.nbytes > BLOCK_BYTES:
+                self.flush()
             self._waiting.append(piece)
             self._rows, self._bytes = self._rows + piece.num_rows, self._bytes + piece.nbytes
             start += piece.num_rows
-            if self._rows >= self._block_rows or self._bytes >= BLOCK_BYTES:
-                with self._naming():
-                    self._flush()
+            if self._rows == self._block_rows:
+                self.flush()
 
-    def _flush(self) -> None:
-        if not self._rows:
-            return
+    def flush(self) -> None:
+        """End the block. Raises as ``write``."""
+        if self._rows:
+            with self._naming():
+                self._write_block()
+
+    def _write_block(self) -> None:
         block = pa.concat_batches(self._waiting).replace_schema_metadata(None)
         self._waiting, self._rows, self._bytes = [], 0, 0
         leading = block.column(0)
         first, last = leading[0].as_py(), leading[-1].as_py()
-        if (self._last is not None and first < self._last) or pc.any(pc.less(leading[1:], leading[:-1])).as_py():
+        before = self._index[-1][1] if self._index else None
+        if (before is not None and first < before) or pc.any(pc.less(leading[1:], leading[:-1])).as_py():
             raise ValueError("entries are not in order")
-        self._last = last
         data = _message(block)
         deleted = pc.sum(block.column("deleted")).as_py() or 0
-        self._index.append((_lower(first), _upper(last), self._position, data.size, block.num_rows, deleted,
+        self._index.append((_separator(before, first), last, self._position, data.size, block.num_rows, deleted,
                             xxhash.xxh3_64_intdigest(data)))
         self._sink.write(data)
         self._position += data.size
@@ -128,6 +132,7 @@ class SortedWriter:
     def _finish(self) -> None:
         schema = _index_schema(self._schema)
         columns = list(zip(*self._index, strict=True)) or [()] * len(schema)
+        columns[1] = _shortened(columns[1], columns[0])
         index = pa.RecordBatch.from_arrays([pa.array(column, field.type)
                                             for column, field in zip(columns, schema, strict=True)], schema=schema)
         sink = pa.BufferOutputStream()
@@ -163,12 +168,20 @@ def _index_schema(of: pa.Schema) -> pa.Schema:
                       ("rows", pa.int32()), ("deleted", pa.int32()), ("digest", pa.uint64())])
 
 
-def _lower(first: Any) -> Any:
-    return first[:_LONGEST] if isinstance(first, bytes) else first
+def _separator(before: Any, first: Any) -> Any:
+    """What is not greater than the first of a block, but than the last of the block before if that is less."""
+    if isinstance(first, int) or before == first or len(first) <= _LONGEST:
+        return first
+    shared = next((place for place, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
+                  min(len(before or b""), len(first)))
+    return first[:max(_LONGEST, shared + 1)]
 
 
-def _upper(last: Any) -> Any:
-    return last if isinstance(last, int) or len(last) <= _LONGEST else after(last[:_LONGEST]) or last
+def _shortened(lasts: Sequence[Any], firsts: Sequence[Any]) -> tuple[Any, ...]:
+    """Bounds that are not less than the lasts; those of long ones are where the next block begins."""
+    nexts = [*firsts[1:], *lasts[-1:]]
+    return tuple(last if isinstance(last, int) or len(last) <= _LONGEST else following
+                 for last, following in zip(lasts, nexts, strict=True))
 
 
 def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:

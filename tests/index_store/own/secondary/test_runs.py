@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
@@ -38,6 +38,7 @@ def expected_of(entries, order, *, drop_deleted=False) -> list[tuple]:
 
 
 @each_order
+@settings(deadline=None)
 @given(batches=BATCHES, budget=st.sampled_from([1, 300, 1 << 20]))
 def test_sorted_entries_are_those_that_were_given_last(order, batches, budget):
     found = list(sort_entries(map(batch_of, batches), order=order, budget=budget))
@@ -46,6 +47,7 @@ def test_sorted_entries_are_those_that_were_given_last(order, batches, budget):
 
 
 @each_order
+@settings(deadline=None)
 @given(runs=BATCHES, sizes=st.lists(st.integers(1, 3), min_size=5, max_size=5), drop_deleted=st.booleans())
 def test_of_equal_entries_the_newest_runs_stays(order, runs, sizes, drop_deleted):
     def blocks(run, size) -> Iterator[pa.RecordBatch]:
