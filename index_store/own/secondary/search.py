@@ -51,8 +51,8 @@ class Search:
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
         """As ``find_groups``."""
         ranges = disjoint(key_range(one) if isinstance(one, bytes) else one for one in wanted)
-        stretches = [(table, found) for table in self._tables if (found := list(_stretches(table, ranges)))]
-        self.blocks_read += sum(len(one.blocks) for _, found in stretches for one in found)
+        stretches = [(table, some) for table in self._tables if (some := list(_stretches(table, ranges)))]
+        self.blocks_read += sum(len(one.blocks) for _, some in stretches for one in some)
         if len(stretches) == 1:
             batches = _live_groups(*stretches[0])
         else:
