@@ -1,4 +1,4 @@
-"""The command line: decode, inspect, files, prune, explain, demo; cache, index, sql, serve, doctor are elsewhere.
+"""The command line: decode, inspect, files, prune, explain, demo; advise, cache, index, sql, serve, doctor: elsewhere.
 
 Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
 ``--json`` stdout holds one JSON document and nothing else.
@@ -24,6 +24,7 @@ from evaluator.errors import SargoError, UnsupportedError
 from evaluator.expression import HudiExpression, to_dict, to_text
 from evaluator.semantics import ENGINES, Semantics
 from handler import demo as demonstration
+from handler.advise_command import command as advise_command
 from handler.cache_command import command as cache_command
 from handler.decode_view import show_decoded
 from handler.explain_view import file_report, show_explanation, show_file
@@ -299,6 +300,7 @@ def demo(keep: Path | None) -> None:
     sys.exit(demonstration.run(_console(), keep))
 
 
+main.add_command(advise_command)
 main.add_command(cache_command)
 main.add_command(index_command)
 main.add_command(sql_command)

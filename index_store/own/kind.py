@@ -31,7 +31,7 @@ from index_store.kinds.slice_union import SliceFiles
 from index_store.merge_rule import merges_to_stored_values
 from index_store.own.definition import SKETCHES
 from index_store.own.expressions import Expression
-from index_store.own.own_index import OwnIndex
+from index_store.own.own_index import KnownFiles
 from index_store.own.places import DIRECTORY, OTHERS, indexes_of
 from index_store.own.sketching import ROWS, Plan, Target
 from index_store.own.slice_parts import KnownColumn
@@ -59,9 +59,11 @@ class OwnSketches:
 
     name = "own_index"
 
-    def __init__(self, table: Table, slices: FileSlices) -> None:
+    def __init__(self, table: Table, slices: FileSlices, indexes: Sequence[KnownFiles] | None = None) -> None:
+        """``indexes``: those to ask; by default all that the table has."""
         self._table = table
         self._slices = slices
+        self._given = indexes
         self._known: dict[tuple[str, bool], list[KnownColumn]] = {}
         self._statistics: dict[str, ColumnStatistics | None] = {}
 
@@ -150,8 +152,15 @@ class OwnSketches:
                     known[column.name] = ColumnCoverage(filtered, {why: m for why, m in counts.items() if m})
         return Coverage(self.name, self._slices.instant, n, known)
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of the expressions that the indexes have."""
+        return tuple(dict.fromkeys(form for index in self._indexes for form in index.forms))
+
     @cached_property
     def _indexes(self) -> tuple[_Index, ...]:
+        if self._given is not None:
+            return tuple(_Index(one, self._table) for one in self._given)
         found = []
         for place in indexes_of(self._table):
             if place.index is None:
@@ -189,7 +198,7 @@ def _worth(statistics: ColumnStatistics) -> tuple[int, int]:
 class _Index:
     """One index and the table that it is of."""
 
-    def __init__(self, index: OwnIndex, table: Table) -> None:
+    def __init__(self, index: KnownFiles, table: Table) -> None:
         self._index = index
         self._table = table
         self._plan = Plan.for_table(table, index.definition)
@@ -201,10 +210,10 @@ class _Index:
 
     def of_form(self, form: str) -> Target | None:
         """The expression of a form."""
-        return self._forms.get(form)
+        return self.forms.get(form)
 
     @cached_property
-    def _forms(self) -> Mapping[str, Target]:
+    def forms(self) -> Mapping[str, Target]:
         found = {}
         for target in self._plan.targets:
             if target.expression is not None:
@@ -214,7 +223,7 @@ class _Index:
 
     def read_expression(self, form: str, files: SliceFiles) -> KnownColumn:
         """What is known of an expression. Raises StatsError."""
-        target = self._forms[form]
+        target = self.forms[form]
         assert target.expression is not None
         return self._read(target, Field(form, target.expression.result), "micros", files, absent_is_null=False)
 
@@ -233,7 +242,7 @@ class _Index:
               ) -> KnownColumn:
         found = []
         unit = unit if column.type.kind.is_timestamp else ""
-        with naming_column(self._index.folder.path, target.on):
+        with naming_column(self._index.path, target.on):
             places = self._places_of_rows(files)
             for part in self._index.statistics([ROWS, *(field.name for field in target.fields)]):
                 wanted = places[part.place] >= 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from index_store.own.manifest import ids_of, live_files, places_of
 from index_store.own.stored_table import read_groups, read_table
 from index_store.own.versions import Version, latest_versions
 
-__all__ = ["FileRows", "OwnIndex"]
+__all__ = ["FileRows", "KnownFiles", "OwnIndex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,26 @@ class FileRows:
 
     place: npt.NDArray[np.int64]
     columns: pa.Table
+
+
+class KnownFiles(Protocol):
+    """What is known of some files, wherever it is: ``OwnIndex`` says what its parts mean."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, for people."""
+        ...
+
+    @property
+    def definition(self) -> Definition: ...
+
+    @property
+    def files(self) -> pa.Table: ...
+
+    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+             ) -> npt.NDArray[np.int64]: ...
+
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]: ...
 
 
 class OwnIndex:
@@ -58,6 +78,10 @@ class OwnIndex:
 
     def __repr__(self) -> str:
         return f"OwnIndex({self.folder.path!r}, version {self.version.number})"
+
+    @property
+    def path(self) -> str:
+        return self.folder.path
 
     @property
     def definition(self) -> Definition:

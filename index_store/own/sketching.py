@@ -36,7 +36,8 @@ from index_store.storage import Storage
 if TYPE_CHECKING:
     from index_store.table import Table
 
-__all__ = ["FILE_ID", "ROWS", "Plan", "Target", "nulls_field", "sketch_field", "sketch_file", "type_field"]
+__all__ = ["FILE_ID", "ROWS", "Plan", "Target", "nulls_field", "sketch_field", "sketch_file", "sketch_rows",
+           "type_field"]
 
 FILE_ID, ROWS = "file_id", "rows"
 
@@ -140,7 +141,7 @@ def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
             left.append(target)
     if left or ROWS not in row:
         names = list(dict.fromkeys(name for target in left for name in target.columns))
-        row.update(_of_rows(read_rows(storage, path, names), left))
+        row.update(sketch_rows(read_rows(storage, path, names), left))
     return row
 
 
@@ -171,7 +172,7 @@ class _Collection:
         self._type = of
         if of == ABSENT:
             self._nulls += rows
-        elif values is not None:
+        elif of.is_known and values is not None:
             self._nulls += values.null_count
             batch = Batch(values, of)
             for _, collector in self._collectors:
@@ -207,7 +208,8 @@ class _OfExpression:
         return row
 
 
-def _of_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
+def sketch_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
+    """The row of a file that has these rows."""
     collections = [_Collection(target) if target.expression is None else _OfExpression(target, target.expression)
                    for target in targets]
     rows = 0

@@ -22,7 +22,7 @@ from pyarrow import parquet
 from index_store.errors import FormatError, TableError
 from index_store.own.folder import Folder
 
-__all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "write_table"]
+__all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "stored_size", "write_table"]
 
 #: A row group ends at so many rows, or bytes of Arrow.
 GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
@@ -74,12 +74,8 @@ class TableWriter:
     def __enter__(self) -> TableWriter:
         with ExitStack() as stack:
             self._path = stack.enter_context(self._folder.writing(self._file))
-            others = [field.name for field in self._schema if field.name not in self._sorted]
             with self._naming():
-                self._writer = parquet.ParquetWriter(
-                    self._path, self._schema, compression="zstd", write_statistics=False,
-                    use_dictionary=others or False,
-                    column_encoding=dict.fromkeys(self._sorted, "DELTA_BYTE_ARRAY") or None)
+                self._writer = _writer(self._path, self._schema, self._sorted)
             self._stack = stack.pop_all()
         return self
 
@@ -121,6 +117,21 @@ class TableWriter:
             yield
         except (pa.ArrowException, OSError) as error:
             raise TableError(self._folder.storage.absolute(self._file), f"cannot be written: {error}") from error
+
+
+def _writer(where: Any, schema: pa.Schema, sorted_text: Sequence[str]) -> Any:
+    others = [field.name for field in schema if field.name not in sorted_text]
+    return parquet.ParquetWriter(where, schema, compression="zstd", write_statistics=False,
+                                 use_dictionary=others or False,
+                                 column_encoding=dict.fromkeys(sorted_text, "DELTA_BYTE_ARRAY") or None)
+
+
+def stored_size(rows: pa.Table, sorted_text: Sequence[str] = ()) -> int:
+    """How many bytes a table would have as a file."""
+    sink = pa.BufferOutputStream()
+    with _writer(sink, rows.schema, sorted_text) as writer:
+        writer.write_table(rows, row_group_size=GROUP_ROWS)
+    return int(sink.getvalue().size)
 
 
 def write_table(folder: Folder, file: str, rows: pa.Table, sorted_text: Sequence[str] = ()) -> StoredTable:

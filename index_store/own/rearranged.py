@@ -1,0 +1,195 @@
+"""What bounds would say of a table if its rows lay otherwise: ``sort by (city, ts)``, ``zorder by (lat, lon)``.
+
+    rows of a sample     every so-maniest of its files' rows, at most MOST_ROWS, of the columns that matter
+    arranged             sorted by the columns in turn, or along a Z-order curve of their ranks, within each partition:
+                         Hudi's clustering moves no row to another partition
+    cut                  into as many files of equal rows as the partition has file slices
+    sketched             bounds and NULLs of each piece, asked as an index of real files would be
+
+When all rows of a table are read, this is what sorting them really gives. With fewer rows the ranges of columns that
+are not sorted by come out narrower than they will be, and where a piece would have less than ROWS_PER_PIECE rows there
+are fewer pieces than files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from evaluator.schema import Field
+from index_store.errors import TableError
+from index_store.file_slices import FileSlice, FileSlices
+from index_store.own.builder import FILE_ID
+from index_store.own.definition import Definition, Entry
+from index_store.own.effectiveness import codes_of
+from index_store.own.file_rows import ColumnRows, RowBatch, read_rows
+from index_store.own.kind import OwnSketches
+from index_store.own.sample import InMemory, Sample
+from index_store.own.sketches.values import ABSENT, FileType, plain_type
+from index_store.own.sketching import Plan, sketch_rows
+from index_store.own.table_files import with_ids
+
+if TYPE_CHECKING:
+    from index_store.table import Table
+
+__all__ = ["Arrangement", "Rearranged", "SampledRows", "parse_arrangement", "rearranged", "sampled_rows"]
+
+MOST_ROWS, ROWS_PER_PIECE = 1_000_000, 200
+_TEXT = re.compile(r"\s*(sort|order|zorder|z-order)\s+by\s*\(?([^()]+)\)?\s*", re.IGNORECASE)
+_BITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Columns by which rows are sorted in turn, or, with ``curve``, along a Z-order curve."""
+
+    columns: tuple[str, ...]
+    curve: bool = False
+
+    @property
+    def text(self) -> str:
+        """``sort by (city, ts)``"""
+        return f"{'zorder' if self.curve else 'sort'} by ({', '.join(self.columns)})"
+
+
+def parse_arrangement(text: str) -> Arrangement:
+    """From ``sort by (a, b)`` or ``zorder by (a, b)``. Raises ValueError."""
+    match = _TEXT.fullmatch(text)
+    columns = tuple(one.strip().strip("`") for one in match[2].split(",")) if match else ()
+    if match is None or not all(columns) or len(set(columns)) < len(columns):
+        raise ValueError(f"{text!r} is not understood: write \"sort by (a, b)\" or \"zorder by (a, b)\"")
+    return Arrangement(columns, match[1].lower().startswith("z"))
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """Rows of a sample: by partition a table of columns in plain form (``sketches.values``).
+
+    stride     of so many rows one was taken; 1: all
+    left_out   files of which a column is not known or of another type, and why
+    """
+
+    columns: tuple[Field, ...]
+    types: Mapping[str, FileType]
+    by_partition: Mapping[str, pa.Table]
+    stride: int
+    left_out: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return sum(one.num_rows for one in self.by_partition.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Rearranged:
+    """Pieces as if they were file slices, and how many real ones each stands for, ``weight`` (m,)."""
+
+    slices: FileSlices
+    kind: OwnSketches
+    weight: npt.NDArray[np.float64]
+
+
+def sampled_rows(sample: Sample, columns: Sequence[Field], rows: int, most: int = MOST_ROWS) -> SampledRows:
+    """Rows of these columns. ``rows``: about how many the sample's files have."""
+    stride = max(1, -(-rows // most))
+    units = sample.table.columns.units
+    types = {one.name: FileType.of(one.type, units.get(one.name, "") if one.type.kind.is_timestamp else "")
+             for one in columns}
+    names = list(types)
+    found: dict[str, list[pa.Table]] = {}
+    left_out: dict[str, str] = {}
+    for one in sample.slices:
+        for path in one.files:
+            try:
+                found.setdefault(one.partition, []).extend(_rows_of(sample.table, path, types, stride))
+            except (TableError, ValueError) as error:
+                left_out[path] = str(error)
+    empty = pa.table({name: pa.array([], plain_type(types[name].type)) for name in names})
+    return SampledRows(tuple(columns), types, {partition: pa.concat_tables([empty, *some])
+                                               for partition, some in found.items()}, stride, left_out)
+
+
+def _rows_of(table: Table, path: str, types: Mapping[str, FileType], stride: int) -> list[pa.Table]:
+    """Raises ValueError for a file of which a column is not known as the table has it."""
+    found, seen = [], 0
+    for batch in read_rows(table.storage, path, list(types)):
+        arrays = {}
+        for name, of in types.items():
+            column = batch.columns[name]
+            if column.type == ABSENT:
+                arrays[name] = pa.nulls(max(batch.rows, 0), plain_type(of.type))
+            elif column.values is None or column.type != of:
+                raise ValueError(f"{name}: {column.type.why or column.type.text}")
+            else:
+                arrays[name] = column.values
+        rows = pa.table(arrays)
+        if stride > 1:
+            rows = rows.take(pa.array(np.arange(-seen % stride, rows.num_rows, stride)))
+        seen += max(batch.rows, 0)
+        found.append(rows)
+    return found
+
+
+def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slices_of: Mapping[str, int]) -> Rearranged:
+    """Bounds of the rows' columns after arranging them. ``slices_of``: file slices of each partition of the table."""
+    plan = Plan.of([(one.name, "min_max") for one in rows.columns])
+    stored: list[dict[str, Any]] = []
+    pieces: list[FileSlice] = []
+    weights: list[float] = []
+    sampled = dict.fromkeys(rows.by_partition, 0)
+    for one in sample.slices:
+        sampled[one.partition] = sampled.get(one.partition, 0) + 1
+    for partition, table in rows.by_partition.items():
+        real = slices_of[partition]
+        complete = rows.stride == 1 and sampled[partition] == real
+        count = real if complete else min(real, max(1, table.num_rows // ROWS_PER_PIECE))
+        order = _order(table, arrangement)
+        for place in np.array_split(order, count):
+            path = f"{partition}/{len(pieces)}.parquet" if partition else f"{len(pieces)}.parquet"
+            some = table.take(pa.array(place))
+            batch = RowBatch(len(place), {name: ColumnRows(of, some[name].combine_chunks())
+                                          for name, of in rows.types.items()})
+            stored.append({FILE_ID: len(pieces), **sketch_rows([batch], plan.targets)})
+            pieces.append(FileSlice(partition, str(len(pieces)), path))
+            weights.append(real / count)
+    known = sum(slices_of[partition] for partition in rows.by_partition)
+    scale = sum(slices_of.values()) / known if known else 1.0
+    files = with_ids(pa.table({"path": pa.array([one.base_file for one in pieces], pa.string()),
+                               "size": pa.array([0] * len(pieces), pa.int64()),
+                               "instant": pa.array([""] * len(pieces), pa.string())}))
+    slices = replace(sample.slices, items=tuple(pieces))
+    index = InMemory(Definition("rearranged", tuple(Entry(one.name, "min_max") for one in rows.columns)), files,
+                     pa.Table.from_pylist(stored, plan.schema))
+    return Rearranged(slices, OwnSketches(sample.table, slices, [index]), np.array(weights) * scale)
+
+
+def _order(table: pa.Table, arrangement: Arrangement) -> npt.NDArray[np.int64]:
+    """The rows in their new order; NULL first, as Spark sorts."""
+    if not table.num_rows:
+        return np.zeros(0, np.int64)
+    if not arrangement.curve:
+        keys = [codes_of(table[name].combine_chunks()) for name in reversed(arrangement.columns)]
+        return np.lexsort(keys)
+    key = np.zeros(table.num_rows, np.uint64)
+    ranks = [_scaled_ranks(table[name]) for name in arrangement.columns]
+    place = np.uint64(64)
+    for bit in range(_BITS - 1, -1, -1):
+        for one in ranks:
+            if place:
+                place -= np.uint64(1)
+                key |= (one >> np.uint64(bit) & np.uint64(1)) << place
+    return np.argsort(key, kind="stable")
+
+
+def _scaled_ranks(column: pa.ChunkedArray) -> npt.NDArray[np.uint64]:
+    """``(n,)``: how many rows are less, scaled to 16 bits, so that each column fills the curve evenly."""
+    codes = codes_of(column.combine_chunks())
+    least = np.searchsorted(np.sort(codes), codes, "left")
+    return (least * (1 << _BITS) // len(codes)).astype(np.uint64)

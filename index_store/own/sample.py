@@ -1,0 +1,179 @@
+"""An index of some files only, in memory: what an index would say, and cost, before it is built.
+
+    chosen       file slices, evenly spread over those that matter, with all their files: at most so many files
+    sketched     by the code that builds an index, all sketches of a file in one pass
+    asked        by the code that answers filters (``kind.OwnSketches``), for the chosen slices
+
+What holds for a sample is carried over to the table by the number of slices (what is skipped), of files (bytes of the
+index) or of bytes (seconds). A sample of all files says exactly what the index will say.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from index_store.file_slices import FileSlices
+from index_store.own.builder import FILE_ID, FILES, NewFiles
+from index_store.own.definition import Definition, Entry
+from index_store.own.kind import OwnSketches
+from index_store.own.local_build import LocalBuilder
+from index_store.own.manifest import ids_of, places_of
+from index_store.own.own_index import FileRows
+from index_store.own.sketching import Plan
+from index_store.own.stored_table import stored_size
+from index_store.own.table_files import table_files, with_ids
+
+if TYPE_CHECKING:
+    from index_store.table import Table
+
+__all__ = ["InMemory", "Sample", "chosen_slices", "take_sample"]
+
+NAME = "sample"
+#: How many files are read again to measure what one sketch costs.
+TIMED_FILES = 8
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """What is known of some files, in memory (``own_index.KnownFiles``). ``rows`` have the ids of the files."""
+
+    definition: Definition
+    files: pa.Table
+    rows: pa.Table
+    path: str = "a sample in memory"
+
+    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+             ) -> npt.NDArray[np.int64]:
+        """``(m,)``: the row of each path in ``files``, -1 where it is not among them."""
+        return places_of(paths if isinstance(paths, pa.Array) else pa.array(paths, pa.string()), sizes, self.files)
+
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
+        """These columns of all rows."""
+        names = [name for name in self.rows.column_names if name != FILE_ID and (columns is None or name in columns)]
+        place = np.full(int(ids_of(self.files).max(initial=-1)) + 1, -1, np.int64)
+        place[ids_of(self.files)] = np.arange(self.files.num_rows)
+        yield FileRows(place[ids_of(self.rows)], self.rows.select(names))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Sketches of the files of some slices of a table.
+
+    places     ``(k,)``: the chosen ones among the table's slices, ascending
+    slices     the chosen ones
+    files      their files (the schema ``builder.FILES``), ``rows`` what is stored of them, by id
+    all_files  how many files the table has, and ``all_bytes``; ``manifest_bytes`` of an index that lists them
+    failed     files that cannot be read, and why
+    """
+
+    table: Table
+    entries: tuple[Entry, ...]
+    options: Mapping[str, str]
+    places: npt.NDArray[np.int64]
+    slices: FileSlices
+    files: pa.Table
+    rows: pa.Table
+    all_files: int
+    all_bytes: int
+    manifest_bytes: int
+    seconds: float
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def bytes(self) -> int:
+        """Of the sample's files."""
+        return int(np.sum(self.files.column("size").to_numpy()))
+
+    def kind(self, *entries: Entry) -> OwnSketches:
+        """An index of these sketches alone, of the sample's slices."""
+        index = InMemory(self._definition(entries), self.files, self.rows)
+        return OwnSketches(self.table, self.slices, [index])
+
+    def index_bytes(self, *entries: Entry) -> int:
+        """How many bytes an index of the whole table would have: statistics as they are stored, and the list of files.
+        """
+        if not self.rows.num_rows:
+            return self.manifest_bytes
+        names = self._plan(entries).schema.names
+        rows = self.rows.select(names)
+        fixed = stored_size(rows.slice(0, 0))
+        varying: int = round((stored_size(rows) - fixed) * self.all_files / rows.num_rows)
+        return self.manifest_bytes + fixed + varying
+
+    def build_seconds(self, *entries: Entry) -> float:
+        """How long the whole table would take in threads of this process: measured on some files of the sample.
+
+        In proportion to files where footers are enough, else to their bytes. The files were read before: a store that
+        is slow to read from takes longer.
+        """
+        count = self.files.num_rows
+        if not count:
+            return 0.0
+        some = np.unique(np.linspace(0, count - 1, min(count, TIMED_FILES)).astype(np.intp))
+        files = NewFiles(self.files.take(pa.array(some)))
+        plan = self._plan(entries)
+        began = time.perf_counter()
+        for _ in LocalBuilder(self.table.storage, plan).build(files):
+            pass
+        spent = time.perf_counter() - began
+        if len(plan.from_footers) == len(plan.targets):
+            return spent * self.all_files / len(files)
+        size = int(np.sum(files.table.column("size").to_numpy()))
+        return float(spent * self.all_bytes / max(size, 1))
+
+    def _definition(self, entries: Sequence[Entry]) -> Definition:
+        return Definition(NAME, tuple(entries), options=self.options)
+
+    def _plan(self, entries: Sequence[Entry]) -> Plan:
+        return Plan.for_table(self.table, self._definition(entries))
+
+
+def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: int) -> npt.NDArray[np.int64]:
+    """``(k,)``, ascending: evenly spread over these slices, with at most so many files together, but one at least."""
+    if not len(among):
+        return among
+    seen = among if len(among) <= 10_000 else among[np.linspace(0, len(among) - 1, 10_000).astype(np.intp)]
+    each = np.array([len(one.files) for one in slices.some(seen)])
+    if len(seen) == len(among) and each.sum() <= most_files:
+        return among
+    k = min(len(among), max(1, int(most_files / max(each.mean(), 1))))
+    while True:
+        chosen = among[np.unique(np.linspace(0, len(among) - 1, k).astype(np.intp))]
+        if k == 1 or sum(len(one.files) for one in slices.some(chosen)) <= most_files:
+            return chosen
+        k = max(1, k - max(1, k // 20))
+
+
+def take_sample(table: Table, slices: FileSlices, places: npt.NDArray[np.int64], entries: Sequence[Entry],
+                options: Mapping[str, str]) -> Sample:
+    """Sketch the files of these slices. Raises UnsupportedError for a sketch that is none."""
+    everything, _ = table_files(table)
+    some = replace(slices, items=tuple(slices.some(places)))
+    wanted = pa.array(sorted(path for one in some for path in one.files), pa.string())
+    row = pc.index_in(wanted, value_set=everything.column("path"))
+    files = with_ids(everything.take(row.drop_null()))
+    began = time.perf_counter()
+    plan = Plan.for_table(table, Definition(NAME, tuple(entries), options=options)) if entries else None
+    rows, failed = pa.table({FILE_ID: pa.array([], pa.int32())}), {}
+    if plan is not None:
+        builder = LocalBuilder(table.storage, plan)
+        rows = pa.Table.from_batches(builder.build(NewFiles(files)), plan.schema)
+        failed = builder.failed
+    return Sample(table, tuple(entries), dict(options), places, some, files, rows, everything.num_rows,
+                  int(np.sum(everything.column("size").to_numpy())), _manifest_bytes(everything),
+                  time.perf_counter() - began, failed)
+
+
+def _manifest_bytes(everything: pa.Table, most: int = 100_000) -> int:
+    some = with_ids(everything.slice(0, most)).cast(FILES)
+    size: int = round(stored_size(some, ["path"]) * max(1.0, everything.num_rows / most))
+    return size
