@@ -209,9 +209,7 @@ class TableBuckets:
         one = self.slices[place]
         for key in keys:
             values = self.hashed.of_key(key)
-            if values is None or (None in values and not self.is_simple):
-                continue
-            if self.layouts[one.partition].bucket_of(values) != self.named[place]:
+            if values is not None and self.layouts[one.partition].bucket_of(values) != self.named[place]:
                 raise self.fault(f"the key {key} in {one.file_id} belongs to another bucket")
 
     def _count(self, text: str, where: str) -> int:

@@ -113,7 +113,7 @@ class BucketIndex:
             found = [self._hashed.of_key(key) for key in record_keys(self._table, column, values) or ()] or found
         elif self._is_hashed(column):
             found = [_of_value(column, value) for value in values]
-        certain = [one for one in found if one is not None and (self._buckets.is_simple or None not in one)]
+        certain = [one for one in found if one is not None]
         return certain if len(certain) == len(found) else None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
