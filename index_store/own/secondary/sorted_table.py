@@ -189,11 +189,7 @@ def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = N
 
     Only the blocks that can have one are read. Raises TableError when the file is not what was written.
     """
-    table = SortedTable.open(folder, stored)
-    for batch in table.read(table.blocks(lo, hi)):
-        start, end = rows_in(batch.column(0), lo, hi)
-        if start < end:
-            yield batch.slice(start, end - start)
+    yield from SortedTable.open(folder, stored).between(lo, hi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,6 +234,13 @@ class SortedTable:
         """The blocks that can have an entry whose first column is in [lo, hi)."""
         start = 0 if lo is None else bisect_left(self.lasts, lo)
         return range(start, len(self.firsts) if hi is None else max(start, bisect_left(self.firsts, hi)))
+
+    def between(self, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
+        """As ``read_sorted``: for many ranges of one table."""
+        for batch in self.read(self.blocks(lo, hi)):
+            start, end = rows_in(batch.column(0), lo, hi)
+            if start < end:
+                yield batch.slice(start, end - start)
 
     def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Neighbouring blocks, each a batch of the columns asked for. Raises TableError."""
