@@ -12,7 +12,7 @@ _INSTANT = re.compile(r"(\d{17})\d*(?:_\d+)?\.[a-z]+(?:\.(?:requested|inflight))
 def timelines(table: Path) -> list[Path]:
     """The directories of the table's timeline and of its metadata table's."""
     found = []
-    for root in (table, table / ".hoodie" / "metadata"):
+    for root in (table, *filter(Path.exists, [table / ".hoodie" / "metadata"])):
         directory = root / ".hoodie" / "timeline"
         found.append(directory if directory.is_dir() else root / ".hoodie")
     return found
