@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from index_store.own.folder import Folder
 from index_store.own.secondary.keys import Range, key_range
@@ -56,10 +55,11 @@ class Search:
         if len(stretches) == 1:
             batches = _live_groups(*stretches[0])
         else:
-            batches = merge_runs([_entries(*one) for one in stretches], order="key", drop_deleted=True)
+            merged = merge_runs([_entries(*one) for one in stretches], order="key", drop_deleted=True)
+            batches = (batch.column("group").to_numpy() for batch in merged)
         found = [np.zeros(0, np.int32)]
-        for batch in batches:
-            found.append(pc.unique(batch.column("group")).to_numpy())
+        for groups in batches:
+            found.append(groups)
             if len(found) > _MOST_ARRAYS:
                 found = [np.unique(np.concatenate(found))]
         return np.unique(np.concatenate(found))
@@ -96,12 +96,14 @@ def _stretch(blocks: Sequence[tuple[int, Sequence[Range] | None]]) -> _Stretch:
     return _Stretch(range(blocks[0][0], blocks[-1][0] + 1), ranges or None)
 
 
-def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[pa.RecordBatch]:
+def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[Groups]:
     """The groups of entries of a table that stands alone: nothing is in it twice."""
     for stretch in stretches:
-        for batch in _chosen(table, stretch, ["group", "deleted"] if stretch.ranges is None else
-                             ["key", "group", "deleted"]):
-            yield batch.filter(pc.invert(batch.column("deleted")))
+        some_deleted = any(table.deleted[block] for block in stretch.blocks)
+        columns = ["key"] * (stretch.ranges is not None) + ["group"] + ["deleted"] * some_deleted
+        for batch in _chosen(table, stretch, columns):
+            groups = batch.column("group").to_numpy()
+            yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
 def _entries(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[pa.RecordBatch]:

@@ -16,10 +16,10 @@ from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.keys import leading_of
 from index_store.own.secondary.sorted_table import SortedWriter
-from index_store.own.sketches.hashing import hashes
+from index_store.own.sketches.hashing import hash_of, hashes
 from index_store.own.stored_table import StoredTable
 
-__all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
+__all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "shards_of", "write_shards"]
 
 #: A shard has about so many entries, and so some hundred blocks.
 ENTRIES_PER_SHARD = 2_000_000
@@ -31,15 +31,17 @@ def shard_count(entries: int) -> int:
     return min(MOST_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
 
 
-def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64]:
+def shards_of(pieces: pa.Array, n: int) -> npt.NDArray[np.int64]:
     """``(rows,)``: the shards, 0 to n - 1, of keys that begin with these first columns (``keys.leading_of``).
 
-    All keys with one value in their first column are in one shard, which the value alone says on every machine. For one
-    piece the array has one element.
+    All keys with one value in their first column are in one shard, which the value alone says on every machine.
     """
-    if isinstance(pieces, bytes):
-        pieces = pa.array([pieces])
     return np.asarray(hashes(pieces) % np.uint64(n)).astype(np.int64)
+
+
+def shard_of(piece: bytes, n: int) -> int:
+    """The same of one."""
+    return hash_of(piece) % n
 
 
 def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
@@ -51,7 +53,7 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
     with ExitStack() as stack:
         writers: dict[int, SortedWriter] = {}
         for batch in batches:
-            shards = shard_of(leading_of(batch.column("key")), n)
+            shards = shards_of(leading_of(batch.column("key")), n)
             for shard in np.unique(shards).tolist():
                 if shard not in writers:
                     writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))

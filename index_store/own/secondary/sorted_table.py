@@ -31,7 +31,7 @@ from index_store.storage import ByteSource
 __all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
 
 #: A block ends at so many entries, or bytes of Arrow.
-BLOCK_ROWS, BLOCK_BYTES = 8192, 1 << 20
+BLOCK_ROWS, BLOCK_BYTES = 2048, 1 << 20
 #: Neighbouring blocks are read together up to so many bytes.
 READ_TOGETHER = 1 << 20
 _MAGIC = b"SGS1"

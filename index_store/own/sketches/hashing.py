@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["hashes", "mix"]
+__all__ = ["hash_of", "hashes", "mix"]
 
 Hashes = npt.NDArray[np.uint64]
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_ALL = (1 << 64) - 1
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 #: By how many bytes of a word count: what is beyond the value's end is zero.
 _KEPT = np.array([(1 << 8 * kept) - 1 for kept in range(8)] + [(1 << 64) - 1], np.uint64)
@@ -30,6 +31,21 @@ def mix(words: Hashes) -> Hashes:
         words = (words ^ words >> np.uint64(27)) * _SECOND
     mixed: Hashes = words ^ words >> np.uint64(31)
     return mixed
+
+
+def hash_of(value: bytes) -> int:
+    """The same as ``hashes`` of one value, sooner."""
+    found = _mix(len(value))
+    for at in range(0, len(value), 8):
+        found = _mix(found ^ int.from_bytes(value[at:at + 8], "little"))
+    return found
+
+
+def _mix(word: int) -> int:
+    word = (word + int(_GAMMA)) & _ALL
+    word = ((word ^ word >> 30) * int(_FIRST)) & _ALL
+    word = ((word ^ word >> 27) * int(_SECOND)) & _ALL
+    return word ^ word >> 31
 
 
 def hashes(values: pa.Array) -> Hashes:

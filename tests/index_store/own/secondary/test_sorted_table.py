@@ -75,7 +75,7 @@ def test_columns_that_are_not_asked_for_are_not_made(tmp_path):
 
 def test_a_block_ends_by_rows_and_by_bytes(tmp_path):
     folder = Folder.at(tmp_path)
-    stored = write_sorted(folder, "many", sort_entries(many(20_000, 1000), order="key"), ENTRIES)
+    stored = write_sorted(folder, "many", sort_entries(many(5000, 1000), order="key"), ENTRIES)
     assert stored is not None
     table = SortedTable.open(folder, stored)
     assert table.rows == [BLOCK_ROWS, BLOCK_ROWS, stored.rows - 2 * BLOCK_ROWS]
