@@ -1,10 +1,11 @@
 """Sargo from PySpark (``pip install 'sargo[spark]'``): the files that a condition needs.
 
-    from handler.spark import prune, prune_by_join, read, register
+    from handler.spark import assign_buckets, prune, prune_by_join, read, register
 
     plan = prune(spark, "/data/trips", "fare > 50 AND city LIKE 'san%'")
     frame = read(spark, "/data/trips", "fare > 50")
     plan = prune_by_join(spark, "/data/trips", "driver_id", drivers, key="id")
+    rows = assign_buckets(rows, 16, key="id")          # Hudi's bucket of every row
     register(spark)                                    # Spark 4.1 or later
     frame = spark.read.format("sargo").load("/data/trips").where("fare > 50")
 
@@ -17,6 +18,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handler.spark.buckets import assign_buckets as assign_buckets
+    from handler.spark.buckets import plan_rebucket as plan_rebucket
+    from handler.spark.buckets import plan_ring_split as plan_ring_split
     from handler.spark.distributed import open_distributed as open_distributed
     from handler.spark.join import prune_by_join as prune_by_join
     from handler.spark.join import read_by_join as read_by_join
@@ -25,10 +29,12 @@ if TYPE_CHECKING:
     from handler.spark.registration import register as register
 
 #: name -> the room it is in
-_ROOMS = {"open_distributed": "distributed", "prune": "pruning", "prune_by_join": "join", "read": "reading",
+_ROOMS = {"assign_buckets": "buckets", "open_distributed": "distributed", "plan_rebucket": "buckets",
+          "plan_ring_split": "buckets", "prune": "pruning", "prune_by_join": "join", "read": "reading",
           "read_by_join": "join", "register": "registration"}
 
-__all__ = ["open_distributed", "prune", "prune_by_join", "read", "read_by_join", "register"]
+__all__ = ["assign_buckets", "open_distributed", "plan_rebucket", "plan_ring_split", "prune", "prune_by_join", "read",
+           "read_by_join", "register"]
 
 
 def __getattr__(name: str) -> Any:
