@@ -32,7 +32,7 @@ from index_store.own.secondary.entries import Order, schema_of
 __all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries"]
 
 #: So many runs are merged at once.
-FAN_IN = 16
+FAN_IN = 64
 #: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece.
 _COPIES = 4
 #: An array of bytes has offsets of 32 bits.
@@ -55,11 +55,13 @@ def sort_entries(batches: Iterable[pa.RecordBatch], *, order: Order, budget: int
 class EntrySorter:
     """Entries are added, then asked for in order, once. A ``with`` block; after it there are no files left."""
 
-    def __init__(self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None) -> None:
+    def __init__(self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None, *,
+                 fan_in: int = FAN_IN) -> None:
         self._order: Order = order
         self._names = schema_of(order).names
         self._piece = min(_MOST_BYTES, max(1, budget // _COPIES))
-        self._block = max(1, budget // (_COPIES * FAN_IN))
+        self._block = max(1, budget // (_COPIES * fan_in))
+        self._fan_in = fan_in
         self._parent = directory
         self._stack = ExitStack()
         self._waiting: list[pa.RecordBatch] = []
@@ -97,8 +99,8 @@ class EntrySorter:
             return
         if self._waiting:
             self._spill()
-        while len(self._runs) > FAN_IN:                       # neighbours, so that the order of age stays
-            groups = [self._runs[at:at + FAN_IN] for at in range(0, len(self._runs), FAN_IN)]
+        while len(self._runs) > self._fan_in:                 # neighbours, so that the order of age stays
+            groups = [self._runs[at:at + self._fan_in] for at in range(0, len(self._runs), self._fan_in)]
             self._runs = [self._merged(group) for group in groups]
         yield from self._merging(self._runs)
 
@@ -150,7 +152,9 @@ def merge_runs(runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_d
 
 
 class Blocks:
-    """A run, of which one block is held."""
+    """A run, of which one block is held. ``last``: its last entry, as it is sorted."""
+
+    last: tuple[Any, ...]
 
     def __init__(self, batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> None:
         self._batches, self._names = batches, names
@@ -164,33 +168,37 @@ class Blocks:
                 self._block = None
                 return False
             self._block = block.select(self._names)
+            if block.num_rows:
+                self.last = _entry(self._block, block.num_rows - 1)
         return True
-
-    @property
-    def last(self) -> tuple[Any, ...]:
-        """The last entry of the block, as it is sorted."""
-        assert self._block is not None
-        return _entry(self._block, self._block.num_rows - 1)
 
     def taken(self, bound: tuple[Any, ...]) -> pa.RecordBatch:
         """What is not beyond the bound; the rest stays."""
         block = self._block
         assert block is not None
-        low, high = 0, block.num_rows
+        low, high, middle = 0, block.num_rows, 0              # the first row is looked at first: most often it decides
         if self.last <= bound:
             low = high
         while low < high:
-            middle = (low + high) // 2
-            if _entry(block, middle) <= bound:
-                low = middle + 1
-            else:
+            if _is_beyond(block, middle, bound):
                 high = middle
+            else:
+                low = middle + 1
+            middle = (low + high) // 2
         self._block = block.slice(low)
         return block.slice(0, low)
 
 
 def _entry(block: pa.RecordBatch, row: int) -> tuple[Any, ...]:
     return tuple(block.column(place)[row].as_py() for place in range(3))
+
+
+def _is_beyond(block: pa.RecordBatch, row: int, bound: tuple[Any, ...]) -> bool:
+    for place, end in enumerate(bound):
+        value = block.column(place)[row].as_py()
+        if value != end:
+            return bool(value > end)
+    return False
 
 
 def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:

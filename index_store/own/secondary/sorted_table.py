@@ -237,10 +237,15 @@ class SortedTable:
 
     def between(self, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
         """As ``read_sorted``: for many ranges of one table."""
+        waiting: list[pa.RecordBatch] = []
         for batch in self.read(self.blocks(lo, hi)):
             start, end = rows_in(batch.column(0), lo, hi)
-            if start < end:
-                yield batch.slice(start, end - start)
+            waiting.append(batch.slice(start, end - start))
+            if sum(one.nbytes for one in waiting) >= BLOCK_BYTES:
+                yield pa.concat_batches(waiting)
+                waiting = []
+        if sum(one.num_rows for one in waiting):
+            yield pa.concat_batches(waiting)
 
     def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Neighbouring blocks, each a batch of the columns asked for. Raises TableError."""

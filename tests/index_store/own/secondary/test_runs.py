@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
-from index_store.own.secondary.runs import FAN_IN, EntrySorter, merge_runs, sort_entries
+from index_store.own.secondary.runs import EntrySorter, merge_runs, sort_entries
 
 SMALL = st.sampled_from([b"", b"\0", b"a", b"a\0", b"ab", b"b", b"\xff"])
 ENTRY = st.tuples(SMALL, SMALL, st.integers(0, 2), st.booleans())
@@ -92,10 +92,10 @@ def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order
     given_bytes = sum(batch.nbytes for batch in many(rows, 500))
     assert given_bytes > 12 * budget
     before, most, found, last = pool.bytes_allocated(), 0, 0, None
-    with EntrySorter(order, budget, tmp_path) as sorter:
+    with EntrySorter(order, budget, tmp_path, fan_in=16) as sorter:
         for batch in many(rows, 500):
             sorter.add(batch)
-        assert sorter.runs > 2 * FAN_IN                       # so that runs are merged to runs
+        assert sorter.runs > 2 * 16                           # so that runs are merged to runs
         for batch in sorter.sorted():
             found += batch.num_rows
             first = tuple(batch.column(place)[0].as_py() for place in range(3))
