@@ -12,6 +12,7 @@ Everything else (outcomes, fully matched slices, what each leaf said) is worked 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +29,7 @@ from evaluator.outcome import Outcomes
 from evaluator.planes import formula_of, needs_itself, polarities
 from evaluator.search import DEEPEST, depth_of, search
 from evaluator.single_bounds import Where
-from evaluator.sources import MayHold, Source
+from evaluator.sources import Match, MayHold, Source
 
 __all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluate_slice", "interval_at"]
 
@@ -71,6 +72,9 @@ class Evaluation:
         self._held: dict[tuple[int, str], Mask] = {}  # by leaf (its id) and source
         answering = [source for source in sources if source.may_hold is not None]
         self._asks_keys = bool(answering) and any(leaf.lookup is not None for leaf in bound.leaves)
+        self._asks_matches = any(source.may_match is not None for source in sources)
+        self._matches: dict[str, Match] = {}  # by source
+        self._impossible: Mask | None = None  # where one of them says that the filter is never TRUE
 
     @cached_property
     def _everywhere(self) -> Answers:
@@ -85,8 +89,14 @@ class Evaluation:
     def kept_rows(self) -> Rows:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         rows = self._searched()
-        if not len(rows) or not self._asks_keys:
-            return rows
+        if len(rows) and self._asks_keys:
+            rows = self._with_keys(rows)
+        if len(rows) and self._asks_matches:
+            rows = self._matched(rows)
+        return rows
+
+    def _with_keys(self, rows: Rows) -> Rows:
+        """Those of the slices that the keys of the leaves leave."""
         asked = [(index, leaf, source) for index, leaf in enumerate(self.bound.leaves) if leaf.lookup is not None
                  for source in self._sources if source.may_hold is not None]
         negated = {step.operand: under_not for step, under_not in
@@ -101,6 +111,28 @@ class Evaluation:
         if not self._held:
             return rows
         return _where(rows, self.outcomes_at(rows) & outcome.TRUE)
+
+    @property
+    def matches(self) -> Mapping[str, Match]:
+        """By source, what it said of the filter as a whole, if it did: of the slices that all before it had left."""
+        _ = self.kept_rows
+        return self._matches
+
+    def _matched(self, rows: Rows) -> Rows:
+        """Those of the slices in which the whole filter can be TRUE, as far as sources say so."""
+        impossible: Mask = np.zeros(self.n, np.bool_)
+        for source in self._sources:
+            if source.may_match is None or not len(rows):
+                continue
+            candidates: Mask = np.zeros(self.n, np.bool_)
+            candidates[rows] = True
+            match = source.may_match(self.bound, candidates)
+            if match is not None:
+                impossible[rows] |= ~match.may_match[rows]
+                self._matches[source.name] = replace(match, may_match=match.may_match | ~candidates)
+                rows = rows[match.may_match[rows]]
+        self._impossible = impossible if self._matches else None
+        return rows
 
     @cached_property
     def keep(self) -> Mask:
@@ -124,11 +156,12 @@ class Evaluation:
     @cached_property
     def outcomes(self) -> Outcomes:
         """``(n,) uint8``: the outcome of every slice."""
-        if self._asks_keys:
+        if self._asks_keys or self._asks_matches:
             _ = self.kept_rows  # keys are looked up for the slices that statistics leave, once
-        if not self._held and self._few is not None:
-            return self._few
-        return _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
+        found = self._few if not self._held else None
+        if found is None:
+            found = _run(self.bound.program, [answer.outcomes for answer in self.leaves], self.n)
+        return self._possible(found)
 
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
@@ -136,8 +169,15 @@ class Evaluation:
                 not self._held and self._few is not None):
             found: Outcomes = self.outcomes[rows]
             return found
-        return _run(self.bound.program, [self.leaf_at(index, rows) for index in range(len(self.bound.leaves))],
-                    len(rows))
+        return self._possible(_run(self.bound.program, [self.leaf_at(index, rows) for index in
+                                                        range(len(self.bound.leaves))], len(rows)), rows)
+
+    def _possible(self, outcomes: Outcomes, rows: Rows | None = None) -> Outcomes:
+        """The outcomes without TRUE where a match says that the filter is never TRUE."""
+        if self._impossible is None:
+            return outcomes
+        impossible = self._impossible if rows is None else self._impossible[rows]
+        return np.where(impossible, outcomes & np.uint8(outcome.UNKNOWN ^ outcome.TRUE), outcomes)
 
     def _searched(self) -> Rows:
         """The slices that statistics leave."""

@@ -5,7 +5,7 @@ the one that ``evaluator.evaluate`` gives for the joined statistics, bit for bit
 how often a function is asked before the rest is left open (``evaluator.descent``) is counted by layer, and of a slice
 that is known to hold no row at all either may say less.
 
-Keys are looked up once, for the slices that the statistics of both layers leave.
+Keys are looked up once, for the slices that the statistics of both layers leave; so are matches of the whole filter.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ class LayeredEvaluation(Evaluation):
     @cached_property
     def outcomes(self) -> Outcomes:
         """``(n,) uint8``: the outcome of every slice."""
-        if self._asks_keys:
+        if self._asks_keys or self._asks_matches:
             _ = self.kept_rows  # keys are looked up for the slices that statistics leave, once
-        return self._layers.join_values(self._base.outcomes, self._delta.outcomes)
+        return self._possible(self._layers.join_values(self._base.outcomes, self._delta.outcomes))
 
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
         base, delta = self._layers.split_rows(rows)
-        return self._at(rows, self._base.outcomes_at(base), self._delta.outcomes_at(delta))
+        return self._possible(self._at(rows, self._base.outcomes_at(base), self._delta.outcomes_at(delta)), rows)
 
     def leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
         """``(k,) uint8``: the outcomes of one leaf in some slices."""

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from evaluator.columns import ColumnStatistics
 from evaluator.layers import Layers
-from evaluator.sources import MayHold, Source
+from evaluator.sources import MayHold, MayMatch, Source
 
 __all__ = ["LayeredSource"]
 
@@ -29,7 +29,7 @@ Make = Callable[["ColumnStatistics | None", "ColumnStatistics | None"], ColumnSt
 
 @dataclass(frozen=True, slots=True)
 class LayeredSource:
-    """What one index kind says, by layer and in the numbers of the whole. Only ``whole`` is asked for keys.
+    """What one index kind says, by layer and in the numbers of the whole. Only ``whole`` is asked for keys and matches.
 
     Keep it for the next filter: what was joined or split stays with it, and with the copies that ``answering`` makes.
     """
@@ -78,9 +78,9 @@ class LayeredSource:
 
         return cls(view(of_base), view(of_delta), whole)
 
-    def answering(self, may_hold: MayHold | None) -> LayeredSource:
-        """The same, with another way to look up keys, in the numbers of the whole."""
-        return replace(self, whole=replace(self.whole, may_hold=may_hold))
+    def answering(self, may_hold: MayHold | None, may_match: MayMatch | None = None) -> LayeredSource:
+        """The same, with another way to look up keys and to match filters, in the numbers of the whole."""
+        return replace(self, whole=replace(self.whole, may_hold=may_hold, may_match=may_match))
 
 
 def _unknown_like(other: ColumnStatistics | None, n: int) -> ColumnStatistics:

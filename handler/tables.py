@@ -27,6 +27,7 @@ from evaluator.layers import Layers
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
+from evaluator.sources import Match, MayMatch
 from index_store import FileSlices, IndexKind, Table
 from index_store.snapshots import (
     Snapshot,
@@ -62,6 +63,7 @@ class Knowledge:
     since: dict[str, ColumnStatistics] = field(default_factory=dict)
     expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
+    matching: MayMatch | None = None
     _views: LayeredSource | None = None
 
     def source(self, asked: Needs, on_failure: OnFailure) -> Source:
@@ -69,8 +71,8 @@ class Knowledge:
         if self.layers is not None:
             return self.layered_source(asked, on_failure).whole
         needs = self._learn(asked, on_failure)
-        return Source(self.kind.name, self.statistics, self._look_up(needs.keys, on_failure),
-                      self.expressions) if needs else Source(self.kind.name, {})
+        return Source(self.kind.name, self.statistics, self._look_up(needs.keys, on_failure), self.expressions,
+                      self._match(on_failure)) if needs else Source(self.kind.name, {})
 
     def layered_source(self, asked: Needs, on_failure: OnFailure) -> LayeredSource:
         """The same by layer, of a table that has some."""
@@ -78,7 +80,7 @@ class Knowledge:
         assert self.layers is not None
         if not needs:
             return LayeredSource.split(self.layers, Source(self.kind.name, {}))
-        return self._layered(self.layers).answering(self._look_up(needs.keys, on_failure))
+        return self._layered(self.layers).answering(self._look_up(needs.keys, on_failure), self._match(on_failure))
 
     def _layered(self, layers: Layers) -> LayeredSource:
         if self._views is None:
@@ -118,6 +120,7 @@ class Knowledge:
                 found = self.kind.answer(needs)
                 self.statistics.update(found.statistics)
                 self.expressions.update(found.expressions)
+                self.matching = found.may_match or self.matching
         except Exception as error:
             parts = list(needs.parts())
             if len(parts) == 1:
@@ -151,6 +154,19 @@ class Knowledge:
                 on_failure(error)
                 return None
         return may_hold
+
+    def _match(self, on_failure: OnFailure) -> MayMatch | None:
+        matching = self.matching
+        if matching is None:
+            return None
+
+        def may_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
+            try:
+                return matching(bound, candidates)
+            except Exception as error:
+                on_failure(error)
+                return None
+        return may_match
 
 
 @dataclass(frozen=True, slots=True)

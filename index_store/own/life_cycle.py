@@ -16,7 +16,6 @@ incremental refresh, a full one and an optimize, the index says the same.
 
 from __future__ import annotations
 
-import random
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ import pyarrow as pa
 from index_store.errors import TableError
 from index_store.own.builder import FILE_ID, FILES, MakeBuilder, NewFiles, Progress
 from index_store.own.building import Built, build, merge
+from index_store.own.committing import TRIES, check_there, commit, forget, given_up, pause, refuse_existing
 from index_store.own.definition import Definition
 from index_store.own.folder import VERSIONS, Folder, age_of
 from index_store.own.manifest import Known, compose, live_files, places_of, write_delta, write_master
@@ -51,8 +51,6 @@ __all__ = ["MOST_BUILDS", "RETENTION", "Change", "Removed", "create", "drop", "o
 RETENTION = timedelta(days=7)
 #: Each reader opens the files of every build.
 MOST_BUILDS = 50
-#: A writer that finds others first so often in a row gives up; what it built is not committed.
-TRIES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +88,13 @@ def create(folder: Folder, table: Table, definition: Definition, make_builder: M
            progress: Progress | None = None) -> Change:
     """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile."""
     began = time.monotonic()
-    _refuse_existing(folder)
+    refuse_existing(folder)
     files, instant = table_files(table)
     built = build(folder, make_builder(table, definition), NewFiles(with_ids(files)), instant, progress)
     version = _version_of_all(folder, files, [built.known], "create", 1, table.path, definition, instant)
-    _check_there(folder, version)
+    check_there(folder, version)
     if not write_version(folder, version):
-        _forget(folder, [version.master])
+        forget(folder, [version.master])
         raise TableError(folder.path, "another index was created here at the same time")
     return _change("create", version, built, 0, began, 1)
 
@@ -129,14 +127,14 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
             if changed is None:
                 return _change("refresh", current, _together(mine), 0, began, attempt + 1, committed=False)
             version = changed
-        if _commit(folder, latest, version):
+        if commit(folder, latest, version, _lists(version)):
             gone = int((~_among(known[0].files, [files])).sum())
             if len(version.builds) > MOST_BUILDS:
                 with suppress(TableError):                    # the refresh is done in any case
                     version = optimize(folder, progress).version
             return _change("full refresh" if full else "refresh", version, _together(mine), gone, began, attempt + 1)
-        _pause(folder, attempt)
-    raise _given_up(folder)
+        pause(folder, attempt)
+    raise given_up(folder)
 
 
 def optimize(folder: Folder, progress: Progress | None = None) -> Change:
@@ -157,10 +155,10 @@ def optimize(folder: Folder, progress: Progress | None = None) -> Change:
             mine = merge(folder, known[0], files, current.instant, progress)
         version = _version_of_all(folder, files, [mine.known, *known], "optimize", latest.number + 1, current.table,
                                   current.definition, current.instant)
-        if _commit(folder, latest, version):
+        if commit(folder, latest, version, _lists(version)):
             return _change("optimize", version, None, 0, began, attempt + 1)
-        _pause(folder, attempt)
-    raise _given_up(folder)
+        pause(folder, attempt)
+    raise given_up(folder)
 
 
 def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
@@ -207,11 +205,6 @@ def drop(folder: Folder) -> Removed:
 # -- parts of a commit
 
 
-def _refuse_existing(folder: Folder) -> None:
-    if version_files(folder):
-        raise TableError(folder.path, "there is an index here already: refresh it, drop it, or choose another name")
-
-
 def _known(folder: Folder, latest: Latest) -> list[Known]:
     """What the current version knows, and others of its number."""
     return [Known(live_files(folder, one), one.builds) for one in latest.versions]
@@ -255,43 +248,9 @@ def _version_of_all(folder: Folder, files: pa.Table, sources: list[Known], opera
                    composed.known.builds, composed.next_id, composed.known.files.num_rows, 0)
 
 
-def _commit(folder: Folder, latest: Latest, version: Version) -> bool:
-    """Whether the version is the current one now. What is of no use otherwise is removed."""
-    if not version_files(folder):
-        raise NoIndexError(folder.path, "the index was dropped meanwhile; nothing was changed")
-    _check_there(folder, version)
-    if write_version(folder, version):
-        return True
-    if folder.creates_atomically:
-        before = {one.file for old in latest.versions for one in old.stored}
-        _forget(folder, [one for one in (version.master, version.delta) if one and one.file not in before])
-    return False
-
-
-def _check_there(folder: Folder, version: Version) -> None:
-    """A build that took longer than the retention may have lost files to a vacuum: better no version than that."""
-    there = {stat.path for stat in folder.stats()}
-    for one in version.stored:
-        if one.file not in there:
-            raise TableError(folder.storage.absolute(one.file), "was removed before it was committed (vacuum or drop); "
-                             "nothing was changed, try again")
-
-
-def _forget(folder: Folder, stored: list[StoredTable]) -> None:
-    for one in stored:
-        with suppress(TableError):                            # vacuum finds it
-            folder.remove(one.file)
-
-
-def _pause(folder: Folder, attempt: int) -> None:
-    """Two writers that always meet would do so for ever where both may take a number."""
-    if not folder.creates_atomically:
-        time.sleep(random.uniform(0, 0.05 * (attempt + 1)))
-
-
-def _given_up(folder: Folder) -> TableError:
-    return TableError(folder.path, f"others changed the index {TRIES} times while this was at it; nothing was changed, "
-                      "try again")
+def _lists(version: Version) -> list[StoredTable]:
+    """The files of a version that say which files it knows; its builds serve whoever begins anew."""
+    return [one for one in (version.master, version.delta) if one]
 
 
 def _together(mine: list[Built]) -> Built | None:

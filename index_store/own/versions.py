@@ -24,10 +24,11 @@ from index_store.own.definition import Definition
 from index_store.own.folder import VERSIONS, Folder
 from index_store.own.stored_table import StoredTable
 
-__all__ = ["Build", "Latest", "NoIndexError", "Version", "latest_versions", "read_version", "version_files",
-           "write_version"]
+__all__ = ["Build", "Generation", "Latest", "NoIndexError", "Version", "latest_versions", "read_version",
+           "version_files", "write_version"]
 
-FORMAT = 1
+#: A version with generations has the greater one, so that a reader that knows nothing of them lets it be.
+FORMAT, FORMAT_OF_GENERATIONS = 1, 2
 _NAME = re.compile(r"(\d{10})(?:-[0-9a-f]+)?\.json")
 
 
@@ -59,6 +60,45 @@ class Build:
         return cls(int(plain["first_id"]), int(plain["span"]), _tables(plain["parts"]), _tables(plain["aggregates"]))
 
 
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What one change left of a secondary index (``secondary.generation``). The first of a version is the base.
+
+    groups      the file groups that changed
+    shards      entries that came and tombstones, sorted by key; None: none in this shard
+    reverse     the same entries, sorted by file group and record key
+    next_group  greater than every number of a file group
+    entries     how many entries came, and ``tombstones`` how many went
+    """
+
+    groups: StoredTable
+    shards: tuple[StoredTable | None, ...]
+    reverse: StoredTable | None
+    next_group: int
+    entries: int
+    tombstones: int
+
+    @property
+    def stored(self) -> tuple[StoredTable, ...]:
+        """Its files."""
+        return tuple(one for one in (self.groups, *self.shards, self.reverse) if one is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"groups": self.groups.to_dict(), "shards": [one.to_dict() if one else None for one in self.shards],
+                "reverse": self.reverse.to_dict() if self.reverse else None, "next_group": self.next_group,
+                "entries": self.entries, "tombstones": self.tombstones}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Generation:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        shards = tuple(None if one is None else StoredTable.from_dict(one) for one in plain["shards"])
+        reverse = plain["reverse"]
+        return cls(StoredTable.from_dict(plain["groups"]), shards,
+                   None if reverse is None else StoredTable.from_dict(reverse), int(plain["next_group"]),
+                   int(plain["entries"]), int(plain["tombstones"]))
+
+
 def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
     return tuple(StoredTable.from_dict(one) for one in plain)
 
@@ -75,6 +115,7 @@ class Version:
     next_id     greater than every id
     files       how many files it knows
     written     when, in seconds since 1970
+    generations of a secondary index, the oldest first; it has no builds
     """
 
     number: int
@@ -91,17 +132,24 @@ class Version:
     files: int
     tombstones: int
     written: float = field(default_factory=time.time)
+    generations: tuple[Generation, ...] = ()
 
     @property
     def stored(self) -> tuple[StoredTable, ...]:
         """Every file that the version needs."""
         return (self.master, *([self.delta] if self.delta else []), *self.statistics,
-                *(one for build in self.builds for one in build.aggregates))
+                *(one for build in self.builds for one in build.aggregates),
+                *(one for generation in self.generations for one in generation.stored))
 
     @property
     def statistics(self) -> tuple[StoredTable, ...]:
         """Its files of statistics."""
         return tuple(one for build in self.builds for one in build.parts)
+
+    @property
+    def entries(self) -> int:
+        """How many entries a secondary index has."""
+        return sum(one.entries - one.tombstones for one in self.generations)
 
     @property
     def size(self) -> int:
@@ -110,7 +158,9 @@ class Version:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"format": FORMAT, "number": self.number, "operation": self.operation, "table": self.table,
+        kind = {"format": FORMAT_OF_GENERATIONS, "generations": [one.to_dict() for one in self.generations]} if (
+            self.generations) else {"format": FORMAT}
+        return {**kind, "number": self.number, "operation": self.operation, "table": self.table,
                 "definition": self.definition.to_dict(), "instant": self.instant, "master": self.master.to_dict(),
                 "master_end": self.master_end, "master_instant": self.master_instant,
                 "delta": None if self.delta is None else self.delta.to_dict(),
@@ -120,7 +170,7 @@ class Version:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Version:
         """The reverse of ``to_dict``. Raises FormatError, KeyError, TypeError or ValueError."""
-        if plain["format"] != FORMAT:
+        if plain["format"] not in (FORMAT, FORMAT_OF_GENERATIONS):
             raise ValueError(f"format {plain['format']} is not known: it was written by a newer Sargo")
         delta = plain["delta"]
         return cls(int(plain["number"]), str(plain["operation"]), str(plain["table"]),
@@ -128,7 +178,8 @@ class Version:
                    int(plain["master_end"]), plain["master_instant"],
                    None if delta is None else StoredTable.from_dict(delta),
                    tuple(Build.from_dict(one) for one in plain["builds"]), int(plain["next_id"]), int(plain["files"]),
-                   int(plain["tombstones"]), float(plain["written"]))
+                   int(plain["tombstones"]), float(plain["written"]),
+                   tuple(Generation.from_dict(one) for one in plain.get("generations", ())))
 
 
 @dataclass(frozen=True, slots=True)

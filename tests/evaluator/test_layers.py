@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator import expression as ex
-from evaluator.bind import bind
+from evaluator.bind import BoundExpression, bind
 from evaluator.codes import MOST_EDGES
 from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
 from evaluator.evaluate import Source, evaluate
@@ -24,6 +24,7 @@ from evaluator.layers import Layers
 from evaluator.leaves import Lookup
 from evaluator.schema import Field, Schema
 from evaluator.semantics import ENGINES, Semantics
+from evaluator.sources import Match
 from evaluator.stored_bounds import StoredBounds
 from evaluator.types import INT, STRING
 from tests.evaluator.answers_of import all_answers
@@ -168,6 +169,20 @@ def may_hold_of(data: st.DataObject, n: int) -> Any:
     return may_hold
 
 
+def may_match_of(data: st.DataObject, n: int) -> Any:
+    """A match of the whole filter as an index of rows would give it; or none."""
+    if not data.draw(st.booleans()):
+        return None
+    few = np.array(data.draw(st.lists(st.booleans(), min_size=min(n, 5), max_size=min(n, 5))) or [True], np.bool_)
+    silent = data.draw(st.integers(0, 3)) == 0
+
+    def may_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
+        assert len(candidates) == n
+        return None if silent else Match(np.resize(few, n) & candidates, (0,))
+
+    return may_match
+
+
 @st.composite
 def shapes(draw: st.DrawFn) -> Layers:
     """Layers of few slices, of more than are looked at one by one, and of none."""
@@ -194,10 +209,12 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     if data.draw(st.booleans()):
         keys = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
         sources.append(LayeredSource.split(layers, Source("names", layer(layers.n), keys)))
+    sources = [one.answering(one.whole.may_hold, may_match_of(data, layers.n)) for one in sources]
+    matched = any(one.whole.may_match is not None for one in sources)
     bound = bind(expression, SCHEMA, semantics)
     rows = numbers(*sorted(data.draw(st.sets(st.integers(0, layers.n - 1), max_size=6)))) if layers.n else numbers()
 
-    whole = [Source(source.whole.name, dict(source.whole.statistics), source.whole.may_hold) for source in sources]
+    whole = [replace(source.whole, statistics=dict(source.whole.statistics)) for source in sources]
     wanted = all_answers(bound, evaluate(bound, layers.n, whole), whole, rows, SCHEMA)
     found = evaluate_layers(bound, layers, sources)
     answers = all_answers(bound, found, found.sources, rows, SCHEMA)
@@ -207,6 +224,9 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     assert [leaf.outcomes.tolist() for leaf in again.leaves] == [
         leaf.outcomes.tolist() for leaf in evaluate(bound, layers.n, whole).leaves], "asked for before the kept rows"
     assert again.outcomes.tolist() == wanted["outcomes"] or ask is not None or keys is not None
+    assert matched or not found.matches
+    assert {name: one.may_match.tolist() for name, one in found.matches.items()} == {
+        name: one.may_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()}
 
 
 X, S = ex.Column(("x",)), ex.Column(("s",))

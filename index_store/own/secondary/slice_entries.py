@@ -1,0 +1,224 @@
+"""The entries of one file slice: which secondary keys its rows have, and under which record keys (C3).
+
+    base file    every row                                           entries of the slice: the union of all of them
+    log files    every row of their data blocks, counted or not      deletions take no entry away
+
+A merged row has its values from one of the slice's files, so its entry is among them. Until compaction an updated row
+of a MERGE_ON_READ slice keeps its old entry beside the new one: a file may be read too many, but no row is lost. No
+rule of merging is needed, and what a slice's entries are follows from its files alone: so an incremental refresh, a
+full one, a thread and a Spark worker all make the same.
+
+A slice is not known (``why``), and is read whatever is asked for, when one of its files has partial updates, a column
+whose values are not known (``file_rows``), columns of other types than its other files, or rows without a record key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from evaluator.types import BIGINT, Type
+from index_store.errors import FormatError, StatsError, TableError
+from index_store.own.file_rows import RowBatch, read_rows
+from index_store.own.secondary.keys import encode, is_encodable
+from index_store.own.sketches.values import ABSENT, FileType
+from index_store.own.sketching import Plan, sketch_rows
+from index_store.storage import Storage
+
+__all__ = ["RAW", "RECORD_KEY", "SLICES", "About", "LocalReader", "SliceReader", "check_batch", "files_in",
+           "read_slice", "statistics_plan"]
+
+RECORD_KEY = "_hoodie_record_key"
+#: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size.
+SLICES = pa.schema([pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False)])
+#: What readers give: entries of slices, and after the last one of a slice a row that has nothing but ``about``.
+RAW = pa.schema([pa.field("slice", pa.int32(), False), pa.field("key", pa.binary()), pa.field("record", pa.binary()),
+                 pa.field("about", pa.string())])
+#: Rows that are encoded at once.
+_AT_ONCE = 1 << 15
+
+Emit = Callable[[pa.RecordBatch], None]
+
+
+class _NotKnownError(Exception):
+    """Nothing can be said of the slice."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a slice beside its entries: statistics by name (``sketching``), or why it is not known."""
+
+    statistics: Mapping[str, Any]
+    why: str = ""
+
+    def to_text(self) -> str:
+        """For a column of text: JSON, with bytes in hexadecimal digits."""
+        plain = {name: {"hex": value.hex()} if isinstance(value, bytes) else value
+                 for name, value in self.statistics.items()}
+        return json.dumps({"why": self.why, "statistics": plain})
+
+    @classmethod
+    def from_text(cls, text: str) -> About:
+        """The reverse of ``to_text``."""
+        found = json.loads(text)
+        return cls({name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+                    for name, value in found["statistics"].items()}, found["why"])
+
+
+def statistics_plan(columns: Sequence[str]) -> Plan:
+    """What is kept of each slice beside its entries: bounds, NULLs and the type of each column."""
+    return Plan.of([(name, "min_max") for name in columns])
+
+
+def files_in(lines: str) -> list[str]:
+    """The paths of the files of a slice, as in ``SLICES``."""
+    return [line.partition("\t")[0] for line in lines.split("\n")] if lines else []
+
+
+def read_slice(storage: Storage, number: int, files: Sequence[str], columns: Sequence[str], emit: Emit) -> None:
+    """Give the entries of the slice of these files to ``emit``, in batches of RAW, the last one with ``about``.
+
+    An entry may be given several times. A slice that is not known may have given some before that shows.
+    """
+    names = list(dict.fromkeys((*columns, RECORD_KEY)))
+    types: dict[str, FileType] = {}
+
+    def rows() -> Iterator[RowBatch]:
+        for path in files:
+            for batch in read_rows(storage, path, names):
+                if batch.rows:
+                    _check(path, batch, types)
+                    for start in range(0, batch.rows, _AT_ONCE):
+                        emit(_entries(path, number, batch, columns, start))
+                yield batch
+
+    try:
+        about = About(sketch_rows(rows(), statistics_plan(columns).targets))
+    except TableError as error:
+        about = About({}, f"{error.path}: {error.why}")
+    except _NotKnownError as error:
+        about = About({}, str(error))
+    none = pa.nulls(1, pa.binary())
+    emit(pa.RecordBatch.from_arrays([pa.array([number], pa.int32()), none, none, pa.array([about.to_text()])],
+                                    schema=RAW))
+
+
+def _check(path: str, batch: RowBatch, types: dict[str, FileType]) -> None:
+    """Raises _NotKnownError for rows that have no certain entries. ``types``: of the columns in the rows before."""
+    for name, column in batch.columns.items():
+        before = types.setdefault(name, column.type)
+        if column.type != before:
+            raise _NotKnownError(f"{path}: {name}: {column.type.text} beside {before.text}")
+        if column.type == ABSENT and name != RECORD_KEY:
+            continue
+        if column.values is None:
+            raise _NotKnownError(f"{path}: {name}: {column.type.why or 'no such column'}")
+        if name == RECORD_KEY and column.values.null_count:
+            raise _NotKnownError(f"{path}: a row without a record key")
+        if not is_encodable(column.type.type):
+            raise _NotKnownError(f"{path}: {name}: type {column.type.text}")
+
+
+def _entries(path: str, number: int, batch: RowBatch, columns: Sequence[str], start: int) -> pa.RecordBatch:
+    n = min(_AT_ONCE, batch.rows - start)
+    arrays: list[pa.Array] = []
+    types: list[Type] = []
+    for name in columns:
+        column = batch.columns[name]
+        values = column.values
+        arrays.append(pa.nulls(n, pa.int64()) if values is None else values.slice(start, n))
+        types.append(BIGINT if values is None else column.type.type)
+    try:
+        keys = encode(arrays, types)
+    except FormatError as error:
+        raise _NotKnownError(f"{path}: {error}") from error
+    record = batch.columns[RECORD_KEY].values
+    assert record is not None
+    return pa.RecordBatch.from_arrays([pa.array(np.full(n, number, np.int32)), keys,
+                                       record.slice(start, n).cast(pa.binary()), pa.nulls(n, pa.string())], schema=RAW)
+
+
+class SliceReader(Protocol):
+    """Reads the entries of slices."""
+
+    def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Batches of RAW for slices (the schema SLICES), in any order; each slice ends with its row ``about``."""
+        ...
+
+
+class LocalReader:
+    """Reads slices side by side in threads of this process."""
+
+    def __init__(self, storage: Storage, columns: Sequence[str], threads: int | None = None) -> None:
+        self._storage, self._columns = storage, tuple(columns)
+        self._threads = threads or min(16, 2 * (os.cpu_count() or 1))
+
+    def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
+        """The entries, those of several slices among each other."""
+        tasks = iter(zip(slices.column("slice").to_pylist(), slices.column("files").to_pylist(), strict=True))
+        lock, stop = threading.Lock(), threading.Event()
+        given: queue.Queue[pa.RecordBatch | BaseException | None] = queue.Queue(2 * self._threads)
+
+        def emit(one: pa.RecordBatch | BaseException | None) -> None:
+            while True:
+                with suppress(queue.Full):
+                    given.put(one, timeout=0.1)
+                    return
+                if stop.is_set():
+                    raise _StoppedError
+
+        def work() -> None:
+            with suppress(_StoppedError):
+                try:
+                    while True:
+                        with lock:
+                            task = None if stop.is_set() else next(tasks, None)
+                        if task is None:
+                            break
+                        read_slice(self._storage, task[0], files_in(task[1]), self._columns, emit)
+                except _StoppedError:
+                    raise
+                except BaseException as error:
+                    emit(error)
+                emit(None)
+
+        threads = [threading.Thread(target=work, name="sargo-entries", daemon=True)
+                   for _ in range(min(self._threads, slices.num_rows))]
+        for thread in threads:
+            thread.start()
+        try:
+            left = len(threads)
+            while left:
+                one = given.get()
+                if isinstance(one, BaseException):
+                    raise one
+                if one is None:
+                    left -= 1
+                else:
+                    yield one
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+
+class _StoppedError(Exception):
+    """Nobody wants the rest."""
+
+
+def check_batch(batch: pa.RecordBatch, slices: int, path: str) -> None:
+    """Raises StatsError for what no reader of these slices gives."""
+    if not batch.schema.equals(RAW):
+        raise StatsError(path, "", f"the reader gave {batch.schema.names} instead of entries")
+    places = batch.column(0).to_numpy()
+    if len(places) and not 0 <= places.min() <= places.max() < slices:
+        raise StatsError(path, "slice", "the reader gave entries of slices that it was not asked for")
