@@ -42,8 +42,8 @@ def why_nothing(advisor: Advisor, advice: Advice) -> str:
                     f"statistics, {count} of them because of: {why}")
     open_filters = sum(one.filter.count for one in advisor.asked if not one.why_undecided and len(one.kept))
     if open_filters and advisor.entries and advice.sampled:
-        whys.append(f"{open_filters} may match in each of the slices that were looked at ({advice.sampled}) and are "
-                    "kept now: their values lie in all of them; try --what-if \"sort by (...)\"")
+        whys.append(f"{open_filters} of {advice.asked} ask for what may be in each of the file slices that they keep, "
+                    f"of {advice.sampled} that were looked at; try --what-if \"sort by (...)\"")
     return "no sketch skips a file on these filters: " + "; ".join(
         whys or ["none of them keeps a file that was looked at"])
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.advise import Advice, Candidate
+from handler.advise_reasons import USELESS
 from handler.listing_view import size_text
 from handler.plan_view import bar
 from handler.what_if import WhatIf
@@ -106,7 +107,8 @@ def show_advice(advice: Advice, nothing: str, arranged: WhatIf | None, console: 
     """Print the filters, the candidates, what to do, and what arranging the rows would change."""
     _show_head(advice, console)
     by_workload = advice.workload is not None
-    useful = [one for one in advice.candidates if (one.skipped > 0 if by_workload else not one.existing)]
+    useful = [one for one in advice.candidates
+              if (one.skipped > 0 if by_workload else not one.existing and _tells(one))]
     if nothing:
         console.print(Text(f"\n{nothing[:1].upper()}{nothing[1:]}", style="bold yellow"))
     elif advice.candidates:
@@ -116,6 +118,12 @@ def show_advice(advice: Advice, nothing: str, arranged: WhatIf | None, console: 
         names = [f"{one.entry.sketch} of {one.entry.on} ({one.existing})" for one in done[:4]]
         console.print(Text.assemble(("\nNothing gained  ", "bold"), f"what the table has does as much: "
                                     f"{'; '.join(names)}{f' and {len(done) - 4} more' if len(done) > 4 else ''}"))
+    useless = [one for one in advice.candidates if not by_workload and not one.existing and not _tells(one)]
+    if useless and not nothing:
+        names = [f"{one.entry.sketch} of {one.entry.on}" for one in useless[:4]]
+        more = f" and {len(useless) - 4} more" if len(useless) > 4 else ""
+        console.print(Text.assemble(("\nOf no use  ", "bold"),
+                                    f"what they know may be in every file: {'; '.join(names)}{more}"))
     _show_chosen(advice, console)
     if arranged is not None:
         _show_arranged(arranged, advice, console)
@@ -133,7 +141,7 @@ def _show_head(advice: Advice, console: Console) -> None:
         lines.add_row(Text("not read", style="dim"), Text(said))
     workload = advice.workload
     if workload is not None:
-        asked = f"{_count(len(workload.filters), 'filter')}, asked {advice.asked} times"
+        asked = f"{_count(len(workload.filters), 'filter')}, asked {_count(advice.asked, 'time')}"
         notes = [f"{_count(workload.others, 'line')} of other tables"] if workload.others else []
         notes += [f"{workload.left_out} lines hold rarer filters, which are left out"] if workload.left_out else []
         lines.add_row(Text("workload", style="dim"), Text("; ".join([asked, *notes])))
@@ -179,6 +187,10 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
         console.print(Text(f"  … and {len(useful) - MOST_CANDIDATES} more (--json lists them all)", style="dim"))
     console.print(Text("score: 0 useless, 100 ideal; = leaves: file slices that an equality with a value of the table "
                        "leaves on average; build: in threads of this process, measured on some files", style="dim"))
+
+
+def _tells(one: Candidate) -> bool:
+    return one.score is not None and one.score.score >= USELESS
 
 
 def _left_text(score: Effectiveness | None) -> str:

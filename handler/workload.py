@@ -30,7 +30,7 @@ from handler.sql import Engine, parse
 __all__ = ["MOST_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
 
 #: Distinct filters that are looked at, those that were asked most often; how many unread lines are named.
-MOST_FILTERS, MOST_UNREAD = 1_000, 20
+MOST_FILTERS, MOST_UNREAD = 500, 20
 _HIVE, _SPARK = "hive", "spark"
 
 
@@ -107,8 +107,10 @@ def read_workload(lines: Iterable[str], table: str, schema: Schema, engine: Engi
     for key, count in counts.most_common(most):
         try:
             found.append(LoggedFilter(_expression(key, schema), cast(Engine, key[1]), key[2], count, first[key]))
-        except (SargoError, ValueError) as error:
-            unread.append(UnreadLine(first[key], " ".join(str(error).split())))
+        except Exception as error:                            # whatever is wrong with one line, the others count
+            said = " ".join(str(error).split())
+            unread.append(UnreadLine(first[key], said if isinstance(error, SargoError | ValueError) else
+                                     f"{type(error).__name__} {said}"))
             unread_lines += count
     unread.sort(key=lambda one: one.line)
     return Workload(tuple(found), seen, unread_lines, tuple(unread[:MOST_UNREAD]), sum(others.values()),

@@ -1,6 +1,6 @@
 """An index of some files only, in memory: what an index would say, and cost, before it is built.
 
-    chosen       file slices, evenly spread over those that matter, with all their files: at most so many files
+    chosen       file slices, drawn from those that matter, with all their files: at most so many files
     sketched     by the code that builds an index, all sketches of a file in one pass
     asked        by the code that answers filters (``kind.OwnSketches``), for the chosen slices
 
@@ -105,9 +105,11 @@ class Sample:
             return self.manifest_bytes
         names = self._plan(entries).schema.names
         rows = self.rows.select(names)
-        fixed = stored_size(rows.slice(0, 0))
-        varying: int = round((stored_size(rows) - fixed) * self.all_files / rows.num_rows)
-        return self.manifest_bytes + fixed + varying
+        whole, count = stored_size(rows), rows.num_rows
+        half = rows.slice(0, count // 2)
+        each = (whole - stored_size(half)) / (count - half.num_rows)
+        size: int = round(whole + each * (self.all_files - count))
+        return self.manifest_bytes + size
 
     def build_seconds(self, *entries: Entry) -> float:
         """How long the whole table would take in threads of this process: measured on some files of the sample.
@@ -138,19 +140,13 @@ class Sample:
 
 
 def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: int) -> npt.NDArray[np.int64]:
-    """``(k,)``, ascending: evenly spread over these slices, with at most so many files together, but one at least."""
-    if not len(among):
-        return among
-    seen = among if len(among) <= 10_000 else among[np.linspace(0, len(among) - 1, 10_000).astype(np.intp)]
-    each = np.array([len(one.files) for one in slices.some(seen)])
-    if len(seen) == len(among) and each.sum() <= most_files:
-        return among
-    k = min(len(among), max(1, int(most_files / max(each.mean(), 1))))
-    while True:
-        chosen = among[np.unique(np.linspace(0, len(among) - 1, k).astype(np.intp))]
-        if k == 1 or sum(len(one.files) for one in slices.some(chosen)) <= most_files:
-            return chosen
-        k = max(1, k - max(1, k // 20))
+    """``(k,)``, ascending: drawn from these slices, with at most so many files together, but one slice at least.
+
+    The same are drawn each time. Not every so-maniest: neighbours overlap more than others, and have to be among them.
+    """
+    drawn = np.random.default_rng(0).permutation(among)[:most_files]
+    files = np.cumsum([len(one.files) for one in slices.some(drawn)])
+    return np.sort(drawn[:max(1, int(np.searchsorted(files, most_files, "right")))])
 
 
 def take_sample(table: Table, slices: FileSlices, places: npt.NDArray[np.int64], entries: Sequence[Entry],
