@@ -16,6 +16,7 @@ Memory: about ``budget`` bytes while sorting, and a block of each run while merg
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count
@@ -29,12 +30,13 @@ import pyarrow.compute as pc
 
 from index_store.own.secondary.entries import Order, schema_of
 
-__all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries"]
+__all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries", "together"]
 
 #: So many runs are merged at once.
 FAN_IN = 64
-#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece.
-_COPIES = 4
+#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece; merging
+#: takes the blocks and their keys as Python has them, what is taken of them, and that sorted.
+_COPIES = 6
 #: An array of bytes has offsets of 32 bits.
 _MOST_BYTES = 1 << 30
 
@@ -119,7 +121,8 @@ class EntrySorter:
         return written
 
     def _merging(self, runs: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-        for batch in merge_runs([_read_run(run) for run in runs], order=self._order, drop_deleted=False):
+        merged = merge_runs([_read_run(run) for run in runs], order=self._order, drop_deleted=False)
+        for batch in together(merged, self._block):
             yield from _pieces(batch, self._block)
 
     def _written(self, batches: Iterable[pa.RecordBatch]) -> Path:
@@ -159,46 +162,39 @@ class Blocks:
     def __init__(self, batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> None:
         self._batches, self._names = batches, names
         self._block: pa.RecordBatch | None = None
+        self._begin = 0
+        self._values: list[list[Any]] = []
 
     def fill(self) -> bool:
-        """Hold a block that is not empty; False when the run is over."""
-        while self._block is None or not self._block.num_rows:
+        """Hold a block of which there are rows left; False when the run is over."""
+        while self._block is None or self._begin == self._block.num_rows:
             block = next(self._batches, None)
+            self._block, self._begin, self._values = block, 0, []
             if block is None:
-                self._block = None
                 return False
             self._block = block.select(self._names)
             if block.num_rows:
-                self.last = _entry(self._block, block.num_rows - 1)
+                self.last = tuple(self._block.column(place)[-1].as_py() for place in range(3))
         return True
 
     def taken(self, bound: tuple[Any, ...]) -> pa.RecordBatch:
         """What is not beyond the bound; the rest stays."""
         block = self._block
         assert block is not None
-        low, high, middle = 0, block.num_rows, 0              # the first row is looked at first: most often it decides
-        if self.last <= bound:
-            low = high
-        while low < high:
-            if _is_beyond(block, middle, bound):
-                high = middle
-            else:
-                low = middle + 1
-            middle = (low + high) // 2
-        self._block = block.slice(low)
-        return block.slice(0, low)
+        begin, self._begin = self._begin, block.num_rows if self.last <= bound else self._end(block, bound)
+        return block.slice(begin, self._begin - begin)
 
-
-def _entry(block: pa.RecordBatch, row: int) -> tuple[Any, ...]:
-    return tuple(block.column(place)[row].as_py() for place in range(3))
-
-
-def _is_beyond(block: pa.RecordBatch, row: int, bound: tuple[Any, ...]) -> bool:
-    for place, end in enumerate(bound):
-        value = block.column(place)[row].as_py()
-        if value != end:
-            return bool(value > end)
-    return False
+    def _end(self, block: pa.RecordBatch, bound: tuple[Any, ...]) -> int:
+        """How many rows of the block are not beyond the bound."""
+        low, high = self._begin, block.num_rows
+        for place, end in enumerate(bound):
+            if place == len(self._values):
+                self._values.append(block.column(place).to_pylist())
+            values = self._values[place]
+            low, high = bisect_left(values, end, low, high), bisect_right(values, end, low, high)
+            if low == high:
+                break
+        return high
 
 
 def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
@@ -214,6 +210,20 @@ def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         if not differ.all():
             found = found.filter(pa.array(np.append(differ, True)))
     return found
+
+
+def together(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of this many bytes, or little more than the batches have."""
+    waiting: list[pa.RecordBatch] = []
+    held = 0
+    for batch in batches:
+        if waiting and held + batch.nbytes > size:
+            yield pa.concat_batches(waiting)
+            waiting, held = [], 0
+        waiting.append(batch)
+        held += batch.nbytes
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 def _pieces(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:

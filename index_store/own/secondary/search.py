@@ -47,9 +47,14 @@ class Search:
         self._tables = [SortedTable.open(folder, stored) for stored in generations if stored is not None]
         self.blocks_read = 0
 
+    def blocks(self, wanted: Iterable[bytes | Range]) -> int:
+        """How many blocks ``groups`` would read at most."""
+        ranges = _ranges(wanted)
+        return sum(len(table.blocks(*one)) for table in self._tables for one in ranges)
+
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
         """As ``find_groups``."""
-        ranges = disjoint(key_range(one) if isinstance(one, bytes) else one for one in wanted)
+        ranges = _ranges(wanted)
         stretches = [(table, some) for table in self._tables if (some := list(_stretches(table, ranges)))]
         self.blocks_read += sum(len(one.blocks) for _, some in stretches for one in some)
         if len(stretches) == 1:
@@ -123,6 +128,10 @@ def _chosen(table: SortedTable, stretch: _Stretch, columns: Sequence[str] | None
             yield batch.slice(rows[0].start, len(rows[0]))
         elif rows:
             yield batch.take(pa.array(np.concatenate([np.arange(one.start, one.stop) for one in rows])))
+
+
+def _ranges(wanted: Iterable[bytes | Range]) -> list[Range]:
+    return disjoint(key_range(one) if isinstance(one, bytes) else one for one in wanted)
 
 
 def disjoint(ranges: Iterable[Range]) -> list[Range]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.keys import leading_of
+from index_store.own.secondary.runs import together
 from index_store.own.secondary.sorted_table import SortedWriter
 from index_store.own.sketches.hashing import hash_of, hashes
 from index_store.own.stored_table import StoredTable
@@ -24,6 +25,8 @@ __all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "shards_of", "write_s
 #: A shard has about so many entries, and so some hundred blocks.
 ENTRIES_PER_SHARD = 2_000_000
 MOST_SHARDS = 256
+#: So many bytes of entries are divided at once.
+_AT_ONCE = 4 << 20
 
 
 def shard_count(entries: int) -> int:
@@ -52,7 +55,7 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
     """
     with ExitStack() as stack:
         writers: dict[int, SortedWriter] = {}
-        for batch in batches:
+        for batch in together(batches, _AT_ONCE):
             shards = shards_of(leading_of(batch.column("key")), n)
             for shard in np.unique(shards).tolist():
                 if shard not in writers:

@@ -25,6 +25,7 @@ import xxhash
 from index_store.errors import FormatError, TableError
 from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
+from index_store.own.secondary.runs import together
 from index_store.own.stored_table import StoredTable
 from index_store.storage import ByteSource
 
@@ -237,15 +238,13 @@ class SortedTable:
 
     def between(self, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
         """As ``read_sorted``: for many ranges of one table."""
-        waiting: list[pa.RecordBatch] = []
+        yield from together(self._between(lo, hi), BLOCK_BYTES)
+
+    def _between(self, lo: Any, hi: Any) -> Iterator[pa.RecordBatch]:
         for batch in self.read(self.blocks(lo, hi)):
             start, end = rows_in(batch.column(0), lo, hi)
-            waiting.append(batch.slice(start, end - start))
-            if sum(one.nbytes for one in waiting) >= BLOCK_BYTES:
-                yield pa.concat_batches(waiting)
-                waiting = []
-        if sum(one.num_rows for one in waiting):
-            yield pa.concat_batches(waiting)
+            if start < end:
+                yield batch.slice(start, end - start)
 
     def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Neighbouring blocks, each a batch of the columns asked for. Raises TableError."""
