@@ -7,6 +7,8 @@
     skipping   Hudi's own data skipping, asked anew and stored: a fifth of a CPU second for each predicate and table
     hive       the predicates as queries on a real HiveServer2 with a real sidecar, each on one table
     spark      predicates resolved by Spark with ANSI on and off, and all pruned reads
+    own        our own indexes, made at the first commit and refreshed after each: all sketches, and each alone, with no
+               other index; and the rows that are read with all of them
     bundle     all pruned reads on Spark 3.5, where what Sargo does not merge itself goes through Hudi's bundle
     report     the table; written to last_result.txt with what the stages found
 
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
@@ -34,6 +37,7 @@ from handler.tables import OpenTable
 from tests.conformance import row_truth
 from tests.conformance.bundle_reads import BUNDLE
 from tests.conformance.hive_queries import wrong_answers
+from tests.conformance.own_indexes import ALL, KINDS, VARIANTS, lost_groups, nothing_but, open_with, refreshed_indexes
 from tests.conformance.paths import Kept, Resolved
 from tests.conformance.paths import kept as kept_of
 from tests.conformance.pruned_reads import READ_HERE, wrong_reads
@@ -41,7 +45,7 @@ from tests.conformance.report import report
 from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
-STAGES = ("truth", "skipping", "hive", "spark", "bundle", "report")
+STAGES = ("truth", "skipping", "hive", "spark", "own", "bundle", "report")
 HERE = Path(__file__).parent
 
 
@@ -136,6 +140,29 @@ class Run:
         n = sum(len(truth_of(name).predicates) for name in READ_HERE)
         self.note(f"spark: {n} pruned reads, {len(reads)} with other rows than the full scan", reads)
 
+    def own_indexes(self) -> None:
+        lost: dict[str, str] = {}
+        reads: dict[str, str] = {}
+        skipped: Counter[str] = Counter()
+        for name, folder in self.folders.items():
+            home = self.home / "own" / name
+            home.mkdir(parents=True)
+            predicates = list(truth_of(name).predicates)
+            for variant, index in refreshed_indexes(folder, home, VARIANTS).items():
+                found, many = lost_groups(name, folder, index, predicates)
+                skipped[variant] += many
+                lost |= {f"{variant}, {name}: {sql}": why for sql, why in found.items()}
+                if variant == ALL and name in READ_HERE:
+                    with nothing_but(*KINDS):
+                        opened = open_with(folder, index)
+                        wrong = wrong_reads(self.spark, name, opened, Kept({name: opened}))
+                    reads |= {f"{name}: {sql}": why for sql, why in wrong.items()}
+        n = sum(len(truth_of(name).predicates) for name in TABLES)
+        self.note(f"own: {n} predicates and tables, {len(VARIANTS)} indexes refreshed after every commit: {len(lost)} "
+                  "skip a file group with a match; file groups skipped by "
+                  + ", ".join(f"{variant} {many:,}" for variant, many in skipped.items()), lost)
+        self.note(f"own: {len(reads)} pruned reads by all sketches have other rows than the full scan", reads)
+
     def bundle_path(self) -> None:
         BUNDLE.fetch()
         out = self.home / "bundle.json"
@@ -167,7 +194,7 @@ def main(*stages: str) -> int:
         for stage in stages or [stage for stage in STAGES if stage != "skipping"]:
             begun = time.monotonic()
             {"truth": run.truth, "skipping": run.skipping, "hive": run.hive, "spark": run.spark_path,
-             "bundle": run.bundle_path, "report": run.report}[stage]()
+             "own": run.own_indexes, "bundle": run.bundle_path, "report": run.report}[stage]()
             print(f"{stage}: {time.monotonic() - begun:.0f} s", flush=True)
     return int(run.wrong > 0)
 

@@ -33,13 +33,15 @@ SKETCHES = ("min_max", "null_count", "nan_count", "value_list(limit=20)", "prefi
 #: Bounds of what the predicates compute.
 EXPRESSIONS = ("lower(s)", "upper(s)", "length(s)", "year(dt)", "to_date(t)", "abs(i)", "i + 1", "i % 10")
 ALL = "all"
+VARIANTS = (ALL, *SKETCHES)
+KINDS = {"own_index": own_index}
 
 
-def definitions(table: Table, variants: Sequence[str]) -> list[Definition]:
-    """An index of every column for each variant: a sketch alone, or all of them and the expressions."""
+def definitions(table: Table, variants: Sequence[str | tuple[str, ...]]) -> list[Definition]:
+    """An index of every column for each variant: a sketch alone, some of them, or all and the expressions."""
     found = []
     for number, variant in enumerate(variants):
-        texts = SKETCHES if variant == ALL else (variant,)
+        texts = (SKETCHES if variant == ALL else (variant,)) if isinstance(variant, str) else variant
         uses = [(column.name, text) for column in table.schema for text in texts
                 if "." not in column.name and not parse_sketch(text).why_not(column.type)]
         if variant == ALL:
@@ -67,9 +69,10 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
 
 
 @contextmanager
-def nothing_but(make: object) -> Iterator[None]:
-    """One index kind alone."""
-    with mock.patch("index_store.table.registered_kinds", return_value=(make,)):
+def nothing_but(*names: str) -> Iterator[None]:
+    """These index kinds alone."""
+    chosen = [KINDS[name] for name in names]
+    with mock.patch("index_store.table.registered_kinds", return_value=chosen):
         yield
 
 
@@ -80,7 +83,7 @@ def open_with(table: Path, index: str) -> OpenTable:
 def lost_groups(name: str, table: Path, index: str, predicates: Sequence[str]) -> tuple[dict[str, str], int]:
     """By predicate, what is lost to an index that is the only kind there is; and how many file groups it skips."""
     truth, lost, skipped = truth_of(name), {}, 0
-    with nothing_but(own_index):
+    with nothing_but("own_index"):
         opened = open_with(table, index)
         kept, groups = Kept({name: opened}), len(opened.at().slices)
         for sql in predicates:

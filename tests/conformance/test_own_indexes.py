@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.own_indexes import ALL, SKETCHES, lost_groups, refreshed_indexes
+from tests.conformance.own_indexes import ALL, VARIANTS, lost_groups, refreshed_indexes
 from tests.conformance.stored_truth import TABLES, truth_of
 
 #: Updates and a clustering; log files and compactions; columns that came later.
@@ -20,7 +20,7 @@ EVERY = 7
 
 @pytest.mark.parametrize("name", TABLES)
 def test_no_predicate_loses_a_file_group(folders: Callable[[str], Path], tmp_path: Path, name: str) -> None:
-    variants = [ALL, *SKETCHES] if name in ONE_BY_ONE else [ALL]
+    variants = list(VARIANTS) if name in ONE_BY_ONE else [ALL]
     indexes = refreshed_indexes(folders(name), tmp_path, variants)
     predicates = list(truth_of(name).predicates)[::EVERY]
     for variant, index in indexes.items():

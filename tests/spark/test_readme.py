@@ -18,4 +18,4 @@ def test_every_example_for_pyspark_runs(spark, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "of 14 file slices kept" in printed
     assert "rows from" in printed
-    assert "file slices kept: " in printed
+    assert "file slices kept: " in printed or spark.version < "4.1"
