@@ -186,7 +186,7 @@ class Blocks:
 
     def _end(self, block: pa.RecordBatch, bound: tuple[Any, ...]) -> int:
         """How many rows of the block are not beyond the bound."""
-        low, high = self._begin, block.num_rows
+        low, high = self._begin, int(block.num_rows)
         for place, end in enumerate(bound):
             if place == len(self._values):
                 self._values.append(block.column(place).to_pylist())

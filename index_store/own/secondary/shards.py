@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from index_store.own.secondary.sorted_table import SortedWriter
 from index_store.own.sketches.hashing import hash_of, hashes
 from index_store.own.stored_table import StoredTable
 
-__all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "shards_of", "write_shards"]
+__all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
 
 #: A shard has about so many entries, and so some hundred blocks.
 ENTRIES_PER_SHARD = 2_000_000
@@ -34,17 +35,18 @@ def shard_count(entries: int) -> int:
     return min(MOST_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
 
 
-def shards_of(pieces: pa.Array, n: int) -> npt.NDArray[np.int64]:
-    """``(rows,)``: the shards, 0 to n - 1, of keys that begin with these first columns (``keys.leading_of``).
+@overload
+def shard_of(pieces: bytes, n: int) -> int: ...
+@overload
+def shard_of(pieces: pa.Array, n: int) -> npt.NDArray[np.int64]: ...
+def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64] | int:
+    """The shard, 0 to n - 1, of keys that begin with this first column; of several ``(rows,)`` (``keys.leading_of``).
 
     All keys with one value in their first column are in one shard, which the value alone says on every machine.
     """
+    if isinstance(pieces, bytes):
+        return hash_of(pieces) % n
     return np.asarray(hashes(pieces) % np.uint64(n)).astype(np.int64)
-
-
-def shard_of(piece: bytes, n: int) -> int:
-    """The same of one."""
-    return hash_of(piece) % n
 
 
 def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
@@ -56,7 +58,7 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
     with ExitStack() as stack:
         writers: dict[int, SortedWriter] = {}
         for batch in together(batches, _AT_ONCE):
-            shards = shards_of(leading_of(batch.column("key")), n)
+            shards = shard_of(leading_of(batch.column("key")), n)
             for shard in np.unique(shards).tolist():
                 if shard not in writers:
                     writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))

@@ -16,7 +16,7 @@ from index_store.own.secondary.entries import ENTRIES, entry_batch
 from index_store.own.secondary.keys import encode, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.search import Search, disjoint, find_groups
-from index_store.own.secondary.shards import shard_count, shard_of, shards_of, write_shards
+from index_store.own.secondary.shards import shard_count, shard_of, write_shards
 from index_store.own.secondary.sorted_table import SortedWriter, write_sorted
 from index_store.own.sketches.values import plain_type
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of
@@ -161,7 +161,7 @@ def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, 
 def test_shards_do_not_depend_on_the_machine():
     pieces = pa.array([encode_value(city, STRING) for city in ("austin", "chennai", "los-angeles", "sfo", None)])
     assert [shard_of(piece.as_py(), 1000) for piece in pieces] == [62, 122, 0, 714, 158]
-    assert shards_of(pieces, 1000).tolist() == [62, 122, 0, 714, 158]
+    assert shard_of(pieces, 1000).tolist() == [62, 122, 0, 714, 158]
     assert [shard_count(entries) for entries in (0, 1, 2_000_000, 2_000_001, 10 ** 10)] == [1, 1, 1, 2, 256]
 
 
