@@ -74,6 +74,10 @@ class BloomFilter:
     def collect(self) -> _Collector:
         return _Collector(self.fpp, self.size)
 
+    def bits_of(self, distinct: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """``(n,)``: how many bits the filters of files with so many distinct values have."""
+        return np.array([8 * _size(count, self.fpp, self.size) for count in distinct.tolist()], np.int64)
+
     def tell(self, stored: Stored) -> Told:
         bits, counts = stored.columns["bits"], stored.columns["hashes"]
         known = bits.is_valid().to_numpy(zero_copy_only=False)
@@ -141,7 +145,7 @@ class _Collector:
         n = len(distinct)
         if not n:
             return {"bits": b"", "hashes": 0, "distinct": 0}
-        size = self._size or min(max(8, math.ceil(-n * math.log(self._fpp or 0.01) / math.log(2) ** 2 / 8)), _LARGEST)
+        size = _size(n, self._fpp, self._size)
         bits = 8 * size
         count = min(max(1, round(bits / n * math.log(2))), _MOST_HASHES)
         if (1 - math.exp(-count * n / bits)) ** count > 0.5:
@@ -152,6 +156,11 @@ class _Collector:
             for i in range(count):
                 content[(distinct + np.uint64(i) * steps) % np.uint64(bits)] = 1
         return {"bits": np.packbits(content, bitorder="little").tobytes(), "hashes": count, "distinct": n}
+
+
+def _size(n: int, fpp: float | None, size: int | None) -> int:
+    """Bytes of the filter of n distinct values."""
+    return size or min(max(8, math.ceil(-n * math.log(fpp or 0.01) / math.log(2) ** 2 / 8)), _LARGEST)
 
 
 def _distinct(some: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:

@@ -1,0 +1,49 @@
+"""The benefit of an index in the summaries of ``sargo index``: a line for each sketch, with its score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluator.errors import SargoError
+from index_store import Table
+from index_store.own.benefit import Benefit, benefits_of
+from index_store.own.folder import Folder
+from index_store.own.own_index import OwnIndex
+
+__all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
+
+#: More sketches than these are left to --json.
+MOST_ROWS = 12
+_COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
+
+
+def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
+    """The benefits of the index in a folder; none when they cannot be told: the summary does without."""
+    try:
+        return tuple(benefits_of(table, OwnIndex.open(folder)))
+    except SargoError:
+        return ()
+
+
+def benefit_rows(benefits: Sequence[Benefit]) -> list[tuple[str, str]]:
+    """For people: ``effective``, ``min_max of city: score at least 83, an equality leaves 2.4 of 14 files``."""
+    rows = [("effective", _text(one)) for one in benefits[:MOST_ROWS]]
+    if len(benefits) > MOST_ROWS:
+        rows.append(("", f"and {len(benefits) - MOST_ROWS} more (--json lists them all)"))
+    return rows
+
+
+def _text(one: Benefit) -> str:
+    found, name = one.effectiveness, one.entry.sketch.partition("(")[0]
+    asked = _COUNTS.get(name, "an equality")
+    drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
+    return (f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {found.left:.3g} of "
+            f"{found.slices} file{'' if found.slices == 1 else 's'}{drawn}")
+
+
+def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [{"on": one.entry.on, "sketch": one.entry.sketch, "score": round(one.effectiveness.score, 2),
+             "basis": one.effectiveness.basis or "exact", "left": round(one.effectiveness.left, 2),
+             "files": one.effectiveness.slices, "drawn": one.drawn} for one in benefits]
