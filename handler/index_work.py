@@ -10,8 +10,10 @@ from datetime import timedelta
 
 import pyarrow as pa
 
+from handler.index_benefit import benefits_at
 from handler.index_entries import IndexWorkError, definition_of
 from index_store import Table, TableError, open_table
+from index_store.own.benefit import Benefit
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.definition import Definition
 from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
@@ -30,7 +32,7 @@ DEFAULT_SKETCH = "min_max"
 class Report:
     """What was done with one index: what changed, or what was removed, or neither when nothing was to be done.
 
-    ``unread`` are files of which no statistics could be made, and why.
+    ``unread`` are files of which no statistics could be made, and why; ``benefits`` what its sketches are worth.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Report:
     change: Change | None = None
     removed: Removed | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
+    benefits: tuple[Benefit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class IndexWork:
             return Report(definition.name, folder.path)
         making = _Making(self._make_builder())
         change = create(folder, table, definition, making, self.progress)
-        return Report(definition.name, folder.path, change, None, making.failed)
+        return Report(definition.name, folder.path, change, None, making.failed, benefits_at(table, folder))
 
     def refresh(self, name: str = "", *, full: bool = False) -> list[Report]:
         """Bring an index up to date, or all of them."""
@@ -95,7 +98,8 @@ class IndexWork:
         for place in self._chosen(table, name):
             making = _Making(self._make_builder())
             change = refresh(place.folder, table, making, full=full, progress=self.progress)
-            found.append(Report(place.name, place.folder.path, change, None, making.failed))
+            found.append(Report(place.name, place.folder.path, change, None, making.failed,
+                                benefits_at(table, place.folder) if change.committed else ()))
         return found
 
     def optimize(self, name: str = "") -> list[Report]:
