@@ -4,8 +4,8 @@
 
 Here names are resolved, casts that keep or merely round the value are looked through, constants are brought into the
 column's own domain (C7), NOT / AND / OR are kept as they are (C1 needs no rewriting), and whatever cannot be decided
-becomes
-an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpression.columns`` says which statistics are needed.
+becomes an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpression.columns`` says which statistics are
+needed.
 
 The tree is compiled to a postfix program, so that 10,000 levels cost a loop and no recursion.
 """
@@ -26,9 +26,9 @@ from evaluator.bind_plain import bind_plain
 from evaluator.columns import array_dtype
 from evaluator.constant_tests import against_column, between_constants, constant_of, outward
 from evaluator.errors import UnsupportedError
-from evaluator.functions.base import common_digits, decimal_parts
+from evaluator.functions.base import common_digits
 from evaluator.functions.calendar import as_shown
-from evaluator.functions.conversions import keeps_value, vanishes
+from evaluator.functions.conversions import keeps_value
 from evaluator.implications import implied_by
 from evaluator.interval import Interval
 from evaluator.leaves import (
@@ -46,12 +46,21 @@ from evaluator.leaves import (
 )
 from evaluator.like import Form, parse_like
 from evaluator.literal import in_domain, is_integer_text, to_ordinals
+from evaluator.meeting_types import (
+    adds_midnight,
+    common_decimal,
+    has_one_form,
+    meets_in_38_digits,
+    only_rounds,
+    type_for_text,
+    without_lossless_casts,
+)
 from evaluator.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
 from evaluator.ranges import Members
 from evaluator.records import entity, record
 from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
-from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
+from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type
 
 __all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
 
@@ -167,7 +176,7 @@ class _Binder:
             case ex.In(operand=operand, members=members):
                 yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
             case ex.IsNull(operand=operand):
-                yield self._null_test(_without_lossless_casts(self._operand(operand))), None
+                yield self._null_test(without_lossless_casts(self._operand(operand))), None
             case ex.Like(operand=operand, pattern=pattern, escape=escape):
                 yield self._like(self._operand(operand), pattern, escape)
             case ex.Constant(value=value):
@@ -194,8 +203,8 @@ class _Binder:
         if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
             raise UnsupportedError("text <=> a constant of another type is not decided: it may be NULL in Hive")
         operand, interval = self._in_domain_of(left, right)
-        if _meets_in_38_digits(operand.type, right.type, self._semantics):
-            common, limit = _common_decimal(operand.type, right.type)
+        if meets_in_38_digits(operand.type, right.type, self._semantics):
+            common, limit = common_decimal(operand.type, right.type)
             if not -limit < interval.lo <= interval.hi < limit:
                 raise UnsupportedError(f"{operand.type} compared with a constant that {common} does not hold is not "
                                        "decided")
@@ -205,7 +214,7 @@ class _Binder:
             is_key = op in ("=", "<=>") and interval.is_point and not interval.null
             return comparison, _lookup_of_result(comparison, [interval.lo]) if is_key else None
         test = against_column(op, operand, to_ordinals(interval, operand.type))
-        is_key = op in ("=", "<=>") and interval.is_point and not interval.null and _has_one_form(operand.type)
+        is_key = op in ("=", "<=>") and interval.is_point and not interval.null and has_one_form(operand.type)
         is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
@@ -217,7 +226,7 @@ class _Binder:
             source = operand.arguments[0]
             if keeps_value(source.type, operand.type):
                 operand = source
-            elif _only_rounds(source.type, operand.type, self._semantics) or _adds_midnight(
+            elif only_rounds(source.type, operand.type, self._semantics) or adds_midnight(
                     source.type, operand.type, constant.type):
                 via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
                 operand = source
@@ -226,7 +235,7 @@ class _Binder:
         if isinstance(operand, BoundConstant):
             raise UnsupportedError("a comparison of constants is not decided")
         if operand.type.kind in (Kind.STRING, Kind.VARCHAR):
-            read_as = _type_for_text(constant.type, operand.type, self._semantics)
+            read_as = type_for_text(constant.type, operand.type, self._semantics)
             if read_as != operand.type:
                 operand = BoundFunction("cast", (operand,), read_as, self._semantics)
         interval = in_domain(constant.value, constant.type, operand.type, self._semantics, via)
@@ -235,7 +244,7 @@ class _Binder:
         return operand, interval
 
     def _between_columns(self, op: str, left: BoundOperand, right: BoundOperand) -> Test:
-        left, right = _without_lossless_casts(left), _without_lossless_casts(right)
+        left, right = without_lossless_casts(left), without_lossless_casts(right)
         kinds = (left.type.kind, right.type.kind)
         if Kind.CHAR in kinds or Kind.OTHER in kinds:
             raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
@@ -253,8 +262,8 @@ class _Binder:
             left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
         elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
             raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
-        elif all(kind.is_number for kind in kinds) and _meets_in_38_digits(left.type, right.type, self._semantics):
-            common, _ = _common_decimal(left.type, right.type)
+        elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):
+            common, _ = common_decimal(left.type, right.type)
             left, right = (_cast(side, common, self._semantics) for side in (left, right))
         if not (isinstance(left, BoundColumn) and isinstance(right, BoundColumn)
                 and ((left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL)
@@ -290,7 +299,7 @@ class _Binder:
         dtype = array_dtype(target.type) if isinstance(target, BoundColumn) else np.dtype(object)
         if dtype == np.int64:
             points = [p for p in points if -(1 << 63) <= p < 1 << 63]
-        has_key = isinstance(target, BoundColumn) and not wider and _has_one_form(target.type)
+        has_key = isinstance(target, BoundColumn) and not wider and has_one_form(target.type)
         lookup = Lookup(target.field, tuple(lookups)) if has_key and isinstance(target, BoundColumn) else None
         if isinstance(target, BoundColumn) and not has_null and not _may_hold_any(target.type, points, wider):
             yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
@@ -309,7 +318,7 @@ class _Binder:
         return NullTest(operand)
 
     def _like(self, operand: BoundOperand, pattern: str, escape: str) -> tuple[Test, Lookup | None]:
-        operand = _without_lossless_casts(operand)
+        operand = without_lossless_casts(operand)
         if isinstance(operand, BoundConstant) or not operand.type.kind.is_text:
             raise UnsupportedError(f"LIKE over {operand.type} is not decided")
         parsed = parse_like(pattern, escape)
@@ -361,45 +370,6 @@ def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]
     return True
 
 
-def _meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
-    """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
-    exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
-    return (semantics.decimals_meet_in_38_digits and exact and Kind.DECIMAL in (a.kind, b.kind)
-            and common_digits((a, b)) > 38)
-
-
-def _common_decimal(a: Type, b: Type) -> tuple[Type, int]:
-    """The decimal of 38 digits in which two types meet, and the power of ten that it does not hold any more."""
-    scale = max(decimal_parts(t)[1] for t in (a, b))
-    return decimal_type(38, scale), 10 ** (38 - scale)
-
-
-def _without_lossless_casts(operand: BoundOperand) -> BoundOperand:
-    while isinstance(operand, BoundFunction) and operand.function == "cast" and keeps_value(
-            operand.arguments[0].type, operand.type):
-        operand = operand.arguments[0]
-    return operand
-
-
-def _only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
-    """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
-    exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
-    return exact and target.kind.is_fractional
-
-
-def _type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
-    """The type in which a text is compared with a constant; other texts than those of ``from_text`` do not matter."""
-    if constant.kind.is_number:
-        return constant if constant.kind.is_integer and semantics.text_takes_column_type else DOUBLE
-    if constant.kind is Kind.DATE:
-        return constant
-    return TIMESTAMP if constant.kind is Kind.TIMESTAMP else text
-
-
-def _adds_midnight(source: Type, target: Type, constant: Type) -> bool:
-    return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
-
-
 def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
     """The values that a function of a column must yield, where equal values are the same value."""
     expression = expression_of(test)
@@ -410,13 +380,6 @@ def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> L
     return Lookup(column, tuple(values), expression[0])
 
 
-def _has_one_form(of: Type) -> bool:
-    """True when equal values are the same value, but for the two zeros, so that a key or a hash of it can be looked
-    up.
-    """
-    return of.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
-
-
 def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand:
     return operand if operand.type == to else BoundFunction("cast", (operand,), to, semantics)
 
@@ -424,4 +387,3 @@ def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand
 def _as_function(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
     """A column in value form: a cast to its own type."""
     return BoundFunction("cast", (operand,), operand.type, semantics) if isinstance(operand, BoundColumn) else operand
-
