@@ -20,13 +20,13 @@ from evaluator.evaluate import Source
 from evaluator.needs import Needs
 from handler.advisor import Advisor, Asked
 from handler.candidate_scores import score_of, values_of
-from handler.workload import Workload
+from handler.workload import LoggedFilter, Workload
 from index_store import TableError
 from index_store.own.definition import Entry
 from index_store.own.effectiveness import Effectiveness, of_statistics
 from index_store.own.sketches import parse_sketch
 
-__all__ = ["Advice", "Candidate", "Step", "advise"]
+__all__ = ["Advice", "Candidate", "Remaining", "Step", "advise"]
 
 #: A set of sketches grows while the next one leaves out this share of what is kept.
 WORTH, MOST_CHOSEN = 0.01, 6
@@ -70,11 +70,24 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Remaining:
+    """A filter of the workload: slices that it keeps ``now``, and ``after`` the chosen sketches; None: not seen.
+
+    Not seen are filters that keep nothing of the sample.
+    """
+
+    filter: LoggedFilter
+    now: int
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """What was found out. ``kept`` and ``slices`` are added up over all filters that were asked.
 
     sampled     of how many slices the files were read; ``complete``: of all
-    candidates  best first; ``chosen``: those that together are worth it
+    candidates  best first; ``chosen``: those that together are worth it; ``remaining``: what filters keep with them
+    names       of the indexes that the table has
     undecided   filters that no sketch can help, by the reason
     unbound     the same of filters that do not fit the table
     """
@@ -98,6 +111,13 @@ class Advice:
     chosen_seconds: float = 0.0
     undecided: Mapping[str, int] = field(default_factory=dict)
     unbound: Mapping[str, int] = field(default_factory=dict)
+    remaining: tuple[Remaining, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def unseen(self) -> int:
+        """How many distinct filters keep slices, but none of the sample."""
+        return sum(one.after is None for one in self.remaining)
 
     @property
     def complete(self) -> bool:
@@ -124,7 +144,7 @@ def advise(advisor: Advisor) -> Advice:
     by_workload = advisor.workload is not None
     gains = [_gain_of(advisor, one) for one in advisor.asked]
     measured = _measured(advisor, gains) if by_workload else _scored(advisor)
-    chosen = _chosen(advisor, gains, measured) if by_workload else ()
+    chosen, remaining = _chosen(advisor, gains, measured) if by_workload else ([], [])
     entries = [one.entry for one in chosen]
     undecided: dict[str, int] = {}
     for one in advisor.asked:
@@ -136,7 +156,7 @@ def advise(advisor: Advisor) -> Advice:
         sum(one.filter.count for one in advisor.asked),
         float(sum(one.filter.count * len(one.kept) for one in advisor.asked)), measured, tuple(chosen),
         sample.index_bytes(*entries) if entries else 0, sample.build_seconds(*entries) if entries else 0.0, undecided,
-        dict(advisor.unbound))
+        dict(advisor.unbound), tuple(remaining), advisor.names)
 
 
 # -- by the filters of a workload
@@ -193,8 +213,9 @@ def _existing_of(advisor: Advisor, gains: Sequence[_Gain], entry: Entry) -> str:
     return ", ".join(sorted(counts, key=lambda name: -counts[name]))
 
 
-def _chosen(advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candidate]) -> list[Step]:
-    """Sketches that together leave out most per byte, each counted beside those before it."""
+def _chosen(advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candidate]
+            ) -> tuple[list[Step], list[Remaining]]:
+    """Sketches that together leave out most per byte, each counted beside those before it; and what is kept then."""
     enough = WORTH * sum(gain.asked.filter.count * len(gain.asked.kept) for gain in gains)
     left = [one.entry for one in measured if one.skipped > 0]
     steps: list[Step] = []
@@ -222,7 +243,10 @@ def _chosen(advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candida
             if step.entry in gain.said:
                 sources = [*now[id(gain)][0], gain.said[step.entry]]
                 now[id(gain)] = sources, advisor.kept_of(gain.asked, sources)
-    return steps
+    remaining = [Remaining(gain.asked.filter, len(gain.asked.kept),
+                           float(now[id(gain)][1].sum()) * gain.scale if gain.scale or not len(gain.asked.kept)
+                           else None) for gain in gains]
+    return steps, remaining
 
 
 # -- by scores alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -22,20 +23,22 @@ from index_store.own.effectiveness import Effectiveness
 __all__ = ["advice_report", "commands_of", "show_advice"]
 
 #: More rows than these are counted, not listed; --json lists them all.
-MOST_CANDIDATES, MOST_FILTERS = 15, 20
+MOST_CANDIDATES, MOST_FILTERS, MOST_LEFT = 15, 20, 5
 
 
 def commands_of(advice: Advice) -> list[str]:
-    """What builds the chosen sketches: one command for all that share their columns' sketches."""
-    by_sketches: dict[tuple[str, ...], list[str]] = {}
+    """What builds the chosen sketches: one command for all columns that get the same ones."""
     of: dict[str, list[str]] = {}
     for step in advice.chosen:
         of.setdefault(step.entry.on, []).append(step.entry.sketch)
+    columns: dict[tuple[str, ...], list[str]] = {}
     for on, sketches in of.items():
-        by_sketches.setdefault(tuple(sketches), []).append(on)
-    return [" ".join(["sargo index create", shlex.quote(advice.table), *(f"--on {shlex.quote(on)}" for on in columns),
-                      *(f"--using {shlex.quote(one)}" for one in sketches)])
-            for sketches, columns in by_sketches.items()]
+        columns.setdefault(tuple(sketches), []).append(on)
+    free = (name for number in itertools.count(1) if (name := f"advised_{number}") not in advice.names)
+    return [" ".join(["sargo index create", shlex.quote(advice.table), *(f"--on {shlex.quote(on)}" for on in ons),
+                      *(f"--using {shlex.quote(one)}" for one in sketches),
+                      *([f"--name {next(free)}"] if advice.names else [])])
+            for sketches, ons in columns.items()]
 
 
 # -- JSON
@@ -50,7 +53,10 @@ def advice_report(advice: Advice, nothing: str, arranged: WhatIf | None) -> dict
                    "unread_files": dict(advice.failed)},
         "workload": None if advice.workload is None else {
             **_workload(advice.workload), "kept": round(advice.kept), "slices": advice.slices * advice.asked,
-            "undecided": dict(advice.undecided), "not_of_the_table": dict(advice.unbound)},
+            "undecided": dict(advice.undecided), "not_of_the_table": dict(advice.unbound),
+            "by_filter": [{"filter": one.filter.text, "count": one.filter.count, "line": one.filter.line,
+                           "kept": one.now, "kept_with_chosen": None if one.after is None else round(one.after, 2)}
+                          for one in advice.remaining]},
         "candidates": [_candidate(one, by_workload=advice.workload is not None) for one in advice.candidates],
         "chosen": {"entries": [{**_entry(one.entry), "skipped": round(one.skipped, 2), "bytes": one.size}
                                for one in advice.chosen],
@@ -151,6 +157,9 @@ def _show_head(advice: Advice, console: Console) -> None:
             lines.add_row("", Text(f"{workload.unread} lines are left out in all (--json names more)", style="magenta"))
         for why, count in list(advice.unbound.items())[:2]:
             lines.add_row("", Text(f"{count} do not fit the table: {why}", style="magenta"))
+        if advice.unseen:
+            said = f"{_count(advice.unseen, 'filter')} keep none of the files that were looked at"
+            lines.add_row("", Text(f"{said}: take more with --sample", style="magenta"))
         whole = advice.slices * advice.asked
         lines.add_row(Text("skipped now", style="dim"), Text.assemble(
             bar(round(whole - advice.kept), whole, "green"),
@@ -207,6 +216,19 @@ def _show_chosen(advice: Advice, console: Console) -> None:
         f"about {advice.chosen_seconds:.2g} s"))
     for command in commands_of(advice):
         console.print(Text(f"  {command}", style="green"), soft_wrap=True)
+    left = sorted((one for one in advice.remaining if one.after), key=lambda one: -one.filter.count * (one.after or 0))
+    if left:
+        console.print(Text("\nStill read most", style="bold"))
+        rows = Table.grid(padding=(0, 2))
+        for one in left[:MOST_LEFT]:
+            times = "" if one.filter.count == 1 else f", asked {one.filter.count} times"
+            rows.add_row("", Text(f"{one.after:.3g} of {one.now}{times}", style="yellow"),
+                         Text(_short(one.filter.text)))
+        console.print(rows)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
 
 
 def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
@@ -220,7 +242,7 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
             rows.add_column(name, justify="right", no_wrap=True)
         for one in sorted(found.filters, key=lambda one: one.count * (one.after - one.before))[:MOST_FILTERS]:
             style = "green" if one.after < one.before - 0.5 else "yellow" if one.after > one.before + 0.5 else ""
-            rows.add_row(Text(one.text if len(one.text) <= 200 else one.text[:199] + "…"), str(one.count), str(one.now),
+            rows.add_row(Text(_short(one.text)), str(one.count), str(one.now),
                          f"{one.before:.3g}", Text(f"{one.after:.3g}", style=style))
         console.print(rows)
         if len(found.filters) > MOST_FILTERS:

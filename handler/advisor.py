@@ -33,6 +33,7 @@ from index_store import IndexKind
 from index_store.kinds.record_keys import composite_key
 from index_store.own.definition import Entry
 from index_store.own.kind import OwnSketches
+from index_store.own.places import indexes_of
 from index_store.own.sample import chosen_slices, take_sample
 from index_store.own.sketches import parse_sketch
 from index_store.table_schema import META_COLUMNS
@@ -141,6 +142,13 @@ class Advisor:
                 if isinstance(node, Call | Cast) and any(isinstance(part, Column) for part in walk(node)):
                     seen.setdefault(node)
         yield from seen
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the table's own indexes."""
+        with suppress(SargoError):
+            return tuple(one.name for one in indexes_of(self.table))
+        return ()
 
     # -- the sample
 

@@ -30,7 +30,7 @@ from index_store.own.manifest import ids_of, places_of
 from index_store.own.own_index import FileRows
 from index_store.own.sketching import Plan
 from index_store.own.stored_table import stored_size
-from index_store.own.table_files import table_files, with_ids
+from index_store.own.table_files import partitions_of, table_files, with_ids
 
 if TYPE_CHECKING:
     from index_store.table import Table
@@ -59,9 +59,15 @@ class InMemory:
     def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
         """These columns of all rows."""
         names = [name for name in self.rows.column_names if name != FILE_ID and (columns is None or name in columns)]
-        place = np.full(int(ids_of(self.files).max(initial=-1)) + 1, -1, np.int64)
-        place[ids_of(self.files)] = np.arange(self.files.num_rows)
-        yield FileRows(place[ids_of(self.rows)], self.rows.select(names))
+        yield FileRows(places_of_ids(self.files, self.rows), self.rows.select(names))
+
+
+def places_of_ids(files: pa.Table, rows: pa.Table) -> npt.NDArray[np.int64]:
+    """``(r,)``: which of the files each row is of, by id."""
+    place = np.full(int(ids_of(files).max(initial=-1)) + 1, -1, np.int64)
+    place[ids_of(files)] = np.arange(files.num_rows)
+    found: npt.NDArray[np.int64] = place[ids_of(rows)]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +77,8 @@ class Sample:
     places     ``(k,)``: the chosen ones among the table's slices, ascending
     slices     the chosen ones
     files      their files (the schema ``builder.FILES``), ``rows`` what is stored of them, by id
-    all_files  how many files the table has, and ``all_bytes``; ``manifest_bytes`` of an index that lists them
+    all_files  how many files the table has, and ``all_bytes`` and ``partitions``; ``manifest_bytes`` of an index that
+               lists them
     failed     files that cannot be read, and why
     """
 
@@ -84,6 +91,7 @@ class Sample:
     rows: pa.Table
     all_files: int
     all_bytes: int
+    partitions: int
     manifest_bytes: int
     seconds: float
     failed: Mapping[str, str] = field(default_factory=dict)
@@ -99,17 +107,27 @@ class Sample:
         return OwnSketches(self.table, self.slices, [index])
 
     def index_bytes(self, *entries: Entry) -> int:
-        """How many bytes an index of the whole table would have: statistics as they are stored, and the list of files.
-        """
+        """Bytes of an index of the whole table: statistics, what is said of partitions, the list of files."""
         if not self.rows.num_rows:
             return self.manifest_bytes
-        names = self._plan(entries).schema.names
-        rows = self.rows.select(names)
+        plan = self._plan(entries)
+        rows = self.rows.select(plan.schema.names)
         whole, count = stored_size(rows), rows.num_rows
         half = rows.slice(0, count // 2)
         each = (whole - stored_size(half)) / (count - half.num_rows)
         size: int = round(whole + each * (self.all_files - count))
-        return self.manifest_bytes + size
+        return self.manifest_bytes + size + self._aggregate_bytes(rows, plan)
+
+    def _aggregate_bytes(self, rows: pa.Table, plan: Plan) -> int:
+        """Of what is said of whole partitions, in proportion to their number."""
+        places = places_of_ids(self.files, rows)
+        of = partitions_of(self.files["path"].take(pa.array(places)))
+        found = LocalBuilder(self.table.storage, plan).aggregate(rows.drop_columns([FILE_ID]).append_column(
+            "partition", of))
+        if found is None or not found.num_rows:
+            return 0
+        more = max(1.0, self.partitions / max(len(pc.unique(of)), 1))
+        return round(stored_size(found) * more)
 
     def build_seconds(self, *entries: Entry) -> float:
         """How long the whole table would take in threads of this process: measured on some files of the sample.
@@ -165,7 +183,8 @@ def take_sample(table: Table, slices: FileSlices, places: npt.NDArray[np.int64],
         rows = pa.Table.from_batches(builder.build(NewFiles(files)), plan.schema)
         failed = builder.failed
     return Sample(table, tuple(entries), dict(options), places, some, files, rows, everything.num_rows,
-                  int(np.sum(everything.column("size").to_numpy())), _manifest_bytes(everything),
+                  int(np.sum(everything.column("size").to_numpy())),
+                  len(pc.unique(partitions_of(everything["path"]))), _manifest_bytes(everything),
                   time.perf_counter() - began, failed)
 
 

@@ -135,8 +135,15 @@ def test_the_commands_that_it_proposes_do_what_it_says(plain, tmp_path):
     skipped = sum(one["skipped"] for one in found["chosen"]["entries"])
     assert skipped > 100
     assert found["workload"]["kept"] - skipped == kept[0] * 2 + kept[1]
+    assert [(one["filter"], one["count"], one["kept_with_chosen"]) for one in found["workload"]["by_filter"]] == [
+        ("id = 77", 2, kept[0]), ("key = 'k000123'", 1, kept[1])]
     again = document("advise", folder, "--workload", "-", given=given)
     assert all(one["skipped"] < 3 for one in again["candidates"])
+    for command in document("advise", folder, "--workload", "-", given="mixed = 500001")["chosen"]["commands"]:
+        assert "--name advised_1" in command                  # other names may be taken
+        run(*shlex.split(command)[1:])
+    [command] = document("advise", folder, "--workload", "-", given="group = 'g03'")["chosen"]["commands"]
+    assert "--name advised_2" in command
     done = {(one["on"], one["existing"]) for one in again["candidates"] if one["existing"]}
     assert ("id", "own_index") in done
 
@@ -158,6 +165,17 @@ def test_a_sample_is_carried_over_to_the_table(plain):
             assert one.score.score == pytest.approx(true.score.score, abs=8)
             assert one.score.slices == 40
     assert compared >= 5
+
+
+def test_filters_of_a_table_with_an_index_may_keep_nothing_of_the_sample(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "copy")
+    run("index", "create", folder, "--on", "id")
+    lines = [f"id = {number}" for number in range(0, 4000, 100)]
+    found = advise(advisor_of(folder, lines, 5))
+    assert found.unseen == 35                                 # each of 40 filters keeps one file, 5 were read
+    assert found.kept == 40
+    assert "35 filters keep none of the files" in run("advise", folder, "--workload", "-", "--sample", 5,
+                                                      given="\n".join(lines))
 
 
 def test_without_filters_columns_are_ranked_by_how_well_they_tell_files_apart(plain):
