@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["merges_to_stored_values"]
+__all__ = ["merges_to_stored_values", "merges_whole_records"]
 
 _MODEL = "org.apache.hudi.common.model"
 _PICKING_MODES = frozenset({"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"})
@@ -22,6 +22,10 @@ _PICKING_PAYLOADS = frozenset({
     f"{_MODEL}.AWSDmsAvroPayload", "org.apache.hudi.payload.AWSDmsAvroPayload",          # the latest, or a deletion
     f"{_MODEL}.debezium.MySqlDebeziumAvroPayload",            # by binlog position
     f"{_MODEL}.debezium.PostgresDebeziumAvroPayload"})        # by log sequence number; the old value for a toasted one
+#: Of these the ones that take some columns of one version, and others of another.
+_MIXING_PAYLOADS = frozenset({
+    f"{_MODEL}.PartialUpdateAvroPayload", f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+    f"{_MODEL}.debezium.PostgresDebeziumAvroPayload"})
 _PARTIAL_UPDATES = frozenset({"IGNORE_DEFAULTS", "FILL_UNAVAILABLE"})  # the old value for a default, for a marker
 _EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
@@ -48,3 +52,11 @@ def merges_to_stored_values(properties: Mapping[str, str]) -> bool:
     if mode:                                                  # CUSTOM: safe only as another way to say "by payload"
         return strategy == _BY_PAYLOAD and bool(payloads)
     return True                                               # version 6: by payload, the default one picks the latest
+
+
+def merges_whole_records(properties: Mapping[str, str]) -> bool:
+    """Whether all values of a merged row are those of one version of it; partial updates in log files set aside."""
+    payloads = {properties.get(key, "") for key in ("hoodie.compaction.payload.class",
+                                                    "hoodie.table.legacy.payload.class")}
+    return merges_to_stored_values(properties) and not payloads & _MIXING_PAYLOADS and not properties.get(
+        "hoodie.table.partial.update.mode")

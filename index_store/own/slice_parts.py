@@ -31,7 +31,7 @@ from index_store.kinds.slice_union import SliceFiles, unite
 from index_store.own.sketches.base import FileBounds
 from index_store.own.told import Piece, fill_of, is_ancient
 
-__all__ = ["KnownColumn"]
+__all__ = ["KnownColumn", "ordinal_of"]
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
@@ -56,7 +56,7 @@ class KnownColumn:
 
         None when there is no filter, or a reader may make one of the values of another one.
         """
-        asked = [value for one in values if (value := _ordinal(one, self.column)) is not None]
+        asked = [value for one in values if (value := ordinal_of(one, self.column)) is not None]
         if not any(piece.holds for _, piece in self.pieces) or any(is_ancient(one, self.column.type) for one in asked):
             return None
         in_file = np.ones(len(files.paths), np.bool_)
@@ -77,7 +77,7 @@ class KnownColumn:
         return int(_usable(files, np.concatenate(places), custom_merge=custom_merge).sum())
 
 
-def _ordinal(value: object, column: Field) -> object:
+def ordinal_of(value: object, column: Field) -> object:
     """A value of a look-up in the form of arrays; None for one that no column of the type holds."""
     kind = column.type.kind
     if kind.is_text or kind is Kind.BINARY:

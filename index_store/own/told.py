@@ -33,7 +33,7 @@ from index_store.own.sketches.base import FileBounds, FileParts, Sketch, Stored
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.own.sketching import ROWS, Target, nulls_field, sketch_field, type_field
 
-__all__ = ["Piece", "fill_of", "is_ancient", "pieces_of"]
+__all__ = ["Piece", "fill_of", "fit_of", "is_ancient", "pieces_of"]
 
 Mask = npt.NDArray[np.bool_]
 #: Microseconds and days by which a rebased value may come near the cutoff.
@@ -96,7 +96,7 @@ def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _known(rows: npt.NDArray[np.int64], columns: pa.Table, of: FileType, sketches: Sequence[Sketch], on: str,
            column: Field, unit: str, nulls: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Piece:
-    fit = _fit(of, column.type, unit)
+    fit = fit_of(of, column.type, unit)
     if isinstance(fit, Trust):
         return Piece(rows, fit, nulls, counts)
     told = []
@@ -129,7 +129,7 @@ def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]
     return found
 
 
-def _fit(of: FileType, wanted: Type, unit: str) -> bool | Trust:
+def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:
     """Whether look-ups hold too; or why nothing does."""
     kinds = of.type.kind, wanted.kind
     if kinds[0] is kinds[1] and kinds[0].is_timestamp:

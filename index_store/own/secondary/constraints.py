@@ -1,0 +1,190 @@
+"""From a filter to ranges of secondary keys: where the keys are of the rows for which the whole filter can be TRUE.
+
+    a filter is TRUE only where every leaf is that its ANDs join at the top; of these, by column of the key
+
+    leaf                       where the column's piece of the key is (``keys``)
+    -------------------------  -------------------------------------------------------
+    city = 'sfo', IN, <=>      the pieces of the values
+    city IS NULL               the piece of NULL
+    ts < 7, ts >= 3            a range; several leaves: what all of their ranges share
+    city LIKE 'sf%'            a range
+    anything else              anywhere
+
+    key (city, rider, ts)      city IN ('a', 'b') AND rider = 'x' AND ts > 3  ->  (a x 3.., b x 3..): two ranges
+                               city > 'a' AND rider = 'x'                     ->  (a..): the rest is left out
+
+Values that a reader may make of another one (ancient days and moments) constrain nothing. Ends of ranges of fractional
+numbers are in them, for engines differ over the two zeros, and so is NaN (``keys.ranges_of``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+
+from evaluator.bind import BoundExpression
+from evaluator.leaves import BoundLeaf, Comparison, NullTest, Prefix
+from evaluator.operands import BoundColumn, BoundConstant
+from evaluator.schema import Field
+from evaluator.types import Kind, Type
+from index_store.own.secondary.keys import Range, after, encode_null, encode_value, key_range, prefix_range, ranges_of
+from index_store.own.sketches.values import plain_type
+from index_store.own.slice_parts import ordinal_of
+from index_store.own.told import is_ancient
+
+__all__ = ["KeyRanges", "pieces_of_values", "ranges_of_filter", "required_leaves"]
+
+#: So many combinations of values are looked for one by one; what would make more of them is left out.
+MOST_POINTS = 1000
+_LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRanges:
+    """Ranges of keys, the leaves that they follow from, and how many columns of the key have a part in it.
+
+    leading    the pieces of the first column, where it is one of some values; None: a range of it
+    narrower   whether they say more than each leaf says by itself
+    """
+
+    ranges: tuple[Range, ...]
+    leaves: tuple[int, ...]
+    columns: int
+    leading: tuple[bytes, ...] | None
+    narrower: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Where one column's piece is: ranges in order; ``points``: each of them is one piece."""
+
+    ranges: tuple[Range, ...]
+    points: bool
+    leaves: tuple[int, ...]
+
+
+def required_leaves(bound: BoundExpression) -> tuple[int, ...]:
+    """The numbers of the leaves that are TRUE wherever the filter is: those joined by AND alone."""
+    stack: list[tuple[int, ...]] = []
+    for step in bound.program:
+        if step.operation == "leaf":
+            stack.append((step.operand,))
+            continue
+        parts = stack[len(stack) - step.operand:]
+        del stack[len(stack) - step.operand:]
+        conjunction = step.operation == "and" or (step.operation == "or" and len(parts) == 1)
+        stack.append(tuple(leaf for part in parts for leaf in part) if conjunction else ())
+    return stack[0] if stack else ()
+
+
+def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRanges | None:
+    """Where the keys of these columns are, of rows for which the filter is TRUE; None: anywhere."""
+    required = [(number, bound.leaves[number]) for number in required_leaves(bound)]
+    below: tuple[bytes, ...] = (b"",)
+    leaves: tuple[int, ...] = ()
+    found: KeyRanges | None = None
+    for place, column in enumerate(columns):
+        pieces = _pieces_of_column(required, column)
+        if pieces is None or len(below) * len(pieces.ranges) > MOST_POINTS:
+            break
+        leaves = tuple(sorted({*leaves, *pieces.leaves}))
+        ranges = tuple((start + lo, after(start) if hi is None else start + hi)
+                       for start in below for lo, hi in pieces.ranges)
+        firsts = tuple(lo for lo, _ in pieces.ranges) if pieces.points else None
+        found = KeyRanges(ranges, leaves, place + 1, firsts if found is None else found.leading,
+                          len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]))
+        if not pieces.points:
+            break
+        below = tuple(lo for lo, _ in ranges)
+    return found
+
+
+def _says_it_all(leaf: BoundLeaf) -> bool:
+    """Whether look-ups and bounds of a slice decide the leaf as well."""
+    return leaf.lookup is not None or isinstance(leaf.test, NullTest) or (
+        isinstance(leaf.test, Comparison) and leaf.test.op in ("<", "<=", ">", ">="))
+
+
+def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) -> _Pieces | None:
+    found: _Pieces | None = None
+    for number, leaf in required:
+        try:
+            one = _pieces_of_leaf(number, leaf, column)
+        except (ValueError, TypeError, OverflowError):        # a constant that is none of the column's type
+            continue
+        if one is not None:
+            found = one if found is None else _Pieces(_shared(found.ranges, one.ranges), found.points or one.points,
+                                                      (*found.leaves, *one.leaves))
+    return found
+
+
+def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | None:
+    test = leaf.test
+    if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column.name == column.name:
+        pieces = pieces_of_values(leaf.lookup.values, column)
+        return None if pieces is None else _Pieces(tuple(key_range(one) for one in pieces), True, (number,))
+    match test:
+        case NullTest(operand=BoundColumn() as operand) if operand.field.name == column.name:
+            return _Pieces((key_range(encode_null()),), True, (number,))
+        case Prefix(operand=BoundColumn() as operand, prefix=prefix) if (
+                operand.field.name == column.name and _is_plain(operand) and isinstance(prefix.value, str)):
+            return _Pieces((prefix_range(prefix.value),), False, (number,)) if prefix.value else None
+        case Comparison(op=op, left=BoundColumn() as operand, right=BoundConstant() as constant) if (
+                operand.field.name == column.name and _is_plain(operand) and not constant.interval.null
+                and constant.interval.value and op != "!="):
+            lo = constant.interval.lo if op not in ("<", "<=") else None
+            hi = constant.interval.hi if op not in (">", ">=") else None
+            ranges = _range(column.type, lo, hi, inclusive=op not in ("<", ">"))
+            return None if ranges is None else _Pieces(ranges, False, (number,))
+        case _:
+            return None
+
+
+def _is_plain(operand: BoundColumn) -> bool:
+    """Whether the filter sees the column as the files have it: CHAR is compared without its padding (P15)."""
+    same = operand.type == operand.field.type or all(one.kind in (Kind.STRING, Kind.VARCHAR)
+                                                     for one in (operand.type, operand.field.type))
+    return same and operand.type.kind is not Kind.CHAR
+
+
+def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] | None:
+    """The pieces between two values in the form of arrays; None: no end on this side, or a range that says nothing."""
+    if isinstance(lo, Fraction) or isinstance(hi, Fraction):
+        inclusive = True
+        lo, hi = lo if lo is None else math.floor(lo), hi if hi is None else math.ceil(hi)
+    if lo is not None and is_ancient(lo, of):
+        lo = None                                             # what is read as greater may be stored as less
+    if hi is not None and is_ancient(hi, of):
+        return None
+    if pa.types.is_integer(plain_type(of)):
+        lo, hi = (end if end is None or _LEAST <= end <= _GREATEST else None for end in (lo, hi))
+    if lo is None and hi is None:
+        return None
+    inclusive = inclusive or of.kind.is_fractional
+    return ranges_of(of, lo, hi, lo_inclusive=inclusive, hi_inclusive=inclusive)
+
+
+def pieces_of_values(values: Iterable[object], column: Field) -> tuple[bytes, ...] | None:
+    """The pieces of the values of a look-up that the column can hold, in order; None when readers may make one of them
+    of another value.
+    """
+    asked = [value for one in values if (value := ordinal_of(one, column)) is not None]
+    if any(is_ancient(one, column.type) for one in asked):
+        return None
+    return tuple(sorted({encode_value(one, column.type) for one in asked}))
+
+
+def _shared(some: Sequence[Range], others: Sequence[Range]) -> tuple[Range, ...]:
+    """What is in a range of both: each are in order and do not overlap."""
+    found: list[Range] = []
+    for lo, hi in some:
+        for low, high in others:
+            start, end = max(lo, low), hi if high is None else high if hi is None else min(hi, high)
+            if end is None or start < end:
+                found.append((start, end))
+    return tuple(found)
