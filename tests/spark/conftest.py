@@ -29,6 +29,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
                .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
                .config("spark.sql.shuffle.partitions", "2")
                .config("spark.sql.session.timeZone", "UTC")
+               .config("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED")  # as it is from Spark 4.0 on
                .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
                .getOrCreate())
     session.sparkContext.setLogLevel("ERROR")
