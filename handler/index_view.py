@@ -6,14 +6,20 @@ import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from evaluator.value_texts import ordinal_text
 from handler.index_work import Report, Staleness
 from handler.listing_view import size_text
+from index_store.errors import TableError
+from index_store.own.aggregates import united
 from index_store.own.definition import Entry
+from index_store.own.own_index import OwnIndex
 from index_store.own.places import Place
+from index_store.own.sketches.values import FileType, decoded
 
 __all__ = ["place_report", "report_of", "show_place", "show_places", "show_reports"]
 
@@ -81,8 +87,32 @@ def place_report(place: Place, behind: Staleness | None = None) -> dict[str, Any
         files=version.files, tombstones=version.tombstones, statistics_files=len(version.statistics),
         bytes=version.size, faults=list(place.index.faults))
     if behind is not None:
-        document.update(unknown_files=behind.unknown, gone_files=behind.gone)
+        document.update(unknown_files=behind.unknown, gone_files=behind.gone, partitions=None)
+        try:
+            document["partitions"] = _partitions(place.index)
+        except TableError as error:
+            document["faults"].append(str(error))
     return document
+
+
+def _partitions(index: OwnIndex) -> list[dict[str, Any]] | None:
+    """What an index of sketches knows of whole partitions, by partition and column; None when not of every file.
+
+    Raises TableError when it cannot be read.
+    """
+    if not index.is_aggregated:
+        return None
+    rows = united(index.partition_aggregates()).to_pylist()
+    return [{"partition": row["partition"], "on": row["on"], "files": row["files"], "rows": row["rows"],
+             "nulls": row["nulls"], "type": row["type"], "lo": _bound_text(row["lo"], row["type"]),
+             "hi": _bound_text(row["hi"], row["type"])} for row in rows]
+
+
+def _bound_text(stored: bytes | None, of: str | None) -> str | None:
+    if stored is None or of is None:
+        return None
+    kind = FileType(of).type
+    return ordinal_text(decoded(pa.array([stored], pa.large_binary()), kind)[0], kind)
 
 
 def show_places(places: Sequence[Place], table: str, console: Console) -> None:

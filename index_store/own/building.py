@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from index_store.errors import StatsError
+from index_store.own.aggregates import AGGREGATES, united
 from index_store.own.builder import FILE_ID, FILES, Aggregating, Builder, NewFiles, Progress
 from index_store.own.folder import Folder, new_token
 from index_store.own.manifest import Known, ids_of, places_of
@@ -84,8 +85,9 @@ def merge(folder: Folder, known: Known, files: pa.Table, instant: str | None, pr
                     done += group.num_rows
                     if progress is not None:
                         progress("rows", done, rows)
-            for aggregate in one.aggregates:
-                parts.add_aggregate(read_table(folder, aggregate))
+            if all(other.aggregates for other in known.builds):     # otherwise they would not speak of all files
+                for aggregate in one.aggregates:
+                    parts.add_aggregate(read_table(folder, aggregate))
     return Built(Known(own, parts.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
 
 
@@ -157,7 +159,7 @@ class _Parts:
             file = f"partitions/{self.instant or 0}-{self.token}-{number}.parquet"
             writer = self.stack.enter_context(TableWriter(self.folder, file, schema))
             self.writers_of_aggregates.append(writer)
-            for one in tables:
+            for one in [united(tables)] if schema == AGGREGATES else tables:
                 writer.write(one)
 
     def build(self, span: int) -> tuple[Build, ...]:

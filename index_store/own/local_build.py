@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from index_store.errors import TableError
+from index_store.own.aggregates import aggregate
 from index_store.own.builder import IndexedFile
 from index_store.own.definition import Definition
 from index_store.own.sketching import FILE_ID, Plan, sketch_file
@@ -53,10 +54,9 @@ class LocalBuilder:
         if rows:
             yield pa.RecordBatch.from_pylist(rows, self._plan.schema)
 
-    def aggregate(self, rows: pa.Table) -> pa.Table | None:
-        """Nothing is said of partitions as a whole."""
-        del rows
-        return None
+    def aggregate(self, rows: pa.Table) -> pa.Table:
+        """What the files' rows say of their partitions."""
+        return aggregate(rows, self._plan)
 
     def _rows(self, files: Sequence[IndexedFile]) -> Iterator[dict[str, Any]]:
         waiting: deque[tuple[IndexedFile, Future[dict[str, Any]]]] = deque()

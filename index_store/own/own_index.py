@@ -134,9 +134,15 @@ class OwnIndex:
                         yield FileRows(rows[live], found if live.all() else found.filter(pa.array(live)))
 
     def partition_aggregates(self) -> list[pa.Table]:
-        """What the builder said of whole partitions, if it did; a partition may occur in several rows.
+        """What the builder said of whole partitions, if it did.
 
-        A row holds for every file that the index knows in the partition and was built together; rows of files that are
-        gone may have widened it.
+        A row holds for every file that the index knows in the partition and was built together, so a partition may be
+        in several tables (``aggregates.united`` makes one of them). Files that are gone may have widened it. Not every
+        build need have some: an index that was begun before there were any says nothing of its older files.
         """
         return [read_table(self.folder, one) for build in self.version.builds for one in build.aggregates]
+
+    @property
+    def is_aggregated(self) -> bool:
+        """Whether ``partition_aggregates`` speaks of every file that the version knows."""
+        return all(build.aggregates for build in self.version.builds)

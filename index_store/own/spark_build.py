@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from index_store.own.aggregates import aggregate
 from index_store.own.builder import FILES, IndexedFile, NewFiles
 from index_store.own.definition import Definition
 from index_store.own.local_build import LocalBuilder
@@ -58,10 +59,9 @@ class SparkBuilder:
         for start in range(0, len(listed), FILES_PER_JOB):
             yield from self._job(listed.table.slice(start, FILES_PER_JOB))
 
-    def aggregate(self, rows: pa.Table) -> pa.Table | None:
-        """Nothing is said of partitions as a whole."""
-        del rows
-        return None
+    def aggregate(self, rows: pa.Table) -> pa.Table:
+        """What the files' rows say of their partitions."""
+        return aggregate(rows, self._plan)
 
     def _job(self, files: pa.Table) -> Iterator[pa.RecordBatch]:
         from pyspark.sql.pandas.types import from_arrow_schema

@@ -50,6 +50,18 @@ def test_an_index_from_its_making_to_its_end(table, tmp_path):
         ("s", "bloom_filter(fpp=0.02)"), ("s", "min_max"), ("i", "bloom_filter(fpp=0.02)"), ("i", "min_max")]
     assert shown["unknown_files"] > 0
     assert "not known yet, which are read" in run("index", "show", table)
+    of_i = {one["partition"]: one for one in shown["partitions"] if one["on"] == "i"}
+    assert sum(one["files"] for one in of_i.values()) == first
+    assert {(one["type"], int(one["lo"]) < int(one["hi"]), one["rows"] > one["nulls"]) for one in of_i.values()} == {
+        ("int", True, True)}
+    assert of_i.keys() == set(open_table(table).partitions())
+    [kept] = (table / ".sargo" / "mine" / "partitions").iterdir()
+    bytes_of_it = kept.read_bytes()
+    kept.write_bytes(bytes_of_it[:-1])
+    damaged = document("index", "show", table, "mine")
+    assert damaged["partitions"] is None
+    assert "partitions/" in damaged["faults"][-1]
+    kept.write_bytes(bytes_of_it)
     [refreshed] = document("index", "refresh", table)["indexes"]
     assert (refreshed["version"], refreshed["built"], refreshed["gone"]) == (
         2, shown["unknown_files"], shown["gone_files"])
