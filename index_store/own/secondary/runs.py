@@ -34,9 +34,10 @@ __all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries", "together"]
 
 #: So many runs are merged at once.
 FAN_IN = 64
-#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece; merging
-#: takes the blocks and their keys as Python has them, what is taken of them, and that sorted.
-_COPIES = 6
+#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece.
+_COPIES = 4
+#: Merging takes the blocks, their keys as Python has them, what is taken of them, and that sorted.
+_COPIES_OF_BLOCKS = 6
 #: An array of bytes has offsets of 32 bits.
 _MOST_BYTES = 1 << 30
 
@@ -62,7 +63,7 @@ class EntrySorter:
         self._order: Order = order
         self._names = schema_of(order).names
         self._piece = min(_MOST_BYTES, max(1, budget // _COPIES))
-        self._block = max(1, budget // (_COPIES * fan_in))
+        self._block = max(1, budget // (_COPIES_OF_BLOCKS * fan_in))
         self._fan_in = fan_in
         self._parent = directory
         self._stack = ExitStack()

@@ -4,7 +4,8 @@
                    as the key's entries fill
     a range        likewise; of the blocks in its middle no key is looked at
 
-The generations of a shard are merged: what a newer one says of an entry, also that it is gone, holds.
+The generations of a shard are merged: what a newer one says of an entry, also that it is gone, holds. Where nothing of
+what is found is a tombstone, nothing takes anything away: then records are not looked at.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ __all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
 
 Groups = npt.NDArray[np.int32]
 _MOST_ARRAYS = 256
+#: So many blocks are looked through for tombstones before they are merged.
+_FEW_BLOCKS = 64
 
 
 def find_groups(folder: Folder, generations: Sequence[StoredTable | None], wanted: Iterable[bytes | Range]) -> Groups:
@@ -55,19 +58,27 @@ class Search:
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
         """As ``find_groups``."""
         ranges = _ranges(wanted)
-        stretches = [(table, some) for table in self._tables if (some := list(_stretches(table, ranges)))]
-        self.blocks_read += sum(len(one.blocks) for _, some in stretches for one in some)
-        if len(stretches) == 1:
-            batches = _live_groups(*stretches[0])
-        else:
-            merged = merge_runs([_entries(*one) for one in stretches], order="key", drop_deleted=True)
-            batches = (batch.column("group").to_numpy() for batch in merged)
-        found = [np.zeros(0, np.int32)]
-        for groups in batches:
-            found.append(groups)
-            if len(found) > _MOST_ARRAYS:
-                found = [np.unique(np.concatenate(found))]
-        return np.unique(np.concatenate(found))
+        chosen = [(table, some) for table in self._tables if (some := list(_stretches(table, ranges)))]
+        size = sum(len(one.blocks) for _, some in chosen for one in some)
+        self.blocks_read += size
+        if len(chosen) < 2 or not any(_deleted(*one) for one in chosen):
+            return _distinct(groups for one in chosen for groups in _live_groups(*one))
+        if size <= _FEW_BLOCKS:
+            batches = [batch for one in chosen for batch in _entries(*one, ["key", "group", "deleted"])]
+            if not any(batch.column("deleted").true_count for batch in batches):
+                return _distinct(batch.column("group").to_numpy() for batch in batches)
+            self.blocks_read += size
+        merged = merge_runs([_entries(*one) for one in chosen], order="key", drop_deleted=True)
+        return _distinct(batch.column("group").to_numpy() for batch in merged)
+
+
+def _distinct(found: Iterable[Groups]) -> Groups:
+    held = [np.zeros(0, np.int32)]
+    for groups in found:
+        held.append(groups)
+        if len(held) > _MOST_ARRAYS:
+            held = [np.unique(np.concatenate(held))]
+    return np.unique(np.concatenate(held))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,11 @@ def _stretch(blocks: Sequence[tuple[int, Sequence[Range] | None]]) -> _Stretch:
     return _Stretch(range(blocks[0][0], blocks[-1][0] + 1), ranges or None)
 
 
+def _deleted(table: SortedTable, stretches: Sequence[_Stretch]) -> int:
+    """How many tombstones there are in the blocks."""
+    return sum(table.deleted[block] for one in stretches for block in one.blocks)
+
+
 def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[Groups]:
     """The groups of entries of a table that stands alone: nothing is in it twice."""
     for stretch in stretches:
@@ -111,9 +127,10 @@ def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[
             yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
-def _entries(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[pa.RecordBatch]:
+def _entries(table: SortedTable, stretches: Sequence[_Stretch], columns: Sequence[str] | None = None
+             ) -> Iterator[pa.RecordBatch]:
     for stretch in stretches:
-        yield from _chosen(table, stretch, None)
+        yield from _chosen(table, stretch, columns)
 
 
 def _chosen(table: SortedTable, stretch: _Stretch, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:

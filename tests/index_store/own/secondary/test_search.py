@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evaluator.types import BIGINT, INT, STRING
 from index_store.own.folder import Folder
+from index_store.own.secondary import search
 from index_store.own.secondary.entries import ENTRIES, entry_batch
 from index_store.own.secondary.keys import encode, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.secondary.runs import sort_entries
@@ -32,8 +33,8 @@ def entry(row) -> tuple[bytes, bytes, int, bool]:
 
 @settings(deadline=None)
 @given(st.lists(st.lists(ENTRY, max_size=30), min_size=1, max_size=4), st.integers(1, 5), st.lists(VALUE, max_size=4),
-       st.lists(ASKED, max_size=2))
-def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, points, asked):
+       st.lists(ASKED, max_size=2), st.sampled_from([0, 64]))
+def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, points, asked, few):
     folder = Folder.at(tmp_path_factory.mktemp("search"))
     tables = []
     for number, generation in enumerate(generations):
@@ -47,7 +48,9 @@ def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, po
     wanted = [*(encode_value(value, INT) for value in points), *ranges]
     expected = {group for key, _, group, _ in live
                 if key in wanted or any(lo <= key and (hi is None or key < hi) for lo, hi in ranges)}
-    found = find_groups(folder, tables, wanted)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(search, "_FEW_BLOCKS", few)
+        found = find_groups(folder, tables, wanted)
     assert found.dtype == np.int32
     assert found.tolist() == sorted(expected)
 
@@ -93,32 +96,32 @@ def large(tmp_path_factory) -> tuple[Folder, list]:
     pytest.param(-1, [], 0, id="before all"), pytest.param(10 ** 9, [], 0, id="after all")])
 def test_one_key_among_many_blocks_reads_at_most_two_of_each_generation(large, number, groups, blocks):
     folder, tables = large
-    search = Search(folder, tables)
-    assert search.groups([encode_value(number, BIGINT)]).tolist() == groups
-    assert blocks <= search.blocks_read <= blocks + len(tables)
+    searched = Search(folder, tables)
+    assert searched.groups([encode_value(number, BIGINT)]).tolist() == groups
+    assert blocks <= searched.blocks_read <= blocks + len(tables)
 
 
 def test_every_key_of_the_base_reads_at_most_two_blocks(large):
     folder, tables = large
-    search = Search(folder, tables[:1])
+    searched = Search(folder, tables[:1])
     for number in range(0, 2 * BLOCK * BLOCKS, 302):
-        before = search.blocks_read
-        search.groups([encode_value(number, BIGINT)])
-        assert search.blocks_read - before <= 2 or number == 5000
+        before = searched.blocks_read
+        searched.groups([encode_value(number, BIGINT)])
+        assert searched.blocks_read - before <= 2 or number == 5000
 
 
 def test_entries_of_one_key_may_fill_blocks(large):
     folder, tables = large
-    search = Search(folder, tables[:1])
-    assert search.groups([encode_value(5000, BIGINT)]).tolist() == [1]
-    assert 100 // BLOCK <= search.blocks_read <= 100 // BLOCK + 2
+    searched = Search(folder, tables[:1])
+    assert searched.groups([encode_value(5000, BIGINT)]).tolist() == [1]
+    assert 100 // BLOCK <= searched.blocks_read <= 100 // BLOCK + 2
 
 
 def test_many_keys_of_one_block_read_it_once(large):
     folder, tables = large
-    search = Search(folder, tables[:1])
-    assert search.groups(encode_value(number, BIGINT) for number in range(20_000, 20_016, 2)).tolist() == [1]
-    assert search.blocks_read <= 2
+    searched = Search(folder, tables[:1])
+    assert searched.groups(encode_value(number, BIGINT) for number in range(20_000, 20_016, 2)).tolist() == [1]
+    assert searched.blocks_read <= 2
 
 
 def test_composite_keys_are_found_by_their_first_columns(tmp_path):
