@@ -186,8 +186,8 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
     for one in useful[:MOST_CANDIDATES]:
         cells = [Text(one.entry.on), Text(one.entry.sketch)]
         if by_workload:
-            cells += [Text(f"{one.skipped:.0f}", style="green"), Text(str(one.filters)),
-                      Text(f"{1000 * one.per_byte:.3g}")]
+            cells += [Text(f"{one.skipped:,.0f}", style="green"), Text(str(one.filters)),
+                      Text(_number(1000 * one.per_byte))]
         cells += [Text(one.score.text if one.score else "·"), Text(_left_text(one.score)), Text(size_text(one.size)),
                   Text(f"{one.seconds:.2g} s{'' if one.from_footers else ', rows'}", style="dim")]
         rows.add_row(*cells)
@@ -203,7 +203,7 @@ def _tells(one: Candidate) -> bool:
 
 
 def _left_text(score: Effectiveness | None) -> str:
-    return "·" if score is None else f"{score.left:.3g} of {score.slices}"
+    return "·" if score is None else f"{_number(score.left)} of {score.slices:,}"
 
 
 def _show_chosen(advice: Advice, console: Console) -> None:
@@ -222,9 +222,13 @@ def _show_chosen(advice: Advice, console: Console) -> None:
         rows = Table.grid(padding=(0, 2))
         for one in left[:MOST_LEFT]:
             times = "" if one.filter.count == 1 else f", asked {one.filter.count} times"
-            rows.add_row("", Text(f"{one.after:.3g} of {one.now}{times}", style="yellow"),
+            rows.add_row("", Text(f"{_number(one.after or 0)} of {one.now:,}{times}", style="yellow"),
                          Text(_short(one.filter.text)))
         console.print(rows)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _short(text: str) -> str:
@@ -240,23 +244,27 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
         rows.add_column("filter", overflow="fold")
         for name in ("asked", "kept now", "by bounds", "after"):
             rows.add_column(name, justify="right", no_wrap=True)
-        for one in sorted(found.filters, key=lambda one: one.count * (one.after - one.before))[:MOST_FILTERS]:
-            style = "green" if one.after < one.before - 0.5 else "yellow" if one.after > one.before + 0.5 else ""
-            rows.add_row(Text(_short(one.text)), str(one.count), str(one.now),
-                         f"{one.before:.3g}", Text(f"{one.after:.3g}", style=style))
-        console.print(rows)
-        if len(found.filters) > MOST_FILTERS:
-            left = len(found.filters) - MOST_FILTERS
-            console.print(Text(f"  … and {left} more (--json lists them all)", style="dim"))
+        changed = sorted((one for one in found.filters if abs(one.after - one.before) > 0.5),
+                         key=lambda one: -one.count * abs(one.after - one.before))
+        for one in changed[:MOST_FILTERS]:
+            rows.add_row(Text(_short(one.text)), str(one.count), f"{one.now:,}", _number(one.before),
+                         Text(_number(one.after), style="green" if one.after < one.before else "yellow"))
+        if changed:
+            console.print(rows)
+        rest = [f"{len(changed) - MOST_FILTERS} more"] if len(changed) > MOST_FILTERS else []
+        same = len(found.filters) - len(changed)
+        rest += [f"{_count(same, 'filter')} for which nothing changes"] if same else []
+        if rest:
+            console.print(Text(f"  … and {', '.join(rest)} (--json lists them all)", style="dim"))
         change = "nothing gained: it" if found.after >= found.before else "it"
         console.print(Text(f"Over all filters {change} would keep {found.after:.0f} file slices by bounds instead of "
                            f"{found.before:.0f}, of {advice.slices * advice.asked}."))
     for column in found.columns:
         console.print(Text(f"bounds of {column.name}: score {column.before.text} before, {column.after.text} after; an "
-                           f"equality leaves {_left_text(column.before)} before, {column.after.left:.3g} after"))
+                           f"equality leaves {_left_text(column.before)} before, {_number(column.after.left)} after"))
     if not found.exact:
-        console.print(Text("From a sample of rows: columns that are not sorted by look narrower than they will be.",
-                           style="dim"))
+        console.print(Text("From a sample of rows: of columns that are not sorted by, ranges may come out wider than "
+                           "they will be.", style="dim"))
     if found.left_out:
         path, why = next(iter(found.left_out.items()))
         console.print(Text(f"{_count(len(found.left_out), 'file')} left out, such as {path}: {why}", style="magenta"))

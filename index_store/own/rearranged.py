@@ -6,15 +6,18 @@
     cut                  into as many files of equal rows as the partition has file slices
     sketched             bounds and NULLs of each piece, asked as an index of real files would be
 
-When all rows of a table are read, this is what sorting them really gives. With fewer rows the ranges of columns that
-are not sorted by come out narrower than they will be, and where a piece would have less than ROWS_PER_PIECE rows there
-are fewer pieces than files.
+When all rows of a table are read, this is what sorting them really gives. With fewer rows there are fewer pieces than
+files where a piece would have less than ROWS_PER_PIECE rows, and of columns that are not arranged by, a few rows have a
+narrower range than a file will have. Of these a piece gets the range of as many sampled rows around it as a file has:
+that is right for columns that have nothing to do with the order, and too wide for those that do. The same holds of a
+second column to sort by, where the first has more than FEW_PREFIXES values in a piece.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +35,7 @@ from index_store.own.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.own.kind import OwnSketches
 from index_store.own.sample import InMemory, Sample
 from index_store.own.sketches.values import ABSENT, FileType, plain_type
-from index_store.own.sketching import Plan, sketch_rows
+from index_store.own.sketching import ROWS, Plan, nulls_field, sketch_rows
 from index_store.own.table_files import with_ids
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrangement", "Rearranged", "SampledRows", "parse_arrangement", "rearranged", "sampled_rows"]
 
-MOST_ROWS, ROWS_PER_PIECE = 1_000_000, 200
+MOST_ROWS, ROWS_PER_PIECE, FEW_PREFIXES = 1_000_000, 200, 3
 _TEXT = re.compile(r"\s*(sort|order|zorder|z-order)\s+by\s*\(?([^()]+)\)?\s*", re.IGNORECASE)
 _BITS = 16
 
@@ -148,15 +151,12 @@ def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slic
         sampled[one.partition] = sampled.get(one.partition, 0) + 1
     for partition, table in rows.by_partition.items():
         real = slices_of[partition]
-        complete = rows.stride == 1 and sampled[partition] == real
+        complete = rows.stride == 1 and sampled[partition] == real and not rows.left_out
         count = real if complete else min(real, max(1, table.num_rows // ROWS_PER_PIECE))
-        order = _order(table, arrangement)
-        for place in np.array_split(order, count):
+        in_a_file = 0 if complete else table.num_rows * rows.stride // max(sampled[partition], 1)
+        for row in _pieces(table, rows.types, plan, arrangement, count, in_a_file):
             path = f"{partition}/{len(pieces)}.parquet" if partition else f"{len(pieces)}.parquet"
-            some = table.take(pa.array(place))
-            batch = RowBatch(len(place), {name: ColumnRows(of, some[name].combine_chunks())
-                                          for name, of in rows.types.items()})
-            stored.append({FILE_ID: len(pieces), **sketch_rows([batch], plan.targets)})
+            stored.append({FILE_ID: len(pieces), **row})
             pieces.append(FileSlice(partition, str(len(pieces)), path))
             weights.append(real / count)
     known = sum(slices_of[partition] for partition in rows.by_partition)
@@ -168,6 +168,46 @@ def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slic
     index = InMemory(Definition("rearranged", tuple(Entry(one.name, "min_max") for one in rows.columns)), files,
                      pa.Table.from_pylist(stored, plan.schema))
     return Rearranged(slices, OwnSketches(sample.table, slices, [index]), np.array(weights) * scale)
+
+
+def _pieces(table: pa.Table, types: Mapping[str, FileType], plan: Plan, arrangement: Arrangement, count: int,
+            in_a_file: int) -> Iterator[dict[str, Any]]:
+    """What is stored of each piece. ``in_a_file``: how many rows a file has, 0 when the pieces are files."""
+    order = _order(table, arrangement)
+    ends = np.cumsum([0, *(len(part) for part in np.array_split(order, count))])
+    large = max(1, len(order) // max(in_a_file, 1)) if in_a_file else count
+    around = np.cumsum([0, *(len(part) for part in np.array_split(order, min(large, count)))])
+    together = [_sketched(table.take(pa.array(order[a:b])), types, plan) for a, b in itertools.pairwise(around)]
+    prefixes = _prefixes(table, order, arrangement)
+    for a, b in itertools.pairwise(ends):
+        mine = _sketched(table.take(pa.array(order[a:b])), types, plan)
+        if large < count and b > a:
+            wide = together[int(np.searchsorted(around, (a + b) // 2, "right")) - 1]
+            for target in plan.targets:
+                known = prefixes.get(target.on)
+                if known is None or known[b - 1] - known[a] >= FEW_PREFIXES:
+                    mine.update({field.name: wide[field.name] for field in target.fields})
+                    nulls = wide[nulls_field(target.on)]
+                    mine[nulls_field(target.on)] = (b - a if nulls == wide[ROWS] else min(nulls, b - a - 1) or
+                                                    (-1 if nulls else 0))
+        yield mine
+
+
+def _sketched(rows: pa.Table, types: Mapping[str, FileType], plan: Plan) -> dict[str, Any]:
+    columns = {name: ColumnRows(of, rows[name].combine_chunks()) for name, of in types.items()}
+    return sketch_rows([RowBatch(rows.num_rows, columns)], plan.targets)
+
+
+def _prefixes(table: pa.Table, order: npt.NDArray[np.int64], arrangement: Arrangement
+              ) -> dict[str, npt.NDArray[np.int64]]:
+    """``(r,)``: for each column that rows are arranged by, how often the ones before it have changed so far."""
+    changes, found = np.zeros(len(order), np.int64), {}
+    for name in arrangement.columns:
+        found[name] = np.cumsum(changes)
+        if len(order) and not arrangement.curve:
+            codes = codes_of(table[name].combine_chunks())[order]
+            changes = np.maximum(changes, np.concatenate([[0], codes[1:] != codes[:-1]]).astype(np.int64))
+    return found
 
 
 def _order(table: pa.Table, arrangement: Arrangement) -> npt.NDArray[np.int64]:

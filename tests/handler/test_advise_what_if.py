@@ -102,10 +102,25 @@ def test_a_sample_of_rows_says_about_the_same(tmp_path):
     assert (whole["exact"], part["exact"], part["rows"]) == (True, False, 6000)
     assert part["pieces"] == 30
     for true, estimate in zip(whole["filters"], part["filters"], strict=True):
-        if "amount" not in true["filter"]:                    # of which few rows have a narrower range
-            assert estimate["kept_after"] == pytest.approx(true["kept_after"], abs=5), true["filter"]
+        assert estimate["kept_after"] == pytest.approx(true["kept_after"], abs=5), true["filter"]
     before, after = (part["columns"][0][when]["left"] for when in ("before", "after"))
     assert before == 40 > 8 > after
+
+
+def test_a_second_column_is_not_thought_sorted_where_the_first_has_many_values(tmp_path):
+    folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(12_000), 40)])
+    whole, part = what_if(folder, "sort by (id, amount)"), what_if(folder, "sort by (id, amount)", "--sample", "20")
+    for true, estimate in zip(whole["filters"], part["filters"], strict=True):
+        assert estimate["kept_after"] == pytest.approx(true["kept_after"], abs=5), true["filter"]
+
+
+def test_nulls_of_a_sample_of_rows_are_neither_lost_nor_made(tmp_path):
+    table = rows(6000).append_column("none", pa.nulls(6000, pa.int32()))
+    folder = plain_table(tmp_path / "now", [("", one) for one in cut(table, 30)])
+    found = what_if_on(folder, "sort by (ts)", "city IS NULL\ncity IS NOT NULL\nnone IS NULL\nnone > 3\nts IS NULL",
+                       "--sample", "15")
+    assert [(one["filter"], one["kept_after"]) for one in found["filters"]] == [
+        ("city IS NULL", 30), ("NOT city IS NULL", 30), ("none IS NULL", 30), ("none > 3", 0), ("ts IS NULL", 0)]
 
 
 def test_without_filters_the_scores_of_bounds_say_it(tmp_path):
@@ -134,8 +149,8 @@ def test_slices_with_log_files_take_part_with_all_their_rows(unpack):
     assert found["left_out"] == {}
 
 
-def what_if_on(folder, text, lines):
-    result = CliRunner().invoke(main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json"],
+def what_if_on(folder, text, lines, *more):
+    result = CliRunner().invoke(main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json", *more],
                                 input=lines)
     assert result.exit_code == 0, result.output + result.stderr
     return json.loads(result.stdout)["what_if"]
