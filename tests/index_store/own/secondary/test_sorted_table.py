@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from index_store.errors import TableError
 from index_store.own.folder import Folder
-from index_store.own.secondary.entries import ENTRIES, REVERSE
+from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.sorted_table import (
     BLOCK_BYTES,
@@ -23,6 +24,8 @@ from index_store.own.secondary.sorted_table import (
     write_sorted,
 )
 from index_store.own.stored_table import StoredTable
+from index_store.storage import READ_WHOLE
+from tests.index_store.object_store import running
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of, many
 
 KEYS = st.one_of(st.integers(0, 30).map(lambda number: b"k%02d" % number),
@@ -128,3 +131,22 @@ def test_another_file_than_the_one_named_is_an_error(tmp_path, change):
     assert len(list(read_sorted(folder, stored))) == 1
     with pytest.raises(TableError):
         list(read_sorted(folder, replace(stored, **change)))
+
+
+def test_in_an_object_store_the_index_and_a_block_take_a_request_each(tmp_path):
+    draw = np.random.default_rng(3)
+    keys = pa.array(sorted(draw.bytes(120) for _ in range(40_000)), pa.binary())
+    whole = entry_batch(keys, pa.array(["r"] * len(keys)), 7)
+    with running() as store:
+        folder = Folder.at(f"{store.put(tmp_path, 'index')}", None, store.options)
+        stored = write_sorted(folder, "entries", sort_entries([whole], order="key"), ENTRIES)
+        assert stored is not None
+        assert stored.size > READ_WHOLE
+        store.take_requests()
+        key = keys[12_345].as_py()
+        found = list(read_sorted(folder, stored, key, key + b"\0"))
+        fetched = [one[2] for one in store.take_requests() if one[0] == "GET"]
+    assert entries_of(found) == [(key, b"r", 7, False)]
+    ends = [tuple(map(int, one.removeprefix("bytes=").split("-"))) for one in fetched]
+    assert len(ends) == 2                                     # the index, the block: each in one request
+    assert all(last - first < 1 << 18 for first, last in ends)
