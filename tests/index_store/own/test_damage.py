@@ -117,10 +117,10 @@ def test_without_a_whole_version_it_says_what_to_do(index: Path, tmp_path: Path)
 
 
 def test_a_version_of_a_newer_form_is_not_guessed(index: Path) -> None:
-    from index_store.own.versions import _digest
+    from index_store.own.versions import FORMAT_OF_GENERATIONS, _digest
     path = index / "versions" / "0000000002.json"
     plain = json.loads(path.read_text())["version"]
-    plain["format"] = 2
+    plain["format"] = FORMAT_OF_GENERATIONS + 1
     path.write_text(json.dumps({"digest": _digest(plain), "version": plain}))
     assert "written by a newer Sargo" in latest_versions(Folder.at(index)).faults[0]
 
