@@ -8,6 +8,7 @@ from typing import Any
 from evaluator.errors import SargoError
 from index_store import Table
 from index_store.own.benefit import Benefit, benefits_of
+from index_store.own.effectiveness import AT_MOST
 from index_store.own.folder import Folder
 from index_store.own.own_index import OwnIndex
 
@@ -38,8 +39,9 @@ def _text(one: Benefit) -> str:
     found, name = one.effectiveness, one.entry.sketch.partition("(")[0]
     asked = _COUNTS.get(name, "an equality")
     drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
-    return (f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {found.left:.3g} of "
-            f"{found.slices} file{'' if found.slices == 1 else 's'}{drawn}")
+    left = f"{'at least ' if found.basis == AT_MOST else ''}{found.left:.3g} of {found.slices}"
+    return (f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {left} "
+            f"file{'' if found.slices == 1 else 's'}{drawn}")
 
 
 def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from handler.index_benefit import benefits_at
 from handler.index_statements import IndexStatement, StatementError, parse_statement
 from handler.index_view import place_report, report_of, show_place, show_places, show_reports
 from handler.index_work import DEFAULT_SKETCH, IndexWork, Report, staleness
@@ -98,11 +99,11 @@ def show_command(table: str, name: str, path: str, table_options: dict[str, str]
     place = work.one(opened, name)
     if place.index is None:
         raise TableError(place.folder.path, place.fault)
-    behind = staleness(opened, place.index)
+    behind, benefits = staleness(opened, place.index), benefits_at(opened, place.folder)
     if as_json:
-        click.echo(json_text(place_report(place, behind)))
+        click.echo(json_text(place_report(place, behind, benefits)))
     else:
-        show_place(place, behind, _console())
+        show_place(place, behind, _console(), benefits)
 
 
 @command.command("refresh")

@@ -12,10 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.value_texts import ordinal_text
+from handler.index_benefit import benefit_rows, benefits_as_plain
 from handler.index_work import Report, Staleness
 from handler.listing_view import size_text
 from index_store.errors import TableError
 from index_store.own.aggregates import united
+from index_store.own.benefit import Benefit
 from index_store.own.definition import Entry
 from index_store.own.own_index import OwnIndex
 from index_store.own.places import Place
@@ -33,6 +35,8 @@ def report_of(done: Report) -> dict[str, Any]:
             instant=change.version.instant, files=change.version.files, built=change.built,
             built_bytes=change.built_bytes, unread=change.unread, gone=change.gone, index_bytes=change.size,
             seconds=round(change.seconds, 3), tries=change.tries, unread_files=dict(done.unread))
+    if done.benefits:
+        document["effectiveness"] = benefits_as_plain(done.benefits)
     if done.removed is not None:
         removed = done.removed
         document.update(changed=bool(removed.versions or removed.files), removed_versions=removed.versions,
@@ -71,11 +75,11 @@ def _show_change(done: Report, console: Console) -> None:
     rows.append(("size", f"{size_text(change.size)} in {_count(len(version.stored), 'file')}"))
     rows.append(("took", f"{change.seconds:.3g} s" + (
         f", begun {change.tries} times because others were first" if change.tries > 1 else "")))
-    _print_pairs(rows, console)
+    _print_pairs([*rows, *benefit_rows(done.benefits)], console)
 
 
-def place_report(place: Place, behind: Staleness | None = None) -> dict[str, Any]:
-    """An index, as plain values; ``behind`` is how far the table is ahead of it."""
+def place_report(place: Place, behind: Staleness | None = None, benefits: Sequence[Benefit] = ()) -> dict[str, Any]:
+    """An index, as plain values; ``behind`` is how far the table is ahead of it, ``benefits`` what it is worth."""
     document: dict[str, Any] = {"index": place.name, "folder": place.folder.path}
     if place.index is None:
         return {**document, "fault": place.fault}
@@ -87,7 +91,8 @@ def place_report(place: Place, behind: Staleness | None = None) -> dict[str, Any
         files=version.files, tombstones=version.tombstones, statistics_files=len(version.statistics),
         bytes=version.size, faults=list(place.index.faults))
     if behind is not None:
-        document.update(unknown_files=behind.unknown, gone_files=behind.gone, partitions=None)
+        document.update(unknown_files=behind.unknown, gone_files=behind.gone, partitions=None,
+                        effectiveness=benefits_as_plain(benefits))
         try:
             document["partitions"] = _partitions(place.index)
         except TableError as error:
@@ -136,7 +141,7 @@ def show_places(places: Sequence[Place], table: str, console: Console) -> None:
     console.print(rows)
 
 
-def show_place(place: Place, behind: Staleness, console: Console) -> None:
+def show_place(place: Place, behind: Staleness, console: Console, benefits: Sequence[Benefit] = ()) -> None:
     """Print everything about one index that can be read."""
     assert place.index is not None
     version = place.index.version
@@ -151,7 +156,7 @@ def show_place(place: Place, behind: Staleness, console: Console) -> None:
             ("size", f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
                      f"{size_text(sum(one.size for one in version.statistics))}")]
     rows += [("passed over", fault) for fault in place.index.faults]
-    _print_pairs(rows, console)
+    _print_pairs([*rows, *benefit_rows(benefits)], console)
 
 
 def _entries_text(entries: Iterable[Entry]) -> str:
