@@ -27,6 +27,8 @@ def show_explanation(plan: Plan, console: Console) -> None:
     if plan.explanation is not None:
         console.print(Text("\nWhat each condition rules out", style="bold"))
         console.print(leaf_tree(plan.explanation))
+        for match in plan.matches:
+            console.print(Text(match.sentence, style="green" if match.skipped else "yellow"))
         show_obstacles(plan, console)
     show_reasons(plan, console)
 
@@ -108,6 +110,10 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
                          Text(one.outcome, style=_style(one)), Text(one.trust, style="" if one.trust == USED else
                                                                     "magenta"))
         console.print(rows)
+    for kind, match in plan.explanation.evaluation.matches.items():
+        if not match.may_match[index]:
+            conditions = " and ".join(plan.explanation.bound.leaves[number].text for number in match.leaves)
+            console.print(Text(f"\n{kind}: no row with {conditions}", style="green"))
     console.print(Text.assemble("\nleft to check on its rows  ", (_left(plan, index), "bold")))
 
 

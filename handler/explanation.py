@@ -20,7 +20,7 @@ from evaluator.residual import Residuals, residuals
 from evaluator.value_texts import ordinal_text
 from handler.leaf_reports import LeafReport, report_leaves
 
-__all__ = ["ColumnReport", "Explanation", "FileLeaf", "Step"]
+__all__ = ["ColumnReport", "Explanation", "FileLeaf", "MatchReport", "Step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,25 @@ class FileLeaf:
                 "decisions": [decision.to_dict() for decision in self.decisions]}
 
 
+@dataclass(frozen=True, slots=True)
+class MatchReport:
+    """What an index of rows says of a filter as a whole: in ``skipped`` slices no row makes these conditions TRUE."""
+
+    kind: str
+    conditions: tuple[str, ...]
+    skipped: int
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return (f"{self.kind}: no row with {' and '.join(self.conditions)} in {self.skipped} more "
+                f"file slice{'' if self.skipped == 1 else 's'}")
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {"kind": self.kind, "conditions": list(self.conditions), "skipped": self.skipped}
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """Everything that ``prune`` knew when it answered for ``n`` slices."""
@@ -84,6 +103,13 @@ class Explanation:
     def leaves(self) -> tuple[LeafReport, ...]:
         """What each condition did, in the order of the filter."""
         return report_leaves(self.bound, self.evaluation, self.sources, self.n)
+
+    @cached_property
+    def matches(self) -> tuple[MatchReport, ...]:
+        """What kinds that know rows skipped beyond what each condition rules out."""
+        return tuple(MatchReport(kind, tuple(self.bound.leaves[number].text for number in match.leaves),
+                                 int(np.count_nonzero(~match.may_match)))
+                     for kind, match in self.evaluation.matches.items())
 
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:

@@ -56,13 +56,16 @@ def command() -> None:
 
     \b
     sargo index create /data/trips --on city --using "bloom_filter(fpp=0.01)"
+    sargo index create /data/trips --on city --on rider --using secondary_index
     sargo index refresh /data/trips
     """
 
 
 @command.command("create", help=f"""Make an index of columns of TABLE.
 
-Sketches: {', '.join(SKETCHES)}. Each of --using is made of each of --on.""")
+Sketches: {', '.join(SKETCHES)}. Each of --using is made of each of --on.
+
+With --using secondary_index the columns of --on make one key, in their order: which file groups have a row with it.""")
 @_of_table
 @click.option("--on", "on", metavar="COLUMN", multiple=True, required=True,
               help="A column, or an expression in Spark's SQL such as \"lower(city)\"; may be given repeatedly.")
@@ -167,6 +170,7 @@ def sql_command(statement: str, table_options: dict[str, str], storage_options: 
 
     \b
     sargo sql "CREATE INDEX IF NOT EXISTS by_city ON TABLE '/data/trips' USING bloom_filter(city)"
+    sargo sql "CREATE INDEX idx_city ON TABLE '/data/trips' USING secondary_index(city)"
     sargo sql "SHOW INDEXES FROM TABLE '/data/trips'"
     sargo sql "REFRESH INDEX by_city ON TABLE '/data/trips'"
     sargo sql "DROP INDEX by_city ON TABLE '/data/trips'"

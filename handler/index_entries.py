@@ -2,7 +2,7 @@
 
     city, CITY             the column, if the table has one of this name
     lower(city), a * 1.1   an expression in Spark's SQL: kept as its tree, bounds of it only
-    secondary_index        not there yet
+    secondary_index        of one column, or of several as one key; not where Hudi's own index knows as much
 
 Names are looked up in the table's schema, so that a name that is misspelt is an error and no index without a use.
 """
@@ -18,11 +18,17 @@ from evaluator.expression import Call, Cast, Column, IsNull, Operand
 from evaluator.semantics import Semantics
 from handler.sql import SqlError, parse
 from index_store import Table
+from index_store.index_info import SECONDARY_PREFIX
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
+from index_store.own.definition import SKETCHES as SKETCHES_KIND
 from index_store.own.expressions import EXPRESSION, ZONE, Expression, to_json
-from index_store.own.sketches import SKETCHES, parse_sketch
+from index_store.own.secondary.keys import is_encodable
+from index_store.own.secondary.life_cycle import columns_of
+from index_store.own.secondary.slice_entries import RECORD_KEY
+from index_store.own.sketches import parse_sketch
+from index_store.properties import names
 
-__all__ = ["IndexWorkError", "definition_of"]
+__all__ = ["IndexWorkError", "definition_of", "known_by_hudi"]
 
 
 class IndexWorkError(SargoError):
@@ -33,9 +39,16 @@ def definition_of(table: Table, uses: Sequence[tuple[str, str]], name: str = "",
                   ) -> Definition:
     """An index of pairs of a column or expression, and a sketch; without a name it has that of its columns.
 
+    Of ``secondary_index`` the columns make one key, in their order.
     ``time_zone``: the session zone in which expressions are computed; by default this process's, as for filters.
     Raises UnsupportedError and IndexWorkError, with what would do.
     """
+    kinds = [_is_secondary(sketch) for _, sketch in uses]
+    if any(kinds):
+        if not all(kinds):
+            raise IndexWorkError("an index has sketches, or it is a secondary index: make two of them")
+        return _defined(name, [Entry(_key_column(table, on.strip(), sketch)) for on, sketch in uses], {},
+                        SECONDARY_INDEX)
     zone = Semantics.named("spark", time_zone).zone
     entries: list[Entry] = []
     options: dict[str, str] = {}
@@ -45,16 +58,53 @@ def definition_of(table: Table, uses: Sequence[tuple[str, str]], name: str = "",
         if operand is not None:
             _check(table, on, operand, zone)
             options |= {EXPRESSION + entry.on: to_json(operand), ZONE: zone}
+    return _defined(name, entries, options, SKETCHES_KIND)
+
+
+def known_by_hudi(table: Table, definition: Definition) -> str:
+    """Why a secondary index of these columns is of no use: what Hudi keeps of the table knows as much; "" if not.
+
+    Raises TableError when it cannot be told which indexes the table has.
+    """
+    if definition.kind != SECONDARY_INDEX:
+        return ""
+    columns = columns_of(definition)
+    for one in table.indexes():
+        if one.read and one.name.startswith(SECONDARY_PREFIX) and one.columns == columns:
+            return f"Hudi keeps {one.name} of {columns[0]} in the metadata table, and filters use that already"
+    keys = names(table.properties.get("hoodie.table.recordkey.fields"))
+    if "record_index" in table.available_indexes and (columns == (RECORD_KEY,) or set(columns) == set(keys)):
+        return (f"{' and '.join(columns)} {'is' if len(columns) == 1 else 'are'} the record key, of which Hudi keeps a "
+                "record_index in the metadata table, and filters use that already")
+    return ""
+
+
+def _defined(name: str, entries: Sequence[Entry], options: dict[str, str], kind: str) -> Definition:
     try:
-        return Definition(name or _name_of(entries), tuple(entries), options=options)
+        return Definition(name or _name_of(entries), tuple(entries), kind, options)
     except ValueError as error:
         raise IndexWorkError(str(error)) from error
 
 
+def _is_secondary(sketch: str) -> bool:
+    return sketch.partition("(")[0].strip().lower() == SECONDARY_INDEX
+
+
+def _key_column(table: Table, on: str, sketch: str) -> str:
+    """A column of a secondary key, as the table names it."""
+    if sketch.partition("(")[2].strip(" )"):
+        raise IndexWorkError(f"{SECONDARY_INDEX} has no options")
+    column = table.schema.resolve(on, case_sensitive=False)
+    if column is None:
+        _expression(table, on)
+        raise UnsupportedError(f"{SECONDARY_INDEX} of {on} is not supported: it is of columns; of an expression there "
+                               "are min_max and null_count")
+    if not is_encodable(column.type):
+        raise IndexWorkError(f"{SECONDARY_INDEX} of {column.name}: values of type {column.type} have no order")
+    return column.name
+
+
 def _entry(table: Table, on: str, sketch: str) -> tuple[Entry, Operand | None]:
-    if sketch.strip().lower().startswith(SECONDARY_INDEX):
-        raise UnsupportedError(f"secondary_index is not there yet: use one of {', '.join(SKETCHES)}, such as "
-                               f"bloom_filter, which finds the files that hold a value of {on}")
     parsed = parse_sketch(sketch)
     column = table.schema.resolve(on, case_sensitive=False)
     if column is None:

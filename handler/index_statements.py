@@ -1,6 +1,7 @@
 """Statements about indexes, as SQL: what is to be done with which index of which table.
 
     CREATE INDEX [IF NOT EXISTS] name ON [TABLE] 'path' USING bloom_filter(city), min_max(ts) [OPTIONS (fpp = 0.01)]
+    CREATE INDEX [IF NOT EXISTS] name ON [TABLE] 'path' [USING secondary_index] (city, rider)
     REFRESH INDEX name ON [TABLE] 'path' [FULL]
     OPTIMIZE | VACUUM INDEX name ON [TABLE] 'path'
     DROP INDEX [IF EXISTS] name ON [TABLE] 'path'
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from evaluator.errors import SargoError
+from index_store.own.definition import SECONDARY_INDEX
 
 __all__ = ["IndexStatement", "StatementError", "parse_statement"]
 
@@ -102,8 +104,11 @@ class _Reader:
         if verb != "CREATE":
             return IndexStatement(verb.lower(), table, name, if_needed=if_needed,
                                   full=verb == "REFRESH" and self._accept("FULL"))
-        self._expect("USING", verb)
-        uses = self._use()
+        if self._accept("("):
+            uses = self._columns(SECONDARY_INDEX)
+        else:
+            self._expect("USING", verb)
+            uses = self._use()
         while self._accept(","):
             uses += self._use()
         return IndexStatement("create", table, name, uses, self._options(), if_needed)
@@ -121,6 +126,10 @@ class _Reader:
         kind = self._word("the name of a sketch, such as bloom_filter(city)").lower()
         if not self._accept("("):
             self._fail(f"( and a column were expected at {self._shown()}: {kind}(city)")
+        return self._columns(kind)
+
+    def _columns(self, kind: str) -> tuple[tuple[str, str], ...]:
+        """The columns up to the closing parenthesis."""
         found: list[str] = []
         start, depth = self._offset(), 0
         while True:

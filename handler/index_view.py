@@ -18,16 +18,19 @@ from handler.listing_view import size_text
 from index_store.errors import TableError
 from index_store.own.aggregates import united
 from index_store.own.benefit import Benefit
-from index_store.own.definition import Entry
+from index_store.own.definition import SECONDARY_INDEX, Entry
 from index_store.own.own_index import OwnIndex
 from index_store.own.places import Place
 from index_store.own.sketches.values import FileType, decoded
+from index_store.own.versions import Version
 
 __all__ = ["place_report", "report_of", "show_place", "show_places", "show_reports"]
 
 def report_of(done: Report) -> dict[str, Any]:
     """What was done, as plain values."""
     document: dict[str, Any] = {"index": done.name, "folder": done.folder, "changed": False}
+    if done.note:
+        document["note"] = done.note
     if done.change is not None:
         change = done.change
         document.update(
@@ -54,7 +57,7 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
             console.print(Text(f"{done.name}: removed {_count(removed.versions, 'version')} and "
                                f"{_count(removed.files, 'other file')}, {size_text(removed.size)}"))
         else:
-            console.print(Text(f"{done.name}: nothing to do"))
+            console.print(Text(f"{done.name}: nothing to do" + (f": {done.note}" if done.note else "")))
 
 
 def _show_change(done: Report, console: Console) -> None:
@@ -64,7 +67,7 @@ def _show_change(done: Report, console: Console) -> None:
     said = change.operation if change.committed else "nothing to do"
     console.print(Text(f"{done.name}: {said}, version {version.number}, as of {version.instant or 'no commit'}",
                        style="bold"))
-    rows = [("knows", f"{_count(version.files, 'file')}")]
+    rows = [("knows", f"{_count(version.files, 'file')}"), *_entries_known(version)]
     if change.built:
         rows.append(("read", f"{_count(change.built, 'file')}, {size_text(change.built_bytes)}"))
     if change.gone:
@@ -90,11 +93,14 @@ def place_report(place: Place, behind: Staleness | None = None, benefits: Sequen
         version=version.number, operation=version.operation, written=_when(version.written), instant=version.instant,
         files=version.files, tombstones=version.tombstones, statistics_files=len(version.statistics),
         bytes=version.size, faults=list(place.index.faults))
+    if version.generations:
+        document.update(secondary_entries=version.entries, generations=len(version.generations),
+                        shards=len(version.generations[0].shards))
     if behind is not None:
         document.update(unknown_files=behind.unknown, gone_files=behind.gone, partitions=None,
                         effectiveness=benefits_as_plain(benefits))
         try:
-            document["partitions"] = _partitions(place.index)
+            document["partitions"] = None if version.generations else _partitions(place.index)
         except TableError as error:
             document["faults"].append(str(error))
     return document
@@ -151,20 +157,29 @@ def show_place(place: Place, behind: Staleness, console: Console, benefits: Sequ
         "run 'sargo index refresh'")
     rows = [("kind", version.definition.kind), ("folder", place.folder.path),
             ("version", f"{version.number} ({version.operation}, {_when(version.written)})"),
-            ("as of", version.instant or "no commit"), ("knows", _count(version.files, "file")), ("table", ahead),
-            ("tombstones", str(version.tombstones)),
-            ("size", f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
+            ("as of", version.instant or "no commit"), ("knows", _count(version.files, "file")),
+            *_entries_known(version), ("table", ahead), ("tombstones", str(version.tombstones)),
+            ("size", f"{size_text(version.size)} in {_count(len(version.stored), 'file')}" if version.generations else
+                     f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
                      f"{size_text(sum(one.size for one in version.statistics))}")]
     rows += [("passed over", fault) for fault in place.index.faults]
     _print_pairs([*rows, *benefit_rows(benefits)], console)
 
 
+def _entries_known(version: Version) -> list[tuple[str, str]]:
+    """What a secondary index holds."""
+    if not version.generations:
+        return []
+    kept = _count(len(version.generations), "generation")
+    return [("entries", f"{version.entries} in {kept}, {_count(len(version.generations[0].shards), 'shard')}")]
+
+
 def _entries_text(entries: Iterable[Entry]) -> str:
-    """``bloom_filter(fpp=0.01) of city; min_max of ts, fare``."""
+    """``bloom_filter(fpp=0.01) of city; min_max of ts, fare``; ``secondary_index of city, rider``."""
     by_sketch: dict[str, list[str]] = {}
     for one in entries:
         by_sketch.setdefault(one.sketch, []).append(one.on)
-    return "; ".join(f"{sketch} of {', '.join(columns)}" for sketch, columns in by_sketch.items())
+    return "; ".join(f"{sketch or SECONDARY_INDEX} of {', '.join(columns)}" for sketch, columns in by_sketch.items())
 
 
 def _print_pairs(rows: Sequence[tuple[str, str]], console: Console) -> None:

@@ -5,23 +5,32 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from handler.index_benefit import benefits_at
-from handler.index_entries import IndexWorkError, definition_of
+from handler.index_entries import IndexWorkError, definition_of, known_by_hudi
 from index_store import Table, TableError, open_table
 from index_store.own.benefit import Benefit
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
-from index_store.own.definition import Definition
+from index_store.own.definition import SECONDARY_INDEX, Definition
+from index_store.own.folder import Folder
 from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
 from index_store.own.local_build import build_locally
 from index_store.own.own_index import OwnIndex
 from index_store.own.places import DIRECTORY, Place, folder_of, indexes_of
+from index_store.own.secondary import life_cycle as secondary
+from index_store.own.secondary.slice_entries import LocalReader, SliceReader
+from index_store.own.secondary.spark_entries import read_on
 from index_store.own.spark_build import build_on
 from index_store.own.table_files import table_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["DEFAULT_SKETCH", "IndexWork", "Report", "Staleness", "staleness"]
 
@@ -32,7 +41,8 @@ DEFAULT_SKETCH = "min_max"
 class Report:
     """What was done with one index: what changed, or what was removed, or neither when nothing was to be done.
 
-    ``unread`` are files of which no statistics could be made, and why; ``benefits`` what its sketches are worth.
+    ``unread`` are files of which no statistics could be made, or slices that a secondary index does not know, and why;
+    ``benefits`` what its sketches are worth; ``note`` why nothing was to be done.
     """
 
     name: str
@@ -41,6 +51,7 @@ class Report:
     removed: Removed | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
     benefits: tuple[Benefit, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,14 @@ class IndexWork:
         folder = folder_of(table, definition.name, self.path, self.storage_options)
         if if_needed and any(one.name == definition.name for one in self.places(table)):
             return Report(definition.name, folder.path)
+        known = known_by_hudi(table, definition)
+        if known and not if_needed:
+            raise IndexWorkError(f"nothing was built: {known}")
+        if known:
+            return Report(definition.name, "", note=known)
+        if definition.kind == SECONDARY_INDEX:
+            return _of_secondary(definition.name, folder, secondary.create(
+                folder, table, definition, self._make_reader(), self.progress))
         making = _Making(self._make_builder())
         change = create(folder, table, definition, making, self.progress)
         return Report(definition.name, folder.path, change, None, making.failed, benefits_at(table, folder))
@@ -96,6 +115,10 @@ class IndexWork:
         table = self.open()
         found = []
         for place in self._chosen(table, name):
+            if _is_secondary(place):
+                found.append(_of_secondary(place.name, place.folder, secondary.refresh(
+                    place.folder, table, self._make_reader(), full=full, progress=self.progress)))
+                continue
             making = _Making(self._make_builder())
             change = refresh(place.folder, table, making, full=full, progress=self.progress)
             found.append(Report(place.name, place.folder.path, change, None, making.failed,
@@ -104,8 +127,8 @@ class IndexWork:
 
     def optimize(self, name: str = "") -> list[Report]:
         """Put the statistics of an index together, or of all."""
-        return [Report(place.name, place.folder.path, optimize(place.folder, self.progress))
-                for place in self._chosen(self.open(), name)]
+        return [Report(place.name, place.folder.path, (secondary.optimize if _is_secondary(place) else optimize)(
+            place.folder, self.progress)) for place in self._chosen(self.open(), name)]
 
     def vacuum(self, name: str = "", retention: timedelta | None = None) -> list[Report]:
         """Remove what no version needs that is younger than the retention, of an index or of all."""
@@ -153,14 +176,22 @@ class IndexWork:
     def _make_builder(self) -> MakeBuilder:
         if not self.spark:
             return build_locally
+        make = build_on(self._session(), self.storage_options)
+        return lambda table, definition: _OnSpark(make(table, definition))
+
+    def _make_reader(self) -> secondary.MakeReader:
+        if not self.spark:
+            return lambda table, definition: LocalReader(table.storage, secondary.columns_of(definition))
+        make = read_on(self._session(), self.storage_options)
+        return lambda table, definition: _ReadOnSpark(make(table, definition))
+
+    def _session(self) -> SparkSession:
         try:
             from pyspark.sql import SparkSession
         except ImportError as error:
             raise IndexWorkError("--spark needs PySpark: pip install 'sargo[spark]', or leave it out") from error
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)   # a local master's workers need this package
-        session = SparkSession.builder.appName("sargo index").getOrCreate()
-        make = build_on(session, self.storage_options)
-        return lambda table, definition: _OnSpark(make(table, definition))
+        return SparkSession.builder.appName("sargo index").getOrCreate()
 
 
 class _OnSpark:
@@ -170,15 +201,40 @@ class _OnSpark:
         self._builder = builder
 
     def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
+        with _errors_of_spark():
             yield from self._builder.build(files)
-        except (PySparkException, Py4JError) as error:
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-            why = next((line for line in reversed(lines) if "Error: " in line and not line.startswith("at ")), lines[0])
-            raise IndexWorkError(f"Spark failed: {why[:500]}") from error
+
+
+class _ReadOnSpark:
+    """A reader on Spark, likewise."""
+
+    def __init__(self, reader: SliceReader) -> None:
+        self._reader = reader
+
+    def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
+        with _errors_of_spark():
+            yield from self._reader.read(slices)
+
+
+@contextmanager
+def _errors_of_spark() -> Iterator[None]:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        why = next((line for line in reversed(lines) if "Error: " in line and not line.startswith("at ")), lines[0])
+        raise IndexWorkError(f"Spark failed: {why[:500]}") from error
+
+
+def _is_secondary(place: Place) -> bool:
+    return place.index is not None and place.index.definition.kind == SECONDARY_INDEX
+
+
+def _of_secondary(name: str, folder: Folder, change: Change) -> Report:
+    return Report(name, folder.path, change, None, change.unknown)
 
 
 class _Making:

@@ -25,7 +25,7 @@ from evaluator.outcome import UNKNOWN, Outcomes
 from evaluator.residual import Residuals, is_complete
 from evaluator.schema import Field, Schema
 from evaluator.types import Kind, Type
-from handler.explanation import Explanation
+from handler.explanation import Explanation, MatchReport
 from handler.leaf_reports import LeafReport
 from handler.reading import Ask, OrderedSlices, ResidualGroup, RowCount, default_nulls, exact_row_counts
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
@@ -116,6 +116,11 @@ class Plan:
     def leaves(self) -> tuple[LeafReport, ...]:
         """What each condition of the filter did."""
         return () if self.explanation is None else self.explanation.leaves
+
+    @cached_property
+    def matches(self) -> tuple[MatchReport, ...]:
+        """What indexes of rows skipped for the filter as a whole, beyond what each condition rules out."""
+        return () if self.explanation is None else self.explanation.matches
 
     @cached_property
     def why_not_more(self) -> tuple[Obstacle, ...]:
@@ -242,6 +247,7 @@ class Plan:
             "residuals": [group.to_dict() for group in self.residual_groups],
             "row_count": self.row_count.to_dict(),
             "leaves": [leaf.to_dict() for leaf in self.leaves],
+            "matches": [one.to_dict() for one in self.matches],
             "why_not_more": [one.to_dict() for one in self.why_not_more],
             "reasons": [{"scope": reason.scope, "text": reason.text} for reason in self.reasons],
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],

@@ -17,8 +17,9 @@ incremental refresh, a full one and an optimize, the index says the same.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import numpy as np
@@ -61,6 +62,7 @@ class Change:
     built       files of which statistics were made, ``built_bytes`` their size; ``unread``: of which none could be made
     gone        files that the index knew before and no longer knows
     size        bytes of the index, ``tries`` how often it was begun anew because others were first
+    unknown     slices that a secondary index does not know, and why
     """
 
     operation: str
@@ -73,6 +75,7 @@ class Change:
     size: int
     seconds: float
     tries: int = 1
+    unknown: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def test_inspect_for_people(main_cow):
 def test_prune_json(main_cow):
     plan = document("prune", main_cow, "--where", "i = 100 AND p = 'p1'", "--time-zone", "UTC")
     assert set(plan) == {"table", "instant", "engine", "time_zone", "filter", "counts", "kept", "skipped",
-                         "fully_matched", "residuals", "row_count", "leaves", "why_not_more", "reasons", "coverage",
-                         "seconds"}
+                         "fully_matched", "residuals", "row_count", "leaves", "matches", "why_not_more", "reasons",
+                         "coverage", "seconds"}
     assert plan["counts"] == {"slices": 14, "kept": 1, "skipped": 13, "fully_matched": 0}
     assert set(plan["kept"][0]) == {"partition", "file_id", "base_file", "log_files"}
     assert len(plan["kept"]) + len(plan["skipped"]) == 14

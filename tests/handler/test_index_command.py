@@ -129,7 +129,11 @@ def test_statements_do_the_same(table):
     (["--on", "s", "--using", "nan_count"], 2, "nan_count of s: values of type string are never NaN"),
     (["--on", "s", "--name", "../x"], 2, "is no name of an index"),
     (["--on", "s", "--on", "s"], 2, "min_max of s is named twice"),
-    (["--on", "s", "--using", "secondary_index"], 2, "secondary_index is not there yet: use one of"),
+    (["--on", "s", "--using", "secondary_index(shards=2)"], 2, "secondary_index has no options"),
+    (["--on", "ss", "--using", "secondary_index"], 2, "has no column ss: do you mean s?"),
+    (["--on", "lower(s)", "--using", "secondary_index"], 2, "secondary_index of lower(s) is not supported: it is of"),
+    (["--on", "s", "--using", "secondary_index", "--using", "min_max"], 2, "make two of them"),
+    (["--on", "s", "--on", "s", "--using", "secondary_index"], 2, "s is named twice"),
     (["--on", "lower(cty)"], 2, "an index of lower(cty) is not supported"),
     (["--on", "s = 'x'"], 2, "is not supported: name a column, or a function of columns"),
     (["--on", "lower(s"], 2, "is neither a column of"),
@@ -159,8 +163,6 @@ def test_an_index_that_is_not_there_or_not_clear_is_told(table):
     assert "has no index j, but i, s" in run("index", "show", table, "j", code=2)
     assert "has 2 indexes, say which one: i, s" in run("index", "drop", table, code=2)
     assert "cannot read the statement" in run("sql", "DROP TABLE t", code=2)
-    assert "secondary_index is not there yet" in run(
-        "sql", f"CREATE INDEX IF NOT EXISTS k ON TABLE '{table}' USING secondary_index(s)", code=2)
 
 
 def test_a_damaged_index_is_told_and_can_be_dropped(table):

@@ -12,6 +12,10 @@ from handler.index_statements import IndexStatement, StatementError, parse_state
 @pytest.mark.parametrize(("text", "statement"), [
     ("CREATE INDEX idx_city ON TABLE '/data/trips' USING secondary_index(city)",
      IndexStatement("create", "/data/trips", "idx_city", (("city", "secondary_index"),))),
+    ("CREATE INDEX i ON '/t' USING secondary_index (city, `last name`)",
+     IndexStatement("create", "/t", "i", (("city", "secondary_index"), ("last name", "secondary_index")))),
+    ("CREATE INDEX IF NOT EXISTS i ON TABLE '/t' (last_name)",
+     IndexStatement("create", "/t", "i", (("last_name", "secondary_index"),), if_needed=True)),
     ("create index if not exists i on '/t' using BLOOM_FILTER(city, `a b`) OPTIONS (fpp = 0.01, path='/i');",
      IndexStatement("create", "/t", "i", (("city", "bloom_filter"), ("a b", "bloom_filter")),
                     {"fpp": "0.01", "path": "/i"}, if_needed=True)),
@@ -47,6 +51,7 @@ def test_a_statement_is_read(text, statement):
     ("CREATE INDEX i ON TABLE '/t' USING bloom_filter(a", r"\) was expected at the end"),
     ("CREATE INDEX i ON TABLE '/t' USING x(a) OPTIONS (b = 1, b = 2)", "option b is given twice"),
     ("CREATE INDEX i ON TABLE '/t' USING x(a) OPTIONS (b 1)", "= was expected at '1'"),
+    ("CREATE INDEX i ON TABLE '/t' ()", r"a column was expected before \)"),
     ("DROP INDEX i ON '/t' CASCADE", "nothing was expected at 'CASCADE'"),
     ("DROP INDEX i ON '/t' FULL", "nothing was expected at 'FULL'"),
     ("SHOW TABLES", "INDEXES was expected at 'TABLES'"),

@@ -125,17 +125,17 @@ def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) 
 
 def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | None:
     test = leaf.test
-    if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column.name == column.name:
+    if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column == column:
         pieces = pieces_of_values(leaf.lookup.values, column)
         return None if pieces is None else _Pieces(tuple(key_range(one) for one in pieces), True, (number,))
     match test:
-        case NullTest(operand=BoundColumn() as operand) if operand.field.name == column.name:
+        case NullTest(operand=BoundColumn() as operand) if operand.field == column:
             return _Pieces((key_range(encode_null()),), True, (number,))
         case Prefix(operand=BoundColumn() as operand, prefix=prefix) if (
-                operand.field.name == column.name and _is_plain(operand) and isinstance(prefix.value, str)):
+                operand.field == column and _is_plain(operand) and isinstance(prefix.value, str)):
             return _Pieces((prefix_range(prefix.value),), False, (number,)) if prefix.value else None
         case Comparison(op=op, left=BoundColumn() as operand, right=BoundConstant() as constant) if (
-                operand.field.name == column.name and _is_plain(operand) and not constant.interval.null
+                operand.field == column and _is_plain(operand) and not constant.interval.null
                 and constant.interval.value and op != "!="):
             lo = constant.interval.lo if op not in ("<", "<=") else None
             hi = constant.interval.hi if op not in (">", ">=") else None

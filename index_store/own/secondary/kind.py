@@ -169,8 +169,10 @@ class _Index:
 
     def may_hold(self, lookup: Lookup) -> Mask | None:
         """False for the slices without an entry of the values; None when readers may make one of another."""
+        if lookup.column.type != self.columns[0].type or not self.usable(1).any():
+            return None
         pieces = pieces_of_values(lookup.values, self.columns[0])
-        if pieces is None or not self.usable(1).any():
+        if pieces is None:
             return None
         return self._with_groups([key_range(one) for one in pieces], pieces, 1)
 

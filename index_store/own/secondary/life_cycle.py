@@ -77,7 +77,7 @@ def create(folder: Folder, table: Table, definition: Definition, make_reader: Ma
     check_record_keys(table)
     with _work(memory) as work:
         now = TableSlices.of(table)
-        work.read(folder, list(now.files.items()), make_reader(table, definition), progress)
+        work.read(folder, now, list(now.files.items()), make_reader(table, definition), progress)
         version = work.base(folder, definition, now, {}, "create", 1, table.path)
         check_there(folder, version)
         if not write_version(folder, version):
@@ -110,16 +110,16 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
             table = Table(table.storage.afresh(), table.options)  # as it is after the version was read
             now = TableSlices.of(table)
             known = _Known.of(folder, current)
-            work.read(folder, [one for one in now.files.items() if full or known.files.get(one[0]) != one[1]],
-                      make_reader(table, current.definition), progress)
+            changed = [one for one in now.files.items() if full or known.files.get(one[0]) != one[1]]
+            work.read(folder, now, changed, make_reader(table, current.definition), progress)
             if full:
                 version = work.base(folder, current.definition, now, known.numbers, operation, latest.number + 1,
                                     current.table, current.generations[-1].next_group)
             else:
-                changed = work.refreshed(folder, latest, now, known)
-                if changed is None:
+                refreshed = work.refreshed(folder, latest, now, known)
+                if refreshed is None:
                     return work.change(operation, current, now, 0, began, attempt + 1, committed=False)
-                version = changed
+                version = refreshed
             if commit(folder, latest, version, version.stored):
                 gone = _gone(live_files(folder, current), now.listed)
                 if len(version.generations) > MOST_GENERATIONS:
@@ -182,11 +182,12 @@ class _Work:
     directory: Path
     memory: int
 
-    def read(self, folder: Folder, names: Sequence[SliceName], reader: SliceReader, progress: Progress | None) -> None:
+    def read(self, folder: Folder, now: TableSlices, names: Sequence[SliceName], reader: SliceReader,
+             progress: Progress | None) -> None:
         """Read those slices that were not read yet."""
         left = [name for name in names if self.readings.about(name) is None]
         if left:
-            self.readings.add(left, reader, folder.path, progress)
+            self.readings.add(left, reader, folder.path, now.sizes, progress)
 
     def base(self, folder: Folder, definition: Definition, now: TableSlices, numbers: Mapping[str, int],
              operation: str, number: int, table: str, next_group: int = 0) -> Version:
@@ -234,7 +235,7 @@ class _Work:
             places = places_of(pa.array(read, pa.string()), None, now.listed)
             size = int(now.listed.column("size").to_numpy()[places[places >= 0]].sum())
         return Change(operation, version, committed, len(read), size, len(self.readings.files(known=False)), gone,
-                      version.size, time.monotonic() - began, tries)
+                      version.size, time.monotonic() - began, tries, self.readings.failed)
 
     def _fresh(self, now: TableSlices) -> list[SliceName]:
         """The slices of the table that were read and are known, by name."""

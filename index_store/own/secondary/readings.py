@@ -51,6 +51,7 @@ class TableSlices:
 
     files: Mapping[str, str]
     listed: pa.Table
+    sizes: Mapping[str, int]
     instant: str | None
 
     @classmethod
@@ -61,7 +62,7 @@ class TableSlices:
         grows = sizes if table.version < 8 else None
         found = {slice_name(one.partition, one.file_id): lines_of(one.files, grows)
                  for one in (table.slices() if instant is not None else ()) if all(path in sizes for path in one.files)}
-        return cls(found, listed, instant)
+        return cls(found, listed, sizes, instant)
 
 
 class Readings:
@@ -89,11 +90,13 @@ class Readings:
         return [path for (_, lines), (_, _, about) in self._read.items() if bool(about.why) is not known
                 for path in files_in(lines)]
 
-    def add(self, names: list[SliceName], reader: SliceReader, path: str, progress: Progress | None = None) -> None:
-        """Read slices. Raises TableError, StatsError for what no reader of these slices gives (of the index at path).
+    def add(self, names: list[SliceName], reader: SliceReader, path: str, sizes: Mapping[str, int],
+            progress: Progress | None = None) -> None:
+        """Read slices, whose files have these sizes. Raises TableError, and StatsError for what no reader of these
+        slices gives; ``path`` is the index.
         """
-        slices = pa.table([pa.array(range(len(names)), pa.int32()), pa.array([lines for _, lines in names],
-                                                                             pa.string())], schema=SLICES)
+        slices = pa.table([list(range(len(names))), [lines for _, lines in names],
+                           [sum(sizes[one] for one in files_in(lines)) for _, lines in names]], schema=SLICES)
         run, place = len(self._runs), self._directory / f"read{len(self._runs)}.arrow"
         self._runs.append(place)
         abouts: dict[int, About] = {}

@@ -38,8 +38,10 @@ __all__ = ["RAW", "RECORD_KEY", "SLICES", "About", "LocalReader", "SliceReader",
            "read_slice", "statistics_plan"]
 
 RECORD_KEY = "_hoodie_record_key"
-#: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size.
-SLICES = pa.schema([pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False)])
+#: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size; ``bytes``
+#: of all of them together.
+SLICES = pa.schema([pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False),
+                    pa.field("bytes", pa.int64(), False)])
 #: What readers give: entries of slices, and after the last one of a slice a row that has nothing but ``about``.
 RAW = pa.schema([pa.field("slice", pa.int32(), False), pa.field("key", pa.binary()), pa.field("record", pa.binary()),
                  pa.field("about", pa.string())])

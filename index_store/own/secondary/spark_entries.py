@@ -1,0 +1,81 @@
+"""Reads the entries of slices on Spark: each slice by one of its workers, as ``slice_entries`` does without Spark.
+
+    slices (driver)    -> a DataFrame of numbers and files, spread over the partitions
+    each worker        -> LocalReader: the entries of its slices, the same as without Spark, byte for byte
+    entries (driver)   -> Arrow record batches, of slices of ``BYTES_PER_JOB`` at a time, which are spilled and sorted
+
+Workers read files as this process does, through pyarrow: they need the table's path to mean the same to them, the same
+options, and this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from index_store.own.definition import Definition
+from index_store.own.secondary.life_cycle import MakeReader, columns_of
+from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader
+from index_store.storage import Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from index_store.table import Table
+
+__all__ = ["BYTES_PER_JOB", "SparkReader", "read_on"]
+
+#: How many bytes of files one Spark job reads: their entries are held in the driver's memory at once.
+BYTES_PER_JOB = 1 << 30
+#: Bytes of files that a task reads at least, so that starting it is worth it.
+_FEWEST_PER_TASK = 4 << 20
+
+
+def read_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeReader:
+    """Makes readers that use this session. ``storage_options``: what workers need to open the table's files."""
+    def make(table: Table, definition: Definition) -> SparkReader:
+        return SparkReader(spark, table.storage.root, columns_of(definition), storage_options)
+
+    return make
+
+
+class SparkReader:
+    """Reads slices in Spark's workers."""
+
+    def __init__(self, spark: SparkSession, root: str, columns: Sequence[str],
+                 storage_options: Mapping[str, str] | None = None) -> None:
+        self._spark, self._root, self._columns = spark, root, tuple(columns)
+        self._options = dict(storage_options or {})
+
+    def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
+        """The entries, in any order."""
+        upto = np.cumsum(slices.column("bytes").to_numpy())
+        start = 0
+        while start < slices.num_rows:
+            done = int(upto[start - 1]) if start else 0
+            end = max(start + 1, int(np.searchsorted(upto, done + BYTES_PER_JOB, "right")))
+            yield from self._job(slices.slice(start, end - start), int(upto[end - 1]) - done)
+            start = end
+
+    def _job(self, slices: pa.Table, size: int) -> Iterator[pa.RecordBatch]:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, slices.num_rows, size // _FEWEST_PER_TASK))
+        frame = self._spark.createDataFrame(slices.to_pylist(), from_arrow_schema(SLICES)).repartition(tasks)
+        found = frame.mapInArrow(_reading(self._root, self._options, self._columns), from_arrow_schema(RAW))
+        rows: pa.Table = found.toArrow() if hasattr(found, "toArrow") else pa.Table.from_batches(
+            getattr(found, "_collect_as_arrow")(), RAW)       # noqa: B009  Spark 3.5 has no other name for it
+        yield from rows.cast(RAW).to_batches()
+
+
+def _reading(root: str, options: Mapping[str, str], columns: Sequence[str]) -> Any:
+    """What a worker does with the slices of its partition."""
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        reader = LocalReader(Storage.at(root, None, options), columns, threads=2)
+        for batch in batches:
+            yield from reader.read(pa.Table.from_batches([batch]))
+
+    return read
