@@ -39,7 +39,7 @@ def expected_of(entries, order, *, drop_deleted=False) -> list[tuple]:
 
 
 @each_order
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(batches=BATCHES, budget=st.sampled_from([1, 300, 1 << 20]))
 def test_sorted_entries_are_those_that_were_given_last(order, batches, budget):
     found = list(sort_entries(map(batch_of, batches), order=order, budget=budget))
@@ -89,15 +89,15 @@ def pool():
 
 @each_order
 def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order):
-    rows, budget = 60_000, 250_000
+    rows, budget = 45_000, 180_000
     given_bytes = sum(batch.nbytes for batch in many(rows, 500))
     assert given_bytes > 10 * budget
     before, most, found, last = pool.bytes_allocated(), 0, 0, None
     tracemalloc.start()
-    with EntrySorter(order, budget, tmp_path, fan_in=16) as sorter:
+    with EntrySorter(order, budget, tmp_path, fan_in=8) as sorter:
         for batch in many(rows, 500):
             sorter.add(batch)
-        assert sorter.runs > 2 * 16                           # so that runs are merged to runs
+        assert sorter.runs > 2 * 8                            # so that runs are merged to runs
         for batch in sorter.sorted():
             found += batch.num_rows
             first = tuple(batch.column(place)[0].as_py() for place in range(3))
@@ -107,11 +107,12 @@ def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order
         assert list(tmp_path.iterdir())
     peak = tracemalloc.get_traced_memory()[1]                # of Python and numpy; Arrow counts its own
     tracemalloc.stop()
+    arrow = pool.max_memory() - before
     assert list(tmp_path.iterdir()) == []
-    assert found == len({entry[:3] for entry in entries_of(many(rows, 500))})
+    assert found == pa.Table.from_batches(many(rows, 500)).group_by(ENTRIES.names[:3]).aggregate([]).num_rows
     assert most <= budget
-    assert budget / 4 < pool.max_memory() - before <= budget
-    assert peak + pool.max_memory() - before <= 2 * budget
+    assert budget / 4 < arrow <= budget
+    assert peak + arrow <= 2.5 * budget
 
 
 def test_a_budget_that_is_never_reached_needs_no_file(tmp_path):

@@ -143,7 +143,7 @@ def test_composite_keys_are_found_by_their_first_columns(tmp_path):
     assert find_groups(folder, [], [sfo]).tolist() == []
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.none() | st.text(max_size=3), st.integers(0, 5)), max_size=40), st.integers(1, 5))
 def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, rows, n):
     folder = Folder.at(tmp_path_factory.mktemp("shards"))

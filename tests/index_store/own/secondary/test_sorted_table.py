@@ -40,7 +40,7 @@ def write(folder: Folder, entries, rows: int, schema: pa.Schema = ENTRIES) -> St
     return writer.stored
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(KEYS, KEYS, st.integers(0, 9), st.booleans()), min_size=1, max_size=60), st.integers(1, 9),
        st.lists(st.tuples(st.none() | KEYS, st.none() | KEYS), max_size=4))
 def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, entries, rows, asked):
@@ -58,7 +58,7 @@ def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, en
         assert len(blocks) <= len({whole.index(entry) // rows for entry in wanted}) + 2
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(KEYS, KEYS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60), st.integers(1, 9),
        st.integers(-6, 6))
 def test_the_reverse_mapping_gives_the_entries_of_a_group(tmp_path_factory, entries, rows, group):
