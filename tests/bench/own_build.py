@@ -50,7 +50,7 @@ def run() -> list[Row]:
     rows.append((f"one pass over {total:,} rows in {FILES} files, 9 sketches, threads", _rate(total, local), ""))
     if shutil.which("java") is None:
         return rows
-    spark = _session()
+    spark = spark_session()
     try:
         _aggregate(spark, large)
         plain = min(_seconds(lambda: _aggregate(spark, large)) for _ in range(2))
@@ -79,7 +79,8 @@ def _build(builder: Any, files: int) -> None:
     assert found == files
 
 
-def _session() -> Any:
+def spark_session() -> Any:
+    """Spark on two cores of this machine."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
