@@ -1,11 +1,12 @@
 """Hudi's bucket of every row of a DataFrame, for writers that shuffle by it (RFC-29), and plans for more buckets.
 
     rows.key columns --(1)--> the record key's text --(2)--> its hash --(3)--> bucket
-    (1) Spark's own expressions    (2) Python workers, a column of keys at a time    (3) Spark's own; of a ring: workers
+    (1) Spark's own expressions, but for decimals of a scale beyond 6    (2) Python workers, a column of keys at a time
+    (3) Spark's own expressions; of a ring: workers
 
 Spark has no function that gives Java's hash of a text, nor xxHash32. Composed of higher-order functions Java's
-takes longer than it does in a worker (tests/bench/buckets.py), and a worker knows all texts. The text of a key column is
-what Hudi's key generators make of it, in inserts as in bulk inserts:
+takes longer than it does in a worker (tests/bench/buckets.py), and a worker knows all texts. The text of a key column
+is what Hudi's key generators make of it, in inserts as in bulk inserts:
 
     string                              itself
     tinyint, smallint, int, bigint      decimal digits
