@@ -9,8 +9,9 @@ This is Hyperspace's score: ranges that all span what the whole column spans sco
     ------------------------------  ---------------------------------------------------  -------------------------
     a range                         as soon as the ranges meet: a value of it may be     min_max, expressions
                                     anywhere in it, so the score is a lower limit
-    parts: values, prefixes         by the share of its parts that meet one of the       value_list, partition
-                                    other's
+    parts: values, prefixes         by the share of its parts that meet one of the       value_list, partition;
+                                    other's                                              prefix_set, if no rows are
+                                                                                         read
     nothing                         with every slice                                     all
     NULL in every row               with none                                            all
     whether a value may be there    by the share of its values that are found there;     bloom_filter, prefix_set
@@ -40,14 +41,14 @@ import pyarrow.compute as pc
 from evaluator.columns import ColumnStatistics
 from evaluator.stored_bounds import StoredBounds, concatenated
 
-__all__ = ["AT_LEAST", "AT_MOST", "EXACT", "Effectiveness", "codes_of", "of_filters", "of_look_ups", "of_nulls",
-           "of_statistics"]
+__all__ = ["ABOUT", "AT_LEAST", "AT_MOST", "EXACT", "Effectiveness", "codes_of", "of_filters", "of_look_ups",
+           "of_nulls", "of_statistics"]
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]
 
 #: What a score is: a limit of the share of slices that equalities leave out, or that share.
-AT_LEAST, AT_MOST, EXACT = "at least", "at most", ""
+AT_LEAST, AT_MOST, ABOUT, EXACT = "at least", "at most", "about", ""
 #: So many comparisons of parts are made; with more parts, fewer of them are asked for, evenly spread.
 _COMPARISONS = 500_000_000
 
@@ -56,7 +57,8 @@ _COMPARISONS = 500_000_000
 class Effectiveness:
     """A score from 0 to 100, and the number of slices that a typical equality leaves, of ``slices``.
 
-    basis   ``AT_LEAST`` for ranges, ``AT_MOST`` where only the fill of filters is known, else ``EXACT``
+    basis   ``AT_LEAST`` for ranges, ``AT_MOST`` where only the fill of filters is known, ``ABOUT`` for some of the
+            values, else ``EXACT``
     asked   of how many ranges, parts or values the score is the mean
     """
 
@@ -112,11 +114,11 @@ def of_look_ups(held: Mask, home: npt.NDArray[np.intp]) -> Effectiveness:
     """
     q, n = held.shape
     if n < 2 or not q:
-        return Effectiveness(0.0, float(n), n, EXACT, q)
+        return Effectiveness(0.0, float(n), n, ABOUT, q)
     others = held.sum(axis=1) - held[np.arange(q), home]
     weight = 1.0 / np.bincount(home, minlength=n)[home]
     mean = float(np.average(others, weights=weight))
-    return Effectiveness(100.0 * (1 - mean / (n - 1)), 1 + mean, n, EXACT, q)
+    return Effectiveness(100.0 * (1 - mean / (n - 1)), 1 + mean, n, ABOUT, q)
 
 
 def of_filters(rates: npt.NDArray[np.float64]) -> Effectiveness:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["InMemory", "Sample", "chosen_slices", "take_sample"]
 
 NAME = "sample"
-#: How many files are read again to measure what one sketch costs.
-TIMED_FILES = 8
+#: How many files are read again to measure what one sketch costs, and for about how long at most.
+TIMED_FILES, TIMED_SECONDS = 8, 2.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ class Sample:
         count = self.files.num_rows
         if not count:
             return 0.0
-        some = np.unique(np.linspace(0, count - 1, min(count, TIMED_FILES)).astype(np.intp))
+        few = max(1, min(TIMED_FILES, int(TIMED_SECONDS * count / max(self.seconds, 1e-9))))
+        some = np.unique(np.linspace(0, count - 1, min(count, few)).astype(np.intp))
         files = NewFiles(self.files.take(pa.array(some)))
         plan = self._plan(entries)
         began = time.perf_counter()

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 INSTANT = "20260101000000000"
 
 
-def plain_table(folder, files, partition_field=""):
-    """``files``: for each file its partition ("" for none) and its rows, a pyarrow table."""
+def plain_table(folder, files, partition_field="", schema=""):
+    """``files``: for each file its partition ("" for none) and its rows, a pyarrow table. ``schema``: in Avro."""
     hoodie = folder / ".hoodie"
     hoodie.mkdir(parents=True)
     properties = {"hoodie.table.name": "plain", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "6",
@@ -22,7 +22,8 @@ def plain_table(folder, files, partition_field=""):
                        "hoodie.table.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator",
                        "hoodie.datasource.write.hive_style_partitioning": "true"}
     (hoodie / "hoodie.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
-    (hoodie / f"{INSTANT}.commit").write_text(json.dumps({"partitionToWriteStats": {}, "extraMetadata": {}}))
+    extra = {"schema": schema} if schema else {}
+    (hoodie / f"{INSTANT}.commit").write_text(json.dumps({"partitionToWriteStats": {}, "extraMetadata": extra}))
     for number, (partition, rows) in enumerate(files):
         place = folder / partition if partition else folder
         place.mkdir(exist_ok=True)

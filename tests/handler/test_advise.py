@@ -221,6 +221,17 @@ def test_one_file_cannot_be_told_apart(tmp_path):
     assert "nothing to tell apart" in run("advise", folder)
 
 
+def test_a_table_without_files(tmp_path):
+    schema = {"type": "record", "name": "t", "fields": [{"name": "id", "type": "int"}, {"name": "s", "type": "string"}]}
+    folder = plain_table(tmp_path / "t", [], schema=json.dumps(schema))
+    sort, workload = ["--what-if", "sort by (s)"], ["--workload", "-"]
+    for more in ([], workload, sort, [*workload, *sort]):
+        found = document("advise", folder, *more, given="id = 3")
+        assert found["nothing_helps"] == "the table has no file"
+        assert (found["slices"], found["chosen"]["entries"]) == (0, [])
+        assert "has no file" in run("advise", folder, *more, given="id = 3")
+
+
 def test_what_the_tables_own_indexes_do_is_no_gain(main_cow):
     found = document("advise", main_cow, "--workload", "-", given="i = 100\np = 'p1'\ni BETWEEN 0 AND 50")
     bounds = next(one for one in found["candidates"] if (one["on"], one["sketch"]) == ("i", "min_max"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluator.columns import Parts, from_values
 from evaluator.stored_bounds import StoredBounds
 from evaluator.types import DOUBLE, INT, STRING, decimal_type
-from index_store.own.effectiveness import AT_LEAST, AT_MOST, of_filters, of_look_ups, of_nulls, of_statistics
+from index_store.own.effectiveness import ABOUT, AT_LEAST, AT_MOST, of_filters, of_look_ups, of_nulls, of_statistics
 
 #: Values of each type, in ascending order.
 SCALES = {INT: list(range(-4, 8)), DOUBLE: [float("-inf"), -1.5, 0.0, 0.5, 2.0, 9.5, float("inf")],
@@ -160,6 +160,7 @@ def test_look_ups_count_each_file_alike():
     held = np.array([[1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]], np.bool_)
     said = of_look_ups(held, np.array([0, 0, 1]))
     assert said.left == pytest.approx(1 + (0.5 + 3) / 2)
+    assert said.basis == ABOUT
     assert said.score == pytest.approx(100 * (1 - ((0.5 + 3) / 2) / 3))
 
 
