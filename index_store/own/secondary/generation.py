@@ -12,6 +12,7 @@ entry is. The newest generation that knows a group or an entry is right about it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.own.committing import forget
+from index_store.errors import TableError
 from index_store.own.folder import Folder, new_token
 from index_store.own.secondary.entries import REVERSE
 from index_store.own.secondary.runs import Blocks, EntrySorter, merge_runs
@@ -110,7 +111,7 @@ def write_generation(folder: Folder, groups: pa.Table, changes: Iterable[pa.Reco
     there is nothing of it.
     """
     name = f"{instant or 0}-{new_token()}"
-    written: list[StoredTable | None] = []
+    places = [f"reverse/{name}.entries", *(f"entries/{name}-{shard}.entries" for shard in range(shards))]
     counts = [0, 0]
     try:
         with EntrySorter("key", budget, directory) as sorter:
@@ -122,14 +123,14 @@ def write_generation(folder: Folder, groups: pa.Table, changes: Iterable[pa.Reco
                     sorter.add(batch)
                     yield batch
 
-            reverse = write_sorted(folder, f"reverse/{name}.entries", seen(), REVERSE)
-            written.append(reverse)
-            stored = write_shards(folder, lambda shard: f"entries/{name}-{shard}.entries", sorter.sorted(), shards)
-            written += stored
+            reverse = write_sorted(folder, places[0], seen(), REVERSE)
+            stored = write_shards(folder, lambda shard: places[1 + shard], sorter.sorted(), shards)
         listed = write_table(folder, f"groups/{name}.parquet", groups)
         return Generation(listed, stored, reverse, next_group, counts[0], counts[1])
     except BaseException:
-        forget(folder, [one for one in written if one is not None])
+        for place in places:
+            with suppress(TableError):
+                folder.remove(place)
         raise
 
 

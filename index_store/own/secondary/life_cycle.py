@@ -48,7 +48,15 @@ from index_store.own.secondary.shards import shard_count
 from index_store.own.secondary.slice_entries import RECORD_KEY, SliceReader, files_in
 from index_store.own.stored_table import StoredTable
 from index_store.own.table_files import with_ids
-from index_store.own.versions import Generation, Latest, Version, latest_versions, write_version
+from index_store.own.versions import (
+    Generation,
+    Latest,
+    NoIndexError,
+    Version,
+    latest_versions,
+    version_files,
+    write_version,
+)
 from index_store.table import Table
 
 __all__ = ["MEMORY", "MOST_GENERATIONS", "MakeReader", "columns_of", "create", "optimize", "refresh"]
@@ -112,14 +120,19 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
             known = _Known.of(folder, current)
             changed = [one for one in now.files.items() if full or known.files.get(one[0]) != one[1]]
             work.read(folder, now, changed, make_reader(table, current.definition), progress)
-            if full:
-                version = work.base(folder, current.definition, now, known.numbers, operation, latest.number + 1,
-                                    current.table, current.generations[-1].next_group)
-            else:
-                refreshed = work.refreshed(folder, latest, now, known)
-                if refreshed is None:
-                    return work.change(operation, current, now, 0, began, attempt + 1, committed=False)
-                version = refreshed
+            try:
+                if full:
+                    version = work.base(folder, current.definition, now, known.numbers, operation, latest.number + 1,
+                                        current.table, current.generations[-1].next_group)
+                else:
+                    refreshed = work.refreshed(folder, latest, now, known)
+                    if refreshed is None:
+                        return work.change(operation, current, now, 0, began, attempt + 1, committed=False)
+                    version = refreshed
+            except TableError:
+                if _is_superseded(folder, latest):            # and what it named may be gone
+                    continue
+                raise
             if commit(folder, latest, version, version.stored):
                 gone = _gone(live_files(folder, current), now.listed)
                 if len(version.generations) > MOST_GENERATIONS:
@@ -143,13 +156,12 @@ def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEM
             current = latest.current
             if current.delta is None and len(current.generations) == 1 and not current.generations[0].tombstones:
                 return work.change("optimize", current, None, 0, began, attempt + 1, committed=False)
-            groups = live_groups(folder, current.generations)
-            base = merge_generations(folder, current.generations, groups, shards=shard_count(current.entries),
-                                     instant=current.instant, budget=memory, directory=work.directory)
-            with _forgetting(folder, base.stored):
-                files = live_files(folder, current).drop_columns([FILE_ID]).sort_by("path")
-                version = _with_master(folder, current.definition, files, base, "optimize", latest.number + 1,
-                                       current.table, current.instant)
+            try:
+                version = work.merged(folder, latest)
+            except TableError:
+                if _is_superseded(folder, latest):
+                    continue
+                raise
             if commit(folder, latest, version, version.stored):
                 return work.change("optimize", version, None, 0, began, attempt + 1)
             pause(folder, attempt)
@@ -226,6 +238,17 @@ class _Work:
                        next_id=next_id, files=listed.num_rows, tombstones=tombstones, written=time.time(),
                        generations=generations)
 
+    def merged(self, folder: Folder, latest: Latest) -> Version:
+        """The next version after an optimize."""
+        current = latest.current
+        base = merge_generations(folder, current.generations, live_groups(folder, current.generations),
+                                 shards=shard_count(current.entries), instant=current.instant, budget=self.memory,
+                                 directory=self.directory)
+        with _forgetting(folder, base.stored):
+            files = live_files(folder, current).drop_columns([FILE_ID]).sort_by("path")
+            return _with_master(folder, current.definition, files, base, "optimize", latest.number + 1, current.table,
+                                current.instant)
+
     def change(self, operation: str, version: Version, now: TableSlices | None, gone: int, began: float, tries: int,
                *, committed: bool = True) -> Change:
         """What was done, and what it cost."""
@@ -283,6 +306,14 @@ def _forgetting(folder: Folder, stored: Sequence[StoredTable]) -> Iterator[None]
     except Exception:
         forget(folder, stored)
         raise
+
+
+def _is_superseded(folder: Folder, latest: Latest) -> bool:
+    """Whether others have changed the index since. Raises NoIndexError when they dropped it."""
+    files = version_files(folder)
+    if not files:
+        raise NoIndexError(folder.path, "the index was dropped meanwhile; nothing was changed")
+    return max(files.values()) > latest.number
 
 
 def _of_slices(listed: pa.Table, slices: Sequence[SliceName]) -> npt.NDArray[np.bool_]:
