@@ -163,7 +163,7 @@ def _show_head(advice: Advice, console: Console) -> None:
         whole = advice.slices * advice.asked
         lines.add_row(Text("skipped now", style="dim"), Text.assemble(
             bar(round(whole - advice.kept), whole, "green"),
-            f"  {whole - advice.kept:.0f} of {whole} file slices, over all filters; {advice.kept:.0f} are read"))
+            f"  {whole - advice.kept:,.0f} of {whole:,} file slices, over all filters; {advice.kept:,.0f} are read"))
     console.print(lines)
 
 
@@ -176,7 +176,7 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
     rows.add_column("of", overflow="fold")
     rows.add_column("sketch", no_wrap=True)
     if by_workload:
-        rows.add_column("skips more", justify="right")
+        rows.add_column("skips", justify="right", no_wrap=True)
         rows.add_column("filters", justify="right")
         rows.add_column("per KB", justify="right")
     rows.add_column("score", justify="right", no_wrap=True)
@@ -189,7 +189,7 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
             cells += [Text(f"{one.skipped:,.0f}", style="green"), Text(str(one.filters)),
                       Text(_number(1000 * one.per_byte))]
         cells += [Text(one.score.text if one.score else "·"), Text(_left_text(one.score)), Text(size_text(one.size)),
-                  Text(f"{one.seconds:.2g} s{'' if one.from_footers else ', rows'}", style="dim")]
+                  Text(f"{_seconds(one.seconds)}{'' if one.from_footers else ', rows'}", style="dim")]
         rows.add_row(*cells)
     console.print(rows)
     if len(useful) > MOST_CANDIDATES:
@@ -211,9 +211,9 @@ def _show_chosen(advice: Advice, console: Console) -> None:
         return
     whole = sum(one.skipped for one in advice.chosen)
     console.print(Text.assemble(
-        ("\nTogether  ", "bold"), f"{_count(len(advice.chosen), 'sketch', 'sketches')} skip {whole:.0f} of the "
-        f"{advice.kept:.0f} file slices that are read now, in an index of {size_text(advice.chosen_size)}, built in "
-        f"about {advice.chosen_seconds:.2g} s"))
+        ("\nTogether  ", "bold"), f"{_count(len(advice.chosen), 'sketch', 'sketches')} skip {whole:,.0f} of the "
+        f"{advice.kept:,.0f} file slices that are read now, in an index of {size_text(advice.chosen_size)}, built in "
+        f"about {_seconds(advice.chosen_seconds)}"))
     for command in commands_of(advice):
         console.print(Text(f"  {command}", style="green"), soft_wrap=True)
     left = sorted((one for one in advice.remaining if one.after), key=lambda one: -one.filter.count * (one.after or 0))
@@ -225,6 +225,10 @@ def _show_chosen(advice: Advice, console: Console) -> None:
             rows.add_row("", Text(f"{_number(one.after or 0)} of {one.now:,}{times}", style="yellow"),
                          Text(_short(one.filter.text)))
         console.print(rows)
+
+
+def _seconds(spent: float) -> str:
+    return f"{spent:.2g} s" if spent < 10 else f"{spent:.0f} s" if spent < 120 else f"{spent / 60:.0f} min"
 
 
 def _number(value: float) -> str:
@@ -257,8 +261,8 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
         if rest:
             console.print(Text(f"  … and {', '.join(rest)} (--json lists them all)", style="dim"))
         change = "nothing gained: it" if found.after >= found.before else "it"
-        console.print(Text(f"Over all filters {change} would keep {found.after:.0f} file slices by bounds instead of "
-                           f"{found.before:.0f}, of {advice.slices * advice.asked}."))
+        console.print(Text(f"Over all filters {change} would keep {found.after:,.0f} file slices by bounds instead of "
+                           f"{found.before:,.0f}, of {advice.slices * advice.asked:,}."))
     for column in found.columns:
         console.print(Text(f"bounds of {column.name}: score {column.before.text} before, {column.after.text} after; an "
                            f"equality leaves {_left_text(column.before)} before, {_number(column.after.left)} after"))
