@@ -28,7 +28,7 @@ def show_explanation(plan: Plan, console: Console) -> None:
         console.print(Text("\nWhat each condition rules out", style="bold"))
         console.print(leaf_tree(plan.explanation))
         for match in plan.matches:
-            console.print(Text(match.sentence, style="green" if match.skipped else "yellow"))
+            console.print(Text(match.sentence, style="green"))
         show_obstacles(plan, console)
     show_reasons(plan, console)
 

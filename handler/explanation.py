@@ -109,7 +109,7 @@ class Explanation:
         """What kinds that know rows skipped beyond what each condition rules out."""
         return tuple(MatchReport(kind, tuple(self.bound.leaves[number].text for number in match.leaves),
                                  int(np.count_nonzero(~match.may_match)))
-                     for kind, match in self.evaluation.matches.items())
+                     for kind, match in self.evaluation.matches.items() if not match.may_match.all())
 
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:
