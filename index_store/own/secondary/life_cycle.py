@@ -117,7 +117,7 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
             current = latest.current
             table = Table(table.storage.afresh(), table.options)  # as it is after the version was read
             now = TableSlices.of(table)
-            known = _Known.of(folder, current)
+            known = _Known.of(folder, current, now)
             changed = [one for one in now.files.items() if full or known.files.get(one[0]) != one[1]]
             work.read(folder, now, changed, make_reader(table, current.definition), progress)
             try:
@@ -173,17 +173,24 @@ def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEM
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a version knows: the number and the files of each group, by name."""
+    """What a version knows: the number and the files of each group, by name.
+
+    A group is said to have no files when one of them has another size in the table now.
+    """
 
     numbers: Mapping[str, int]
     files: Mapping[str, str]
 
     @classmethod
-    def of(cls, folder: Folder, version: Version) -> _Known:
+    def of(cls, folder: Folder, version: Version, now: TableSlices) -> _Known:
         groups = live_groups(folder, version.generations)
+        known = live_files(folder, version)
+        sizes = zip(known.column("path").to_pylist(), known.column("size").to_pylist(), strict=True)
+        others = {path for path, size in sizes if now.sizes.get(path, size) != size}
         names = groups.column("name").to_pylist()
         return cls(dict(zip(names, groups.column("group").to_pylist(), strict=True)),
-                   dict(zip(names, groups.column("files").to_pylist(), strict=True)))
+                   {name: "" if others and not others.isdisjoint(files_in(lines)) else lines
+                    for name, lines in zip(names, groups.column("files").to_pylist(), strict=True)})
 
 
 @dataclass(frozen=True, slots=True)

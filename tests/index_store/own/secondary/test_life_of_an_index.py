@@ -22,8 +22,11 @@ from index_store.own.secondary.life_cycle import create, optimize, refresh
 from index_store.own.secondary.slice_entries import About, LocalReader
 from index_store.own.versions import NoIndexError, Version, latest_versions, read_version, version_files
 from index_store.table import open_table
+from tests.evaluator.strategies import Slice
 from tests.index_store.format_tables import unpack_format_table
+from tests.index_store.own.parquet_rows import write_parquet
 from tests.index_store.own.secondary.said import by, local, said_by
+from tests.index_store.own.secondary.small_table import add_keys, small_table
 from tests.index_store.own.test_concurrency import OwnNames
 from tests.index_store.own.test_faults import DyingFolder, Killed
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
@@ -277,3 +280,18 @@ def test_a_version_survives_json_and_older_sargos_let_it_be(table_and_index) -> 
 def test_what_is_known_of_a_slice_survives_its_text() -> None:
     about = About({"rows": 3, "s:type": "string", "s:min_max:lo": b"\x00\xff", "s:min_max:hi": None}, "")
     assert About.from_text(about.to_text()) == about
+
+
+def test_a_file_of_the_same_name_and_another_size_is_read_again(tmp_path) -> None:
+    """Work that was rolled back and ran again under the same instant."""
+    rows = ({"s": "a", "i": 1}, {"s": "b", "i": 2})
+    table = small_table(tmp_path / "t", [Slice(rows), Slice(rows)], ["s", "i"])
+    folder = Folder.at(tmp_path / "index")
+    create(folder, table, BY, local)
+    path = next((tmp_path / "t").glob("g1_*.parquet"))
+    write_parquet(path, [*rows, {"s": "a much longer value than before", "i": 7}], ["s", "i"], "us", 3)
+    add_keys(path, ["k1", "k2", "k3"])
+    change = refresh(folder, table, local)
+    assert (change.built, len(change.version.generations)) == (1, 2)
+    assert said(tmp_path / "index") == fresh(tmp_path / "t", tmp_path / "fresh")
+    assert not refresh(folder, table, local).committed
