@@ -26,6 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.schema import Field
+from evaluator.types import Kind
 from index_store.errors import TableError
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.own.builder import FILE_ID
@@ -128,7 +129,7 @@ def _rows_of(table: Table, path: str, types: Mapping[str, FileType], stride: int
             column = batch.columns[name]
             if column.type == ABSENT:
                 arrays[name] = pa.nulls(max(batch.rows, 0), plain_type(of.type))
-            elif column.values is None or column.type != of:
+            elif column.values is None or not _reads_as(column.type, of):
                 raise ValueError(f"{name}: {column.type.why or column.type.text}")
             else:
                 arrays[name] = column.values
@@ -138,6 +139,13 @@ def _rows_of(table: Table, path: str, types: Mapping[str, FileType], stride: int
         seen += max(batch.rows, 0)
         found.append(rows)
     return found
+
+
+def _reads_as(found: FileType, wanted: FileType) -> bool:
+    """Whether values of a file have the plain form that the table's type has: the same type, or one that was widened.
+    """
+    kinds = found.type.kind, wanted.type.kind
+    return found == wanted or all(kind.is_integer for kind in kinds) or kinds == (Kind.FLOAT, Kind.DOUBLE)
 
 
 def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slices_of: Mapping[str, int]) -> Rearranged:

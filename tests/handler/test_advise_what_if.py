@@ -156,6 +156,21 @@ def what_if_on(folder, text, lines, *more):
     return json.loads(result.stdout)["what_if"]
 
 
+def test_files_from_before_a_column_was_widened_take_part(unpack):
+    found = what_if_on(unpack("1.1.1_evol_cow"), "sort by (i)", "i > 100")
+    assert (found["left_out"], found["exact"]) == ({}, True)
+
+
+def test_files_whose_values_are_of_another_type_are_left_out_and_named(tmp_path):
+    table = rows(400)
+    files = [("", one) for one in cut(table, 4)]
+    files[2] = ("", files[2][1].set_column(2, "ts", files[2][1]["ts"].cast(pa.string())))
+    folder = plain_table(tmp_path / "t", files)
+    found = what_if_on(folder, "sort by (ts)", "ts > 100")
+    assert list(found["left_out"].values()) == ["ts: string"]
+    assert (found["exact"], found["rows"]) == (False, 300)
+
+
 @pytest.mark.parametrize(("text", "found"), [
     ("sort by (a, b)", Arrangement(("a", "b"))), ("Sort By a,b", Arrangement(("a", "b"))),
     ("order by (`a b`)", Arrangement(("a b",))), ("z-order by (st.x, c)", Arrangement(("st.x", "c"), True)),

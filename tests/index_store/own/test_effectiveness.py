@@ -79,6 +79,27 @@ def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_)
     assert of_statistics(statistics_of(of, ranges)).left == pytest.approx(np.mean(left) if left else 0.0)
 
 
+@given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=6), min_size=2, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
+    """Whichever values of the files are asked for, each file's alike: by bounds, and by the listed values all the more."""
+    n = len(files)
+    lo, hi = [min(some) for some in files], [max(some) for some in files]
+    bounds = from_values(INT, lo, hi, [0] * n, [9] * n)
+    kept = [np.mean([sum(lo[j] <= value <= hi[j] for j in range(n) if j != i) for value in some])
+            for i, some in enumerate(files)]
+    asked = [(i, value) for i, some in enumerate(files) for value in some]
+    held = np.array([[lo[j] <= value <= hi[j] for j in range(n)] for _, value in asked])
+    looked_up = of_look_ups(held, np.array([i for i, _ in asked]))
+    assert looked_up.score == pytest.approx(100 * (1 - np.mean(kept) / (n - 1)))
+    assert of_statistics(bounds).score <= looked_up.score + 1e-9
+    points = Parts(from_values(INT, [value for _, value in asked], [value for _, value in asked]),
+                   np.array([i for i, _ in asked], np.intp))
+    listed = type(bounds)(bounds.type, bounds.lo, bounds.hi, bounds.lo_known, bounds.hi_known, bounds.null_count,
+                          bounds.row_count, bounds.trust, points)
+    assert of_statistics(listed).score >= looked_up.score - 1e-9
+
+
 @given(st.lists(st.lists(st.integers(0, 12), max_size=6) | st.none(), min_size=2, max_size=8), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_slice(lists, as_text):
