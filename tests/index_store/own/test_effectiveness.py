@@ -82,7 +82,7 @@ def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_)
 @given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=6), min_size=2, max_size=8))
 @settings(max_examples=200, deadline=None)
 def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
-    """Whichever values of the files are asked for, each file's alike: by bounds, and by the listed values all the more."""
+    """Whichever values are asked for, each file's alike: by bounds, and by the listed values all the more."""
     n = len(files)
     lo, hi = [min(some) for some in files], [max(some) for some in files]
     bounds = from_values(INT, lo, hi, [0] * n, [9] * n)
