@@ -13,11 +13,12 @@ from handler.cli import main
 from handler.index_entries import known_by_hudi
 from index_store.own.places import folder_of
 from index_store.own.secondary.kind import make as own_secondary_index
-from index_store.own.secondary.life_cycle import create
+from index_store.own.secondary.life_cycle import create, refresh
+from index_store.snapshots import SnapshotCache
 from tests.handler.test_format_tables import check, slices_at
 from tests.index_store.format_tables import reads_of, unpack_format_table
 from tests.index_store.own.secondary.said import by, local
-from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
+from tests.index_store.snapshots.rewinding import bring_back, commit_by_commit, instants, take_away
 
 #: One table of each way in which files, columns and rows change.
 SOME = ("1.2.0_evolved_cow", "1.2.0_evolved_mor", "1.2.0_widened_mor", "1.2.0_readded_cow", "0.15.0_archived_mor",
@@ -72,6 +73,27 @@ def test_no_filter_loses_a_file_group_now_or_as_of_an_older_instant(tmp_path, on
             assert lost == []
             skipped += found
     assert skipped > 0
+
+
+def test_a_snapshot_in_layers_keeps_what_the_table_read_whole_keeps(unpack_copy, tmp_path):
+    """Every other commit is known to the index, so that some slices are unknown to it."""
+    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    matched = 0
+    for number, _ in enumerate(commit_by_commit(path, tmp_path / "aside")):
+        whole, kept = open_table(path, cache=None), open_table(path, cache=cache)
+        folder = folder_of(whole.table, "it")
+        if not number:
+            create(folder, whole.table, by("s", "i"), local)
+        elif number % 2:
+            refresh(folder, whole.table, local)
+        for text in ("s = 'apple-000'", "s = 'apple-000' AND i = 70", "s LIKE 'ap%' AND i < 300", "s > 'b' AND s < 'c'",
+                     "s IN ('cherry-070', 'apple-000') AND (i = 0 OR u = 7)", "s IS NULL AND i IS NOT NULL"):
+            expected, plan = (prune(opened, text, "spark", time_zone="UTC", strict=True) for opened in (whole, kept))
+            assert {one.file_id for one in plan.kept} == {one.file_id for one in expected.kept}
+            assert [one.to_dict() for one in plan.matches] == [one.to_dict() for one in expected.matches]
+            assert sorted(plan.outcomes.tolist()) == sorted(expected.outcomes.tolist())
+            matched += len(plan.matches) if kept.at().layers is not None else 0
+    assert matched > 0
 
 
 # -- from the command line
