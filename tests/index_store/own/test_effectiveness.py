@@ -160,6 +160,13 @@ def test_scores_of_layouts(ranges, score):
     assert of_statistics(statistics_of(INT, ranges)).score == pytest.approx(score)
 
 
+@pytest.mark.parametrize("of", [INT, STRING], ids=str)
+def test_ends_in_the_wrong_order_are_not_believed(of):
+    value = {INT: int, STRING: str}[of]
+    ranges = [(value(9), value(1)), (value(2), value(3)), (value(4), value(5)), (value(6), value(7))]
+    assert of_statistics(statistics_of(of, ranges)).score == pytest.approx(100 * (1 - 6 / 12))
+
+
 def test_two_million_files_are_compared_without_comparing_pairs():
     rng = np.random.default_rng(1)
     n = 2_000_000
