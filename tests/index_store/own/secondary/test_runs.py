@@ -40,9 +40,12 @@ def expected_of(entries, order, *, drop_deleted=False) -> list[tuple]:
 
 @each_order
 @settings(deadline=None, max_examples=50)
-@given(batches=BATCHES, budget=st.sampled_from([1, 300, 1 << 20]))
-def test_sorted_entries_are_those_that_were_given_last(order, batches, budget):
-    found = list(sort_entries(map(batch_of, batches), order=order, budget=budget))
+@given(batches=BATCHES, budget=st.sampled_from([1, 300, 1 << 20]), fan_in=st.sampled_from([2, 3, 64]))
+def test_sorted_entries_are_those_that_were_given_last(order, batches, budget, fan_in):
+    with EntrySorter(order, budget, fan_in=fan_in) as sorter:
+        for batch in batches:
+            sorter.add(batch_of(batch))
+        found = list(sorter.sorted())
     assert all(batch.schema.equals(ENTRIES if order == "key" else REVERSE) and batch.num_rows for batch in found)
     assert entries_of(found) == expected_of([entry for batch in batches for entry in batch], order)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +53,21 @@ def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, po
         found = find_groups(folder, tables, wanted)
     assert found.dtype == np.int32
     assert found.tolist() == sorted(expected)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 30])
+def test_the_ends_of_a_range_are_in_it_or_not(tmp_path, rows):
+    folder = Folder.at(tmp_path)
+    with SortedWriter(folder, "table", ENTRIES, block_rows=rows) as writer:
+        writer.write(batch_of([(encode_value(value, INT), b"r", value, False) for value in range(7)]))
+    searched = Search(folder, [writer.stored])
+    for lo in range(-1, 8):
+        for hi in range(-1, 8):
+            for lo_inclusive, hi_inclusive in product((False, True), repeat=2):
+                expected = [value for value in range(7) if (lo < value or (lo == value and lo_inclusive))
+                            and (value < hi or (value == hi and hi_inclusive))]
+                ranges = ranges_of(INT, lo, hi, lo_inclusive=lo_inclusive, hi_inclusive=hi_inclusive)
+                assert searched.groups(ranges).tolist() == expected
 
 
 @settings(deadline=None)

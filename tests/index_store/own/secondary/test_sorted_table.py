@@ -28,9 +28,9 @@ from index_store.storage import READ_WHOLE
 from tests.index_store.object_store import running
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of, many
 
-KEYS = st.one_of(st.integers(0, 30).map(lambda number: b"k%02d" % number),
-                 st.integers(0, 30).map(lambda number: b"x" * 70 + b"%02d" % number),   # longer than a bound
-                 st.just(b"\xff" * 70))
+#: What all keys of a table begin with: bounds of 64 bytes and less are kept as they are.
+COMMON = st.sampled_from([b"", b"x" * 62, b"x" * 63, b"x" * 70, b"\xff" * 70])
+ENDINGS = st.sampled_from([b"", b"\0", b"\xff", *(b"%02d" % number for number in range(12))])
 
 
 def write(folder: Folder, entries, rows: int, schema: pa.Schema = ENTRIES) -> StoredTable:
@@ -41,9 +41,10 @@ def write(folder: Folder, entries, rows: int, schema: pa.Schema = ENTRIES) -> St
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(KEYS, KEYS, st.integers(0, 9), st.booleans()), min_size=1, max_size=60), st.integers(1, 9),
-       st.lists(st.tuples(st.none() | KEYS, st.none() | KEYS), max_size=4))
-def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, entries, rows, asked):
+@given(COMMON, st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(0, 9), st.booleans()), min_size=1, max_size=40),
+       st.integers(1, 9), st.lists(st.tuples(st.none() | ENDINGS, st.none() | ENDINGS), max_size=4))
+def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, common, endings, rows, asked):
+    entries = [(common + ending, *others) for ending, *others in endings]
     folder = Folder.at(tmp_path_factory.mktemp("sorted"))
     stored = write(folder, entries, rows)
     whole = expected_of(entries, "key")
@@ -51,7 +52,8 @@ def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, en
     assert entries_of(read_sorted(folder, stored)) == whole
     table = SortedTable.open(folder, stored)
     assert sum(table.deleted) == sum(entry[3] for entry in whole)
-    for lo, hi in asked:
+    every = [(common + lo if lo is not None else None, common + hi if hi is not None else None) for lo, hi in asked]
+    for lo, hi in [*every, *((key, key + b"\0") for key in {entry[0] for entry in entries})]:
         wanted = [entry for entry in whole if (lo is None or lo <= entry[0]) and (hi is None or entry[0] < hi)]
         assert entries_of(read_sorted(folder, stored, lo, hi)) == wanted
         blocks = table.blocks(lo, hi)
@@ -59,13 +61,26 @@ def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, en
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(KEYS, KEYS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60), st.integers(1, 9),
-       st.integers(-6, 6))
+@given(st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60),
+       st.integers(1, 9), st.integers(-6, 6))
 def test_the_reverse_mapping_gives_the_entries_of_a_group(tmp_path_factory, entries, rows, group):
     folder = Folder.at(tmp_path_factory.mktemp("reverse"))
     stored = write(folder, entries, rows, REVERSE)
     expected = [entry for entry in expected_of(entries, "group") if entry[2] == group]
     assert entries_of(read_sorted(folder, stored, group, group + 1)) == expected
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_long_keys_with_much_in_common_are_told_apart(tmp_path, rows):
+    folder = Folder.at(tmp_path)
+    entries = [(b"https://" + b"x" * 300 + b"%03d" % (number // 2), b"%d" % number, number, False)
+               for number in range(60)]
+    stored = write(folder, entries, rows)
+    table = SortedTable.open(folder, stored)
+    for number in range(0, 60, 2):
+        key = entries[number][0]
+        assert entries_of(read_sorted(folder, stored, key, key + b"\0")) == entries[number:number + 2]
+        assert len(table.blocks(key, key + b"\0")) <= 3
 
 
 def test_columns_that_are_not_asked_for_are_not_made(tmp_path):
