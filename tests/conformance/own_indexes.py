@@ -15,12 +15,15 @@ from unittest import mock
 from handler import open_table
 from handler.index_entries import definition_of
 from handler.tables import OpenTable
-from index_store.own.definition import Definition
+from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.folder import Folder
 from index_store.own.kind import make as own_index
 from index_store.own.life_cycle import create, refresh
 from index_store.own.local_build import build_locally
 from index_store.own.places import OTHERS
+from index_store.own.secondary import life_cycle as secondary
+from index_store.own.secondary.kind import make as own_secondary_index
+from index_store.own.secondary.slice_entries import LocalReader
 from index_store.own.sketches import parse_sketch
 from index_store.own.versions import version_files
 from index_store.table import Table
@@ -32,40 +35,58 @@ SKETCHES = ("min_max", "null_count", "nan_count", "value_list(limit=20)", "prefi
             "bloom_filter(fpp=0.01)")
 #: Bounds of what the predicates compute.
 EXPRESSIONS = ("lower(s)", "upper(s)", "length(s)", "year(dt)", "to_date(t)", "abs(i)", "i + 1", "i % 10")
-ALL = "all"
-VARIANTS = (ALL, *SKETCHES)
-KINDS = {"own_index": own_index}
+#: Keys of secondary indexes.
+KEYS = (("s",), ("i",), ("d",), ("f",), ("dt",), ("t",), ("dec",), ("b",), ("s", "i"), ("dt", "s"), ("i", "d", "t"))
+ALL, SECONDARY = "all", "secondary_index"
+VARIANTS = (ALL, *SKETCHES, SECONDARY)
+KINDS = {"own_index": own_index, "own_secondary_index": own_secondary_index}
 
 
-def definitions(table: Table, variants: Sequence[str | tuple[str, ...]]) -> list[Definition]:
-    """An index of every column for each variant: a sketch alone, some of them, or all and the expressions."""
-    found = []
-    for number, variant in enumerate(variants):
-        texts = (SKETCHES if variant == ALL else (variant,)) if isinstance(variant, str) else variant
-        uses = [(column.name, text) for column in table.schema for text in texts
-                if "." not in column.name and not parse_sketch(text).why_not(column.type)]
-        if variant == ALL:
-            uses += [(expression, "min_max") for expression in EXPRESSIONS]
-        found.append(definition_of(table, uses, f"{number}", "UTC"))
-    return found
+def definitions(table: Table, variant: str | tuple[str, ...]) -> list[Definition]:
+    """The indexes of a variant: a sketch of every column, some of them, all and the expressions, or secondary keys."""
+    if variant == SECONDARY:
+        named = [key for key in KEYS if all(table.schema.resolve(name, case_sensitive=True) for name in key)]
+        return [definition_of(table, [(name, SECONDARY) for name in key], "-".join(key), "UTC") for key in named]
+    texts = (SKETCHES if variant == ALL else (variant,)) if isinstance(variant, str) else variant
+    uses = [(column.name, text) for column in table.schema for text in texts
+            if "." not in column.name and not parse_sketch(text).why_not(column.type)]
+    if variant == ALL:
+        uses += [(expression, "min_max") for expression in EXPRESSIONS]
+    return [definition_of(table, uses, "sketches", "UTC")]
+
+
+def brought_up_to_date(folder: Folder, table: Table, definition: Definition) -> None:
+    """Create the index, or refresh it."""
+    if definition.kind == SECONDARY_INDEX:
+        if version_files(folder):
+            secondary.refresh(folder, table, _reader)
+        else:
+            secondary.create(folder, table, definition, _reader)
+    elif version_files(folder):
+        refresh(folder, table, build_locally)
+    else:
+        create(folder, table, definition, build_locally)
+
+
+def _reader(table: Table, definition: Definition) -> LocalReader:
+    return LocalReader(table.storage, secondary.columns_of(definition), threads=2)
 
 
 def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[str, str]:
-    """The folder of the index of each variant, up to date; the table itself stays as it is."""
+    """The folders of the indexes of each variant, up to date; the table itself stays as it is."""
     copy = shutil.copytree(table, home / "table")
-    wanted = definitions(open_table(copy).table, variants)
-    folders = {variant: Folder.at(home / one.name) for variant, one in zip(variants, wanted, strict=True)}
+    wanted = {variant: definitions(open_table(copy).table, variant) for variant in variants}
+    folders = {variant: [Folder.at(home / f"{number}" / one.name) for one in some]
+               for number, (variant, some) in enumerate(wanted.items())}
     commits = 0
-    for _ in commit_by_commit(copy, home / "aside"):
-        commits += 1
-        for definition, folder in zip(wanted, folders.values(), strict=True):
-            now = open_table(copy).table
-            if version_files(folder):
-                refresh(folder, now, build_locally)
-            else:
-                create(folder, now, definition, build_locally)
+    with mock.patch("index_store.own.folder._force"):         # nobody waits for the disk
+        for _ in commit_by_commit(copy, home / "aside"):
+            commits += 1
+            for variant, some in wanted.items():
+                for definition, folder in zip(some, folders[variant], strict=True):
+                    brought_up_to_date(folder, open_table(copy).table, definition)
     assert commits > 1
-    return {variant: folder.path for variant, folder in folders.items()}
+    return {variant: ",".join(folder.path for folder in some) for variant, some in folders.items()}
 
 
 @contextmanager
@@ -83,7 +104,7 @@ def open_with(table: Path, index: str) -> OpenTable:
 def lost_groups(name: str, table: Path, index: str, predicates: Sequence[str]) -> tuple[dict[str, str], int]:
     """By predicate, what is lost to an index that is the only kind there is; and how many file groups it skips."""
     truth, lost, skipped = truth_of(name), {}, 0
-    with nothing_but("own_index"):
+    with nothing_but(*KINDS):
         opened = open_with(table, index)
         kept, groups = Kept({name: opened}), len(opened.at().slices)
         for sql in predicates:

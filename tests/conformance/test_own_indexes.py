@@ -1,6 +1,6 @@
 """No predicate of the suite loses a file group to an index of our own that was refreshed after every commit.
 
-Here every seventh predicate; ``make conformance`` asks all, with every sketch alone on every table, and reads the rows.
+Here every thirteenth predicate; ``make conformance`` asks all, with each index alone on every table, and reads the rows.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import pytest
 from tests.conformance.own_indexes import ALL, VARIANTS, lost_groups, refreshed_indexes
 from tests.conformance.stored_truth import TABLES, truth_of
 
-#: Updates and a clustering; log files and compactions; columns that came later.
-ONE_BY_ONE = ("1.2.0_wide_cow", "1.0.2_wide_mor", "1.2.0_grown_cow")
-EVERY = 7
+#: Updates and a clustering; log files and compactions.
+ONE_BY_ONE = ("1.2.0_wide_cow", "1.0.2_wide_mor")
+EVERY = 13
 
 
 @pytest.mark.parametrize("name", TABLES)

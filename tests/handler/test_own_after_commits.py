@@ -1,4 +1,4 @@
-"""Sketches refreshed after every commit of tables to which everything happens: no filter loses a file group.
+"""Sketches and secondary keys, refreshed after every commit of tables to which everything happens, lose no file group.
 
 Commits, deletions, clustering, overwriting, cleaning, compaction, restores and rollbacks, changes of schema come upon
 an index that was made at the table's first commit. After each of them Spark's answers as of that instant are asked
@@ -11,11 +11,8 @@ import pytest
 
 from handler import open_table
 from index_store.own.folder import Folder
-from index_store.own.life_cycle import create, refresh
-from index_store.own.local_build import build_locally
 from index_store.own.places import OTHERS
-from index_store.own.versions import version_files
-from tests.conformance.own_indexes import SKETCHES, definitions, nothing_but
+from tests.conformance.own_indexes import KINDS, SECONDARY, SKETCHES, brought_up_to_date, definitions, nothing_but
 from tests.handler.test_format_tables import check, slices_at
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
@@ -31,21 +28,20 @@ def _a_disk_that_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
 
 
+@pytest.mark.parametrize("variant", [SKETCHES, SECONDARY], ids=["sketches", "secondary"])
 @pytest.mark.parametrize("name", [name for name in FORMAT_TABLES if name in SOME])
-def test_no_filter_loses_a_file_group_after_any_commit(tmp_path, name):
+def test_no_filter_loses_a_file_group_after_any_commit(tmp_path, name, variant):
     table = unpack_format_table(name, tmp_path / "t")
-    folder = Folder.at(tmp_path / "index")
-    [wanted] = definitions(open_table(table).table, [tuple(SKETCHES)])
+    wanted = definitions(open_table(table).table, variant)
+    folders = [Folder.at(tmp_path / one.name) for one in wanted]
+    option = {OTHERS: ",".join(folder.path for folder in folders)}
     reads, last = reads_of(table), instants(table)[-1]
     asked = skipped = 0
     for instant in commit_by_commit(table, tmp_path / "aside"):
-        now = open_table(table).table
-        if version_files(folder):
-            refresh(folder, now, build_locally)
-        else:
-            create(folder, now, wanted, build_locally)
-        with nothing_but("own_index"):
-            opened = open_table(table, options={OTHERS: folder.path})
+        for folder, definition in zip(folders, wanted, strict=True):
+            brought_up_to_date(folder, open_table(table).table, definition)
+        with nothing_but(*KINDS):
+            opened = open_table(table, options=option)
             for read in reads[:1] if instant == last else [one for one in reads[1:] if one["as_of"] == instant]:
                 if "groups" in read and slices_at(opened, read["as_of"])[0] is not None:
                     lost, found, _ = check(opened, read)
