@@ -1,6 +1,6 @@
 """No predicate of the suite loses a file group to an index of our own that was refreshed after every commit.
 
-Here every thirteenth predicate; ``make conformance`` asks all, with each index alone on every table, and reads the rows.
+Here every thirteenth predicate; ``make conformance`` asks all, with each index alone on every table, and reads rows.
 """
 
 from __future__ import annotations
