@@ -171,7 +171,7 @@ def _index_schema(of: pa.Schema) -> pa.Schema:
 
 def _separator(before: Any, first: Any) -> Any:
     """What is not greater than the first of a block, but than the last of the block before if that is less."""
-    if isinstance(first, int) or before == first or len(first) <= _LONGEST:
+    if isinstance(first, int) or len(first) <= _LONGEST:
         return first
     shared = next((place for place, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
                   min(len(before or b""), len(first)))
