@@ -12,6 +12,7 @@ from handler.plan import coverage_as_dict
 from handler.tables import OpenTable, TableAt
 from index_store import Coverage, IndexInfo, Table
 from index_store.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from index_store.kinds.base import faults_of
 from index_store.listing import FROM_METADATA
 
 __all__ = ["Distrust", "TableReport", "report_table"]
@@ -102,6 +103,7 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     for known in at.knowledge:
         try:
             coverage.append(known.kind.coverage(table.schema.fields))
+            failures += [f"{known.kind.name}: {fault}" for fault in faults_of(known.kind)]
         except SargoError as error:
             failures.append(f"{known.kind.name}: {error}")
     try:

@@ -29,6 +29,7 @@ from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Match, MayMatch
 from index_store import FileSlices, IndexKind, Table
+from index_store.kinds.base import faults_of
 from index_store.snapshots import (
     Snapshot,
     SnapshotCache,
@@ -93,9 +94,11 @@ class Knowledge:
         """Ask the kind what was not asked before; gives those of the questions that it has something for."""
         try:
             needs = self.kind.needs(asked)
+            faults: Sequence[Exception] = faults_of(self.kind)
         except Exception as error:
-            on_failure(error)
-            needs = Needs()
+            needs, faults = Needs(), [error]
+        for fault in faults:
+            on_failure(fault)
         asked_before = self.asked
         for column in needs.columns:
             if (_BOUNDS, column.name) in asked_before:

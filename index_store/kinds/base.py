@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from evaluator.bounds import Trust
 from evaluator.columns import ColumnStatistics
+from evaluator.errors import SargoError
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from index_store.table import Table
 
 __all__ = ["ColumnCoverage", "Coverage", "IndexKind", "LookUpKeys", "MakeKind", "answer_of_keys", "column_coverage",
-           "needs_of_keys"]
+           "faults_of", "needs_of_keys"]
 
 Mask = npt.NDArray[np.bool_]
 NOTHING = Needs()
@@ -72,6 +73,12 @@ class IndexKind(Protocol):
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """What the kind knows of these columns."""
         ...
+
+
+def faults_of(kind: IndexKind) -> Sequence[SargoError]:
+    """What a kind of several stores cannot read (its ``faults``) while it answers from the others; mostly nothing."""
+    found: Sequence[SargoError] = getattr(kind, "faults", ())
+    return found
 
 
 class MakeKind(Protocol):

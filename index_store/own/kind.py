@@ -32,7 +32,7 @@ from index_store.merge_rule import merges_to_stored_values
 from index_store.own.definition import SKETCHES
 from index_store.own.expressions import Expression
 from index_store.own.own_index import KnownFiles
-from index_store.own.places import DIRECTORY, OTHERS, indexes_of
+from index_store.own.places import DIRECTORY, OTHERS, Place, indexes_of
 from index_store.own.sketching import ROWS, Plan, Target
 from index_store.own.slice_parts import KnownColumn
 from index_store.own.told import pieces_of
@@ -161,13 +161,17 @@ class OwnSketches:
     def _indexes(self) -> tuple[_Index, ...]:
         if self._given is not None:
             return tuple(_Index(one, self._table) for one in self._given)
-        found = []
-        for place in indexes_of(self._table):
-            if place.index is None:
-                raise StatsError(place.folder.path, "", place.fault)
-            if place.index.definition.kind == SKETCHES:
-                found.append(_Index(place.index, self._table))
-        return tuple(found)
+        return tuple([_Index(place.index, self._table) for place in self._places
+                      if place.index is not None and place.index.definition.kind == SKETCHES])
+
+    @property
+    def faults(self) -> tuple[StatsError, ...]:
+        """The indexes that cannot be opened, of sketches or others: the rest answers without them."""
+        return tuple(StatsError(place.folder.path, "", place.fault) for place in self._places if place.index is None)
+
+    @cached_property
+    def _places(self) -> Sequence[Place]:
+        return () if self._given is not None else indexes_of(self._table)
 
     @cached_property
     def _files(self) -> SliceFiles:

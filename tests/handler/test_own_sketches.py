@@ -187,6 +187,21 @@ def test_an_index_that_cannot_be_read_skips_nothing_and_says_so(unpack_copy, onl
     assert any("own_index cannot be read" in reason.text for reason in plan.reasons)
 
 
+def test_an_index_that_cannot_be_read_takes_nothing_from_the_others(unpack_copy, only_own):
+    folder = unpack_copy("1.1.1_main_cow")
+    index(folder, ("min_max",))
+    whole = prune(folder, "i > 99999", "spark", time_zone="UTC")
+    index(folder, ("null_count",), "broken")
+    for path in (folder / ".sargo/broken/versions").iterdir():
+        path.write_bytes(b"{}")
+    plan = prune(folder, "i > 99999", "spark", time_zone="UTC")
+    assert len(plan.kept) == len(whole.kept) < len(plan.slices)
+    assert any("own_index cannot be read" in reason.text and "broken" in reason.text for reason in plan.reasons)
+    assert any("broken" in failure for failure in report_table(open_table(folder)).failures)
+    with pytest.raises(SargoError, match="broken"):
+        prune(folder, "i > 99999", "spark", time_zone="UTC", strict=True)
+
+
 #: Expressions of the demo's table, and conditions on them of which the columns' own bounds decide less.
 EXPRESSIONS = {
     "lower(s)": ("lower(s) = 'cherry-070'", "LCASE(S) LIKE 'zz%'"),
