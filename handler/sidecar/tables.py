@@ -28,6 +28,7 @@ from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
 from handler.tables import OpenTable
 from index_store.metadata_table import timeline_directory
+from index_store.own.places import version_names
 from index_store.properties import read_properties
 from index_store.snapshots import default_cache
 from index_store.storage import Storage
@@ -157,7 +158,7 @@ class Tables:
     async def _look_once(self, entry: _Entry) -> None:
         started = self._clock()
         try:
-            signature = await self._run(lambda: _signature(self._storage(entry.location)))
+            signature = await self._run(lambda: _signature(self._storage(entry.location), entry.options))
             if entry.view is None or signature != entry.signature:
                 entry.view = await self._run(lambda: self._renew(entry))
                 entry.signature = signature
@@ -237,10 +238,11 @@ def _forget(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> 
         done.exception()                                      # those who waited for it may all have left
 
 
-def _signature(storage: Storage) -> _Signature:
-    """What changes whenever a table does: its properties and the files of its timeline."""
+def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:
+    """What changes whenever a table does, or an index of ours: properties, files of the timeline, versions."""
     properties = read_properties(storage)
     version = properties.get("hoodie.table.version", "")
     folder = timeline_directory(int(version) if version.isdecimal() else 0, properties.get("hoodie.timeline.path", ""))
-    return (tuple(sorted(properties.items())), *((entry.path, entry.size) for entry in storage.files(folder)))
+    return (tuple(sorted(properties.items())), *((entry.path, entry.size) for entry in storage.files(folder)),
+            *((name, 0) for name in version_names(storage, options)))
 

@@ -34,6 +34,7 @@ from evaluator.expression import Constant
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.outcome import Outcomes
+from evaluator.sources import Match, MayMatch
 from handler.spark.chunks import slices_from_arrow, slices_to_arrow
 from handler.spark.driver_views import SlicesFromRuns, lazy_sources
 from handler.spark.executors import on_executors
@@ -42,6 +43,7 @@ from handler.spark.stored_answers import Answer, Answers, Place, StoredSlices, n
 from handler.tables import OpenTable, TableAnswers, TableAt
 from index_store import FileSlice, FileSlices, IndexKind, Table
 from index_store.errors import TableError
+from index_store.kinds.base import match_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -137,7 +139,7 @@ class _DistributedAt(TableAt):
             if one.failure:
                 on_failure(one.kind, _ExecutorError(one.failure))
         said_by_kinds = Answers(folder, tuple(one for one in answers if not one.failure))
-        return _DistributedAnswers(lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, keys=asked.keys,
+        return _DistributedAnswers(lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, asked=asked,
                                    on_failure=on_failure)
 
 
@@ -149,12 +151,12 @@ class _ExecutorError(SargoError):
 class _DistributedAnswers(TableAnswers):
     at: _DistributedAt
     answers: Answers
-    keys: tuple[Lookup, ...]
+    asked: Needs
     on_failure: Callable[[str, Exception], None]
 
     def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
         """The outcome of a filter in the table's n slices, worked out by executors."""
-        stored, with_leaves = self.at.stored, bool(self.keys)
+        stored, with_leaves = self.at.stored, bool(self.asked.keys)
         shipped = replace(bound, expression=Constant(True))     # a tree may be too deep to travel
         evaluating = partial(_evaluate_run, stored, self.answers, shipped, with_leaves)
         found = self.at.run([partial(evaluating, number) for number in range(len(stored.files))])
@@ -167,23 +169,40 @@ class _DistributedAnswers(TableAnswers):
         leaves = np.concatenate([np.frombuffer(zlib.decompress(one.leaves), np.uint8).reshape(len(bound.leaves), -1)
                                  for one in found], axis=1) if with_leaves and found else None
         sources = {source.name: source for source in self.sources}
-        for name, may_hold in self._keys_of_kinds(rows, kept, n):
-            sources[name] = replace(sources.get(name, Source(name, {})), may_hold=may_hold)
+        for name, may_hold, may_match in self._kinds_on_the_driver(rows, kept, n):
+            sources[name] = replace(sources.get(name, Source(name, {})), may_hold=may_hold, may_match=may_match)
         return _DistributedEvaluation(bound, outcomes, leaves, list(sources.values()))
 
-    def _keys_of_kinds(self, rows: Rows, kept: list[FileSlice], n: int) -> Iterator[tuple[str, MayHold]]:
-        """The kinds that have keys, made for the slices that statistics leave."""
-        if not self.keys or not kept:
+    def _kinds_on_the_driver(self, rows: Rows, kept: list[FileSlice], n: int
+                             ) -> Iterator[tuple[str, MayHold | None, MayMatch | None]]:
+        """The kinds that have keys or match whole filters, made for the slices that statistics leave."""
+        if not kept:
             return
         slices = _slices_of(self.at.stored, kept)
         for kind in self.at.table.kinds(slices):
             try:
-                keys = kind.needs(Needs(keys=self.keys)).keys
+                needs = kind.needs(self.asked)
             except Exception as error:
                 self.on_failure(kind.name, error)
                 continue
-            if keys:
-                yield kind.name, self._looking_up(kind, keys, rows, n)
+            may_match = match_of(kind) if needs else None
+            if needs.keys or may_match:
+                yield (kind.name, self._looking_up(kind, needs.keys, rows, n) if needs.keys else None,
+                       self._matching(kind.name, may_match, rows, n) if may_match else None)
+
+    def _matching(self, name: str, may_match: MayMatch, rows: Rows, n: int) -> MayMatch:
+        def matched(bound: BoundExpression, candidates: Mask) -> Match | None:
+            try:
+                said = may_match(bound, candidates[rows])
+            except Exception as error:
+                self.on_failure(name, error)
+                return None
+            if said is None:
+                return None
+            found: Mask = np.zeros(n, np.bool_)
+            found[rows] = said.may_match
+            return replace(said, may_match=found)
+        return matched
 
     def _looking_up(self, kind: IndexKind, keys: tuple[Lookup, ...], rows: Rows, n: int) -> MayHold:
         def may_hold(lookup: Lookup, candidates: Mask) -> Mask | None:
@@ -220,23 +239,21 @@ class _DistributedEvaluation(Evaluation):
     @cached_property
     def outcomes(self) -> Outcomes:
         """``(n,) uint8``: the outcome of every slice."""
-        if self._asks_keys:
+        if self._asks_keys or self._asks_matches:
             _ = self.kept_rows
         found = self._by_statistics
         if self._held:
             found = found.copy()
             found[self._left] = super().outcomes_at(self._left)
-        return found
+        return self._possible(found)
 
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
-        if not self._held:
-            known: Outcomes = self._by_statistics[rows]
-            return known
         found: Outcomes = self._by_statistics[rows]
-        left = np.isin(rows, self._left, assume_unique=True)
-        found[left] = super().outcomes_at(rows[left])
-        return found
+        if self._held:
+            left = np.isin(rows, self._left, assume_unique=True)
+            found[left] = super().outcomes_at(rows[left])
+        return self._possible(found, rows)
 
     def leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
         """``(k,) uint8``: the outcomes of one leaf in some slices."""

@@ -31,6 +31,7 @@ from handler.spark.chunks import (
 from handler.spark.shared_folder import SharedFolder
 from index_store.errors import TableError
 from index_store.file_slices import FileSlice, FileSlices
+from index_store.own.places import version_names
 from index_store.snapshots.state import state_of
 from index_store.table import Table
 
@@ -70,14 +71,16 @@ class Place:
     def state(self, table: Table) -> str | None:
         """What names the table's state and the instant; None when no metadata table describes the table."""
         state = state_of(table)
-        return None if state is None else _digest(json.dumps([FORMAT, state.digest, self.as_of, self.run]))
+        return None if state is None else _digest(json.dumps(
+            [FORMAT, state.digest, self.as_of, self.run, version_names(table.storage, table.options)]))
 
     def state_by_names(self, table: Table, slices: FileSlices) -> str:
         """The same by everything that slices and statistics follow from where there is no metadata table."""
         names = [(one.partition, one.file_id, one.base_file, one.log_files) for one in slices]
         instants = [(one.requested, one.completed, one.action) for one in table.timeline.instants]
         return _digest(json.dumps([FORMAT, self.run, slices.instant, slices.note, names, instants,
-                                   sorted(table.properties.items()), sorted(self.options), table.schema_text]))
+                                   sorted(table.properties.items()), sorted(self.options), table.schema_text,
+                                   version_names(table.storage, table.options)]))
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ from evaluator.errors import SargoError
 from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
-from evaluator.sources import Source
+from evaluator.sources import MayMatch, Source
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
 __all__ = ["ColumnCoverage", "Coverage", "IndexKind", "LookUpKeys", "MakeKind", "answer_of_keys", "column_coverage",
-           "faults_of", "needs_of_keys"]
+           "faults_of", "match_of", "needs_of_keys"]
 
 Mask = npt.NDArray[np.bool_]
 NOTHING = Needs()
@@ -73,6 +73,12 @@ class IndexKind(Protocol):
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """What the kind knows of these columns."""
         ...
+
+
+def match_of(kind: IndexKind) -> MayMatch | None:
+    """How a kind rules slices out by a filter as a whole, if it does (its ``may_match``), without its statistics."""
+    found: MayMatch | None = getattr(kind, "may_match", None)
+    return found
 
 
 def faults_of(kind: IndexKind) -> Sequence[SargoError]:

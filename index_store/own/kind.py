@@ -32,7 +32,7 @@ from index_store.merge_rule import merges_to_stored_values
 from index_store.own.definition import SKETCHES
 from index_store.own.expressions import Expression
 from index_store.own.own_index import KnownFiles
-from index_store.own.places import DIRECTORY, OTHERS, Place, indexes_of
+from index_store.own.places import Place, indexes_of, may_have_indexes
 from index_store.own.sketching import ROWS, Plan, Target
 from index_store.own.slice_parts import KnownColumn
 from index_store.own.told import pieces_of
@@ -51,7 +51,7 @@ LOG_LIMIT = 256
 
 def make(table: Table, slices: FileSlices) -> OwnSketches | None:
     """The kind, if the table may have an index of its own."""
-    return OwnSketches(table, slices) if table.options.get(OTHERS) or table.storage.exists(DIRECTORY) else None
+    return OwnSketches(table, slices) if may_have_indexes(table) else None
 
 
 class OwnSketches:

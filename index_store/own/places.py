@@ -18,11 +18,12 @@ from index_store.own.definition import check_name
 from index_store.own.folder import VERSIONS, Folder
 from index_store.own.own_index import OwnIndex
 from index_store.own.versions import NoIndexError
+from index_store.storage import Storage
 
 if TYPE_CHECKING:
     from index_store.table import Table
 
-__all__ = ["DIRECTORY", "OTHERS", "Place", "folder_of", "indexes_of"]
+__all__ = ["DIRECTORY", "OTHERS", "Place", "folder_of", "indexes_of", "may_have_indexes", "version_names"]
 
 DIRECTORY, OTHERS = ".sargo", "sargo.index.paths"
 
@@ -45,13 +46,31 @@ def folder_of(table: Table, name: str, path: str = "", storage_options: Mapping[
     return Folder(table.storage.below(f"{DIRECTORY}/{name}"))
 
 
+def may_have_indexes(table: Table) -> bool:
+    """Whether it is worth looking for indexes of the table."""
+    return bool(table.options.get(OTHERS)) or table.storage.exists(DIRECTORY)
+
+
+def version_names(storage: Storage, options: Mapping[str, str]) -> list[str]:
+    """The names of all versions of all indexes of the table there: they change whenever an index does."""
+    listed = storage.below(DIRECTORY).files(recursive=True)
+    found = [entry.path for entry in listed if f"/{VERSIONS}/" in entry.path]
+    for path in _others(options):
+        found += [f"{path}/{name}" for name in Folder.at(path).names(VERSIONS)]
+    return sorted(found)
+
+
+def _others(options: Mapping[str, str]) -> list[str]:
+    return [path for one in options.get(OTHERS, "").split(",") if (path := one.strip())]
+
+
 def indexes_of(table: Table, paths: Sequence[str] = (), storage_options: Mapping[str, str] | None = None
                ) -> list[Place]:
     """The indexes of a table, by name: beside its data, in the folders at ``paths``, and where its options say.
 
     Raises TableError when the table's folder cannot be listed; what is wrong with one index is said of it.
     """
-    named = [*paths, *(one.strip() for one in table.options.get(OTHERS, "").split(","))]
+    named = [*paths, *_others(table.options)]
     listed = table.storage.below(DIRECTORY).files(recursive=True)
     names = sorted({entry.path.split("/")[0] for entry in listed if f"/{VERSIONS}/" in entry.path})
     folders = [Folder(table.storage.below(f"{DIRECTORY}/{name}")) for name in names]

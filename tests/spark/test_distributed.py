@@ -10,6 +10,7 @@ import pytest
 
 from evaluator.expression import Column, Compare, Literal, Not
 from evaluator.types import INT
+from handler.index_work import IndexWork
 from handler.planner import prune
 from handler.spark.distributed import DistributedTable, open_distributed
 from handler.spark.executors import on_executors
@@ -94,6 +95,22 @@ def test_keys_are_looked_up_where_statistics_leave_slices(place, tmp_path):
     assert_same_answer(ours, theirs)
     by_keys = [leaf.by_kind.get("record_index", 0) for leaf in theirs.leaves]
     assert any(by_keys)
+
+
+def test_our_own_indexes_answer_there_as_here_and_are_seen_when_they_came(place, tmp_path):
+    folder = unpack("1.1.1_main_cow", tmp_path / "table")
+    filters = ["i + 1 = 32 AND s LIKE 'b%'", "s = 'banana-031' AND i BETWEEN 30 AND 32", "s LIKE '%-031'", "an = 7"]
+    before = [len(prune(DistributedTable(travelling, place(folder)), text, "spark").kept) for text in filters]
+    work = IndexWork(str(folder))
+    work.create(["s", "i"], ["secondary_index"], "both")
+    work.create(["s", "an"], ["value_list", "bloom_filter"], "sketches")
+    table = DistributedTable(travelling, place(folder))
+    after = []
+    for text in filters:
+        ours = prune(table, text, "spark", time_zone="UTC", strict=True)
+        assert_same_answer(ours, prune(open_table(folder, cache=None), text, "spark", time_zone="UTC", strict=True))
+        after.append(len(ours.kept))
+    assert sum(after) < sum(before)
 
 
 def test_statistics_are_asked_for_once(place, tmp_path):

@@ -34,7 +34,7 @@ from index_store.kinds.slice_union import SliceFiles
 from index_store.merge_rule import merges_to_stored_values, merges_whole_records
 from index_store.own.definition import SECONDARY_INDEX
 from index_store.own.own_index import OwnIndex
-from index_store.own.places import DIRECTORY, OTHERS, indexes_of
+from index_store.own.places import indexes_of, may_have_indexes
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import Range, is_encodable, key_range
@@ -64,7 +64,7 @@ MOST_BLOCKS = 1024
 
 def make(table: Table, slices: FileSlices) -> OwnSecondaryIndex | None:
     """The kind, if the table may have an index of its own."""
-    return OwnSecondaryIndex(table, slices) if table.options.get(OTHERS) or table.storage.exists(DIRECTORY) else None
+    return OwnSecondaryIndex(table, slices) if may_have_indexes(table) else None
 
 
 class OwnSecondaryIndex:

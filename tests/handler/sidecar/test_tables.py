@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from handler import open_table, prune
+from handler.index_work import IndexWork
 from handler.sidecar import tables as tables_room
 from handler.sidecar.view import View
 from index_store.table import Table
@@ -89,6 +90,22 @@ def test_a_commit_is_seen_when_the_timeline_is_looked_at_again(sidecar, unpack, 
         after = client.prune(request(table, I_IS_100, listed))
     assert (after.instant, after.covered, len(opens)) == (newest, len(listed), 2)
     assert before.covered < after.covered
+
+
+def test_an_index_that_was_made_or_refreshed_is_seen_without_a_commit(sidecar, unpack, tmp_path, opens):
+    table = shutil.copytree(unpack("1.1.1_main_cow"), tmp_path / "t")
+    listed = files(table)
+    running = sidecar(roots=[str(tmp_path)], refresh_seconds=0, refresh_wait_seconds=30)
+    with running.client() as client:
+        before = sum(client.prune(request(table, text, listed)).skipped for text in FILTERS.values())
+        work = IndexWork(str(table))
+        for number, column in enumerate(("i", "s", "d")):
+            work.create([column], ["value_list(limit=1000)"])
+            opens.clear()
+            seen = sum(client.prune(request(table, text, listed)).skipped for text in FILTERS.values())
+            assert len(opens) == 1
+            assert seen > before or number
+    assert seen > before
 
 
 def test_the_old_view_answers_until_the_new_one_has_made_the_plans_that_were_asked_for(sidecar, unpack, tmp_path,
@@ -275,7 +292,7 @@ def test_a_table_that_cannot_be_opened_is_left_alone_for_a_while(sidecar, main_c
         running = sidecar(roots=[str(main_cow_copy)], retry_seconds=retry, refresh_seconds=0)
         looked = []
         signature = tables_room._signature
-        tables_room._signature = lambda storage: (looked.append(1), signature(storage))[1]  # noqa: B023
+        tables_room._signature = lambda *of: (looked.append(1), signature(*of))[1]  # noqa: B023
         try:
             with running.client() as client:
                 for _ in range(3):
@@ -292,7 +309,7 @@ def test_log_files_that_are_appended_to_need_a_look_after_the_request(sidecar, u
     listed = files(table)
     looked = []
     signature = tables_room._signature
-    monkeypatch.setattr(tables_room, "_signature", lambda storage: (looked.append(1), signature(storage))[1])
+    monkeypatch.setattr(tables_room, "_signature", lambda *of: (looked.append(1), signature(*of))[1])
     with sidecar(roots=[str(tmp_path)], refresh_seconds=1000).client() as client:
         for query_type, looks in (("snapshot", 1), ("snapshot", 2), ("read_optimized", 2), ("as_of", 3)):
             client.prune(request(table, I_IS_100, listed, query_type=query_type, instant="2027"))
