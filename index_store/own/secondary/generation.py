@@ -31,7 +31,7 @@ from index_store.own.sketching import ROWS
 from index_store.own.stored_table import StoredTable, read_table, write_table
 from index_store.own.versions import Generation
 
-__all__ = ["difference", "entries_of_groups", "groups_schema", "live_groups", "merge_generations", "write_generation"]
+__all__ = ["difference", "entries_of_groups", "groups_schema", "live_groups", "write_generation"]
 
 #: Ranges of groups that are looked for one by one in a reverse mapping; more of them are read as one.
 _RANGES = 64
@@ -132,11 +132,3 @@ def write_generation(folder: Folder, groups: pa.Table, changes: Iterable[pa.Reco
             with suppress(TableError):
                 folder.remove(place)
         raise
-
-
-def merge_generations(folder: Folder, generations: Sequence[Generation], groups: pa.Table, *, shards: int,
-                      instant: str | None, budget: int, directory: Path) -> Generation:
-    """One generation that says the same, without tombstones; ``groups`` are those that are live."""
-    numbers = groups.column("group").to_numpy()
-    return write_generation(folder, groups, entries_of_groups(folder, generations, numbers), shards=shards,
-                            next_group=generations[-1].next_group, instant=instant, budget=budget, directory=directory)

@@ -39,7 +39,6 @@ from index_store.own.secondary.generation import (
     entries_of_groups,
     groups_schema,
     live_groups,
-    merge_generations,
     write_generation,
 )
 from index_store.own.secondary.readings import Readings, SliceName, TableSlices
@@ -83,9 +82,9 @@ def create(folder: Folder, table: Table, definition: Definition, make_reader: Ma
     began = time.monotonic()
     refuse_existing(folder)
     check_record_keys(table)
-    with _work(memory) as work:
+    with _work(memory, progress) as work:
         now = TableSlices.of(table)
-        work.read(folder, now, list(now.files.items()), make_reader(table, definition), progress)
+        work.read(folder, now, list(now.files.items()), make_reader(table, definition))
         version = work.base(folder, definition, now, {}, "create", 1, table.path)
         check_there(folder, version)
         if not write_version(folder, version):
@@ -111,7 +110,7 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
     """
     began = time.monotonic()
     operation = "full refresh" if full else "refresh"
-    with _work(memory) as work:
+    with _work(memory, progress) as work:
         for attempt in range(TRIES):
             latest = latest_versions(folder)
             current = latest.current
@@ -119,7 +118,7 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
             now = TableSlices.of(table)
             known = _Known.of(folder, current, now)
             changed = [one for one in now.files.items() if full or known.files.get(one[0]) != one[1]]
-            work.read(folder, now, changed, make_reader(table, current.definition), progress)
+            work.read(folder, now, changed, make_reader(table, current.definition))
             try:
                 if full:
                     version = work.base(folder, current.definition, now, known.numbers, operation, latest.number + 1,
@@ -148,9 +147,8 @@ def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEM
 
     Nothing is committed when they are together already. Raises TableError; then nothing has changed.
     """
-    del progress
     began = time.monotonic()
-    with _work(memory) as work:
+    with _work(memory, progress) as work:
         for attempt in range(TRIES):
             latest = latest_versions(folder)
             current = latest.current
@@ -200,13 +198,13 @@ class _Work:
     readings: Readings
     directory: Path
     memory: int
+    progress: Progress | None
 
-    def read(self, folder: Folder, now: TableSlices, names: Sequence[SliceName], reader: SliceReader,
-             progress: Progress | None) -> None:
+    def read(self, folder: Folder, now: TableSlices, names: Sequence[SliceName], reader: SliceReader) -> None:
         """Read those slices that were not read yet."""
         left = [name for name in names if self.readings.about(name) is None]
         if left:
-            self.readings.add(left, reader, folder.path, now.sizes, progress)
+            self.readings.add(left, reader, folder.path, now.sizes, self.progress)
 
     def base(self, folder: Folder, definition: Definition, now: TableSlices, numbers: Mapping[str, int],
              operation: str, number: int, table: str, next_group: int = 0) -> Version:
@@ -248,9 +246,10 @@ class _Work:
     def merged(self, folder: Folder, latest: Latest) -> Version:
         """The next version after an optimize."""
         current = latest.current
-        base = merge_generations(folder, current.generations, live_groups(folder, current.generations),
-                                 shards=shard_count(current.entries), instant=current.instant, budget=self.memory,
-                                 directory=self.directory)
+        groups = live_groups(folder, current.generations)
+        entries = entries_of_groups(folder, current.generations, groups.column("group").to_numpy())
+        base = self._write(folder, groups, self._told(entries, current.entries), current.generations[-1].next_group,
+                           current.instant, shard_count(current.entries))
         with _forgetting(folder, base.stored):
             files = live_files(folder, current).drop_columns([FILE_ID]).sort_by("path")
             return _with_master(folder, current.definition, files, base, "optimize", latest.number + 1, current.table,
@@ -290,8 +289,20 @@ class _Work:
 
     def _entries(self, fresh: Sequence[SliceName], groups: pa.Table) -> Iterator[pa.RecordBatch]:
         numbers = dict(zip(groups.column("name").to_pylist(), groups.column("group").to_pylist(), strict=True))
-        return sort_entries(self.readings.entries({one: numbers[one[0]] for one in fresh}), order="group",
-                            budget=self.memory // 2, directory=self.directory)
+        entries = sort_entries(self.readings.entries({one: numbers[one[0]] for one in fresh}), order="group",
+                               budget=self.memory // 2, directory=self.directory)
+        return self._told(entries, self.readings.entries_read)
+
+    def _told(self, entries: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
+        """The entries, of which there are at most so many, while whoever wants to know is told how far it is."""
+        done = 0
+        for batch in entries:
+            yield batch
+            done += batch.num_rows
+            if self.progress is not None:
+                self.progress("entries", done, most)
+        if self.progress is not None and done:
+            self.progress("entries", most, most)
 
     def _write(self, folder: Folder, groups: pa.Table, changes: Iterator[pa.RecordBatch], next_group: int,
                instant: str | None, shards: int) -> Generation:
@@ -300,9 +311,9 @@ class _Work:
 
 
 @contextmanager
-def _work(memory: int) -> Iterator[_Work]:
+def _work(memory: int, progress: Progress | None) -> Iterator[_Work]:
     with tempfile.TemporaryDirectory(prefix="sargo-") as directory:
-        yield _Work(Readings(Path(directory)), Path(directory), memory)
+        yield _Work(Readings(Path(directory)), Path(directory), memory, progress)
 
 
 @contextmanager

@@ -269,6 +269,17 @@ def test_many_generations_are_put_together(table_and_index, index, monkeypatch, 
     assert said(index) == fresh(table_and_index[0], tmp_path / "fresh")
 
 
+def test_progress_is_told_from_nothing_to_all_of_it(table_and_index, index) -> None:
+    told: list[tuple[str, int, int]] = []
+    refresh(Folder.at(index), open_table(table_and_index[0]), local, progress=lambda *one: told.append(one))
+    optimize(Folder.at(index), progress=lambda *one: told.append(one))
+    assert {what for what, _, _ in told} == {"slices", "entries"}
+    for what in ("slices", "entries"):
+        steps = [(done, most) for one, done, most in told if one == what]
+        assert all(done <= most for done, most in steps)
+        assert steps[-1][0] == steps[-1][1] > 0
+
+
 def test_a_version_survives_json_and_older_sargos_let_it_be(table_and_index) -> None:
     version = latest_versions(Folder.at(table_and_index[1])).current
     plain = version.to_dict()
