@@ -24,6 +24,7 @@ from index_store.own.versions import NoIndexError, Version, latest_versions, rea
 from index_store.table import open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.format_tables import unpack_format_table
+from tests.index_store.object_store import running
 from tests.index_store.own.parquet_rows import write_parquet
 from tests.index_store.own.secondary.said import by, local, said_by
 from tests.index_store.own.secondary.small_table import add_keys, small_table
@@ -155,6 +156,24 @@ def test_refreshers_optimizers_and_readers_at_once_lose_nothing(folder, table_an
     assert said(index) == after
     assert seen
     assert all(seen)
+
+
+def test_on_an_object_store_too(table_and_index, tmp_path) -> None:
+    """There versions have names of their own, and the last writer sees all the others."""
+    table, prepared = table_and_index
+    with running() as store:
+        url = store.put(prepared, "index")
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(lambda _: refresh(Folder.at(url, None, store.options), open_table(table), local), range(3)))
+        at, expected = Folder.at(url, None, store.options), fresh(table, tmp_path / "fresh")
+        assert said_by(at) == expected
+        optimize(at)
+        vacuum(at, timedelta(0))
+        assert len(version_files(at)) == 1
+        assert said_by(at) == expected
+        drop(at)
+        with pytest.raises(NoIndexError):
+            latest_versions(at)
 
 
 def test_who_was_not_the_first_compares_anew_and_reads_nothing_twice(table_and_index, index, tmp_path) -> None:
