@@ -13,8 +13,9 @@
     key (city, rider, ts)      city IN ('a', 'b') AND rider = 'x' AND ts > 3  ->  (a x 3.., b x 3..): two ranges
                                city > 'a' AND rider = 'x'                     ->  (a..): the rest is left out
 
-Values that a reader may make of another one (ancient days and moments) constrain nothing. Ends of ranges of fractional
-numbers are in them, for engines differ over the two zeros, and so is NaN (``keys.ranges_of``).
+Values that a reader may make of another one (ancient days and moments) constrain nothing. Constants are those of the
+bound filter, which allow for what engines make of the two zeros; NaN is in ranges wherever one of them may take it for
+so (``keys.ranges_of``).
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 class KeyRanges:
     """Ranges of keys, the leaves that they follow from, and how many columns of the key have a part in it.
 
-    leading    the pieces of the first column, where it is one of some values; None: a range of it
+    leading    whether the first column is one of some values, with whose pieces the ranges begin
     narrower   whether they say more than each leaf says by itself
     """
 
     ranges: tuple[Range, ...]
     leaves: tuple[int, ...]
     columns: int
-    leading: tuple[bytes, ...] | None
+    leading: bool
     narrower: bool
 
 
@@ -95,8 +96,7 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
         leaves = tuple(sorted({*leaves, *pieces.leaves}))
         ranges = tuple((start + lo, after(start) if hi is None else start + hi)
                        for start in below for lo, hi in pieces.ranges)
-        firsts = tuple(lo for lo, _ in pieces.ranges) if pieces.points else None
-        found = KeyRanges(ranges, leaves, place + 1, firsts if found is None else found.leading,
+        found = KeyRanges(ranges, leaves, place + 1, pieces.points if found is None else found.leading,
                           len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]))
         if not pieces.points:
             break
@@ -127,7 +127,8 @@ def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | No
     test = leaf.test
     if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column == column:
         pieces = pieces_of_values(leaf.lookup.values, column)
-        return None if pieces is None else _Pieces(tuple(key_range(one) for one in pieces), True, (number,))
+        return None if pieces is None or len(pieces) > MOST_POINTS else _Pieces(
+            tuple(key_range(one) for one in pieces), True, (number,))
     match test:
         case NullTest(operand=BoundColumn() as operand) if operand.field == column:
             return _Pieces((key_range(encode_null()),), True, (number,))
@@ -165,7 +166,6 @@ def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] 
         lo, hi = (end if end is None or _LEAST <= end <= _GREATEST else None for end in (lo, hi))
     if lo is None and hi is None:
         return None
-    inclusive = inclusive or of.kind.is_fractional
     return ranges_of(of, lo, hi, lo_inclusive=inclusive, hi_inclusive=inclusive)
 
 

@@ -12,7 +12,7 @@ whose merge makes values of its own, and for keys of several columns one whose m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from index_store.own.places import indexes_of, may_have_indexes
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import Range, is_encodable, key_range
+from index_store.own.secondary.keys import leading as leading_length
 from index_store.own.secondary.life_cycle import columns_of
 from index_store.own.secondary.readings import lines_of, slice_name
 from index_store.own.secondary.search import Search
@@ -174,17 +175,18 @@ class _Index:
         pieces = pieces_of_values(lookup.values, self.columns[0])
         if pieces is None:
             return None
-        return self._with_groups([key_range(one) for one in pieces], pieces, 1)
+        return self._with_groups(self._by_shard([key_range(one) for one in pieces], leading=True), 1)
 
     def may_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
         """Where the whole filter may be TRUE; None when its leaves by themselves say as much, or it costs too much."""
         wanted = ranges_of_filter(bound, self.columns)
         if wanted is None or not wanted.narrower or not (self.usable(wanted.columns) & candidates).any():
             return None
-        ranges, shards = wanted.ranges, self._shards(wanted.leading)
-        if sum(self._search(shard).blocks(ranges) for shard in shards) > MOST_BLOCKS:
-            return None
-        return Match(self._with_groups(ranges, wanted.leading, wanted.columns), wanted.leaves)
+        ranges = self._by_shard(wanted.ranges, leading=wanted.leading)
+        with naming_column(self._index.path, self.columns[0].name):
+            if sum(self._search(shard).blocks(some) for shard, some in ranges.items()) > MOST_BLOCKS:
+                return None
+        return Match(self._with_groups(ranges, wanted.columns), wanted.leaves)
 
     def statistics(self, column: Field) -> ColumnStatistics:
         """Bounds and NULLs of a column of the key, by slice."""
@@ -213,20 +215,25 @@ class _Index:
 
     # -- entries
 
-    def _with_groups(self, ranges: Sequence[Range], leading: Iterable[bytes] | None, columns: int) -> Mask:
-        """Where an entry is in one of the ranges, or none is known."""
-        shards = self._shards(leading)
+    def _with_groups(self, ranges: Mapping[int, Sequence[Range]], columns: int) -> Mask:
+        """Where an entry is in one of the ranges of its shard, or entries do not tell these columns."""
         found = ~self.usable(columns)
         with naming_column(self._index.path, self.columns[0].name):
-            for shard in shards:
-                groups = self._search(shard).groups(ranges)
+            for shard, some in ranges.items():
+                groups = self._search(shard).groups(some)
                 places = self._slice_of_group[groups[groups < len(self._slice_of_group)]]
                 found[places[places >= 0]] = True
         return found
 
-    def _shards(self, leading: Iterable[bytes] | None) -> Sequence[int]:
+    def _by_shard(self, ranges: Sequence[Range], *, leading: bool) -> Mapping[int, Sequence[Range]]:
+        """The ranges to look for in each shard; ``leading``: each begins with a value of the first column."""
         count = len(self._index.version.generations[0].shards)
-        return range(count) if leading is None else sorted({shard_of(piece, count) for piece in leading})
+        if not leading:
+            return dict.fromkeys(range(count), ranges)
+        found: dict[int, list[Range]] = {}
+        for one in ranges:
+            found.setdefault(shard_of(one[0][:leading_length(one[0])], count), []).append(one)
+        return found
 
     def _search(self, shard: int) -> Search:
         if shard not in self._searches:
