@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from pyarrow import fs
@@ -79,13 +79,14 @@ class Storage:
     _location: Location
     _inside: str
     _known: KnownFiles
+    _options: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def at(cls, path: str | os.PathLike[str], filesystem: Any = None,
            options: Mapping[str, str] | None = None) -> Storage:
         """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
         location = locate(path, filesystem, options)
-        return cls(location.name, location, location.root, KnownFiles())
+        return cls(location.name, location, location.root, KnownFiles(), dict(options or {}))
 
     def __repr__(self) -> str:
         return f"Storage({self.root!r})"
@@ -97,7 +98,11 @@ class Storage:
 
     def below(self, path: str) -> Storage:
         """The storage of a directory inside this one."""
-        return Storage(self.absolute(path), self._location, self.place(path), self._known)
+        return replace(self, root=self.absolute(path), _inside=self.place(path))
+
+    def elsewhere(self, path: str) -> Storage:
+        """Another place, a local path or a URI, opened with the options of this one."""
+        return Storage.at(path, None, self._options)
 
     def afresh(self) -> Storage:
         """The same directory, with nothing remembered of its files: for looking at it again."""

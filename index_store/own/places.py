@@ -56,7 +56,7 @@ def version_names(storage: Storage, options: Mapping[str, str]) -> list[str]:
     listed = storage.below(DIRECTORY).files(recursive=True)
     found = [entry.path for entry in listed if f"/{VERSIONS}/" in entry.path]
     for path in _others(options):
-        found += [f"{path}/{name}" for name in Folder.at(path).names(VERSIONS)]
+        found += [f"{path}/{name}" for name in Folder(storage.elsewhere(path)).names(VERSIONS)]
     return sorted(found)
 
 
@@ -70,11 +70,12 @@ def indexes_of(table: Table, paths: Sequence[str] = (), storage_options: Mapping
 
     Raises TableError when the table's folder cannot be listed; what is wrong with one index is said of it.
     """
-    named = [*paths, *_others(table.options)]
     listed = table.storage.below(DIRECTORY).files(recursive=True)
     names = sorted({entry.path.split("/")[0] for entry in listed if f"/{VERSIONS}/" in entry.path})
     folders = [Folder(table.storage.below(f"{DIRECTORY}/{name}")) for name in names]
-    folders += [Folder.at(path, None, storage_options) for path in dict.fromkeys(filter(None, named))]
+    others = dict.fromkeys(path for path in _others(table.options) if path not in paths)
+    folders += [Folder.at(path, None, storage_options) for path in dict.fromkeys(filter(None, paths))]
+    folders += [Folder(table.storage.elsewhere(path)) for path in others]
     found = []
     for folder in folders:
         name = folder.path.rstrip("/").rpartition("/")[2]

@@ -10,10 +10,12 @@ import pytest
 
 import index_store
 from handler import open_table, prune
+from handler.index_work import IndexWork
 from index_store import TableError
 from index_store.formats.hfile import HFile
 from index_store.kinds import absent_columns
 from index_store.kinds.footers import Footers
+from index_store.own.places import OTHERS
 from index_store.ranged_file import TAIL
 from index_store.storage import Storage
 from tests.handler.conftest import DATA
@@ -176,3 +178,20 @@ def test_keys_come_from_the_environment(store, in_bucket, monkeypatch):
     uri = in_bucket("1.1.1_nan_cow")
     options = {"endpoint": store.options["endpoint"], "region": "us-east-1"}
     assert len(index_store.open_table(uri, storage_options=options).slices())
+
+
+def test_indexes_elsewhere_in_the_store_are_read_with_the_options_of_the_table(store, in_bucket, tmp_path):
+    name = "1.1.1_main_cow"
+    url = in_bucket(name)
+    filters = ["s = 'banana-031' AND i BETWEEN 30 AND 32", "s LIKE '%-031'", "i = 391"]
+    bare = open_table(url, storage_options=store.options)
+    before = [len(prune(bare, text, "spark").kept) for text in filters]
+    folders = []
+    for sketches in (["secondary_index"], ["value_list(limit=1000)"]):
+        folders.append(f"{store.put(tmp_path, 'indexes')}/{len(folders)}")
+        work = IndexWork(url, folders[-1], storage_options=store.options)
+        work.create(["s", "i"], sketches)
+    opened = open_table(url, storage_options=store.options, options={OTHERS: ",".join(folders)})
+    after = [len(prune(opened, text, "spark", strict=True).kept) for text in filters]
+    assert all(few <= many for few, many in zip(after, before, strict=True))
+    assert sum(after) < sum(before)
