@@ -312,8 +312,12 @@ class _Work:
 
 @contextmanager
 def _work(memory: int, progress: Progress | None) -> Iterator[_Work]:
-    with tempfile.TemporaryDirectory(prefix="sargo-") as directory:
-        yield _Work(Readings(Path(directory)), Path(directory), memory, progress)
+    try:
+        with tempfile.TemporaryDirectory(prefix="sargo-") as directory:
+            yield _Work(Readings(Path(directory)), Path(directory), memory, progress)
+    except OSError as error:
+        raise TableError(tempfile.tempdir or "temporary files", f"entries cannot be kept there: {error}; TMPDIR names "
+                         "another directory") from error
 
 
 @contextmanager

@@ -259,6 +259,14 @@ def test_temporary_files_are_gone_after_errors_too_and_little_memory_is_enough(t
     assert not list((tmp_path / "temporary").iterdir())
 
 
+def test_no_room_for_temporary_files_is_told(table_and_index, index, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    before = said(index)
+    with pytest.raises(TableError, match=r"nowhere: entries cannot be kept there: .*TMPDIR"):
+        refresh(Folder.at(index), open_table(table_and_index[0]), local)
+    assert said(index) == before
+
+
 @pytest.mark.parametrize(("batches", "why"), [
     ([], "gave 0 of"),
     ([pa.RecordBatch.from_pydict({"slice": pa.array([0], pa.int32())})], "instead of entries"),
