@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handler import open_table, prune
+from handler.index_work import IndexWork
 from index_store.own.places import folder_of
 from index_store.own.secondary.life_cycle import create, refresh
 from index_store.own.secondary.spark_entries import read_on
@@ -25,6 +26,17 @@ def test_spark_reads_the_same_entries_as_this_process_in_several_jobs(spark, tmp
     assert (change.built, change.built_bytes) == (expected.built, expected.built_bytes)
     plan = prune(folder, "i = -1 AND s = 'nobody'", "spark", time_zone="UTC", strict=True)
     assert len(plan.kept) == 0
+
+
+def test_the_command_reads_on_spark_too(spark, tmp_path):
+    folder = unpack_format_table("1.2.0_order_event_mor", tmp_path / "t")
+    work = IndexWork(str(folder), spark=True)
+    made = work.create(["s", "i"], ["secondary_index"], "it")
+    assert made.change.built > 2
+    table = work.open()
+    create(folder_of(table, "other"), table, by("s", "i"), local)
+    assert said_by(folder_of(table, "it")) == said_by(folder_of(table, "other"))
+    assert not work.refresh("it")[0].change.committed
 
 
 def test_what_a_worker_cannot_read_is_told_and_read_again_by_the_next_refresh(spark, tmp_path):
