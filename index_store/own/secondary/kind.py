@@ -27,6 +27,7 @@ from evaluator.leaves import Lookup
 from evaluator.needs import Needs
 from evaluator.schema import Field
 from evaluator.sources import Match, Source
+from evaluator.types import Kind
 from index_store.errors import TableError, naming_column
 from index_store.kinds.absent_columns import reads_as_null
 from index_store.kinds.base import NOTHING, ColumnCoverage, Coverage, column_coverage
@@ -108,7 +109,7 @@ class OwnSecondaryIndex:
         return found
 
     def may_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
-        """Which slices may have a row that makes the whole filter TRUE, by the index that knows most columns of it."""
+        """Which slices may have a row that makes the whole filter TRUE, as far as each index knows its columns."""
         found: Match | None = None
         for index in self._indexes:
             said = index.may_match(bound, candidates)
@@ -134,7 +135,7 @@ class OwnSecondaryIndex:
 
     def _statistics(self, column: Field) -> ColumnStatistics | None:
         of = [index for index in self._indexes if any(one.name == column.name for one in index.columns)]
-        return of[0].statistics(column) if of else None
+        return of[0].statistics(column) if of and column.type.kind is not Kind.OTHER else None
 
     @cached_property
     def _indexes(self) -> tuple[_Index, ...]:
@@ -157,6 +158,7 @@ class _Index:
         self._index, self._table, self._slices = index, table, slices
         self._searches: dict[int, Search] = {}
         self._statistics: dict[str, ColumnStatistics] = {}
+        self._usable: dict[int, Mask] = {}
         reused = read_name_history(table.storage).reused
         found: list[Field] = []
         for name in columns_of(index.definition):
@@ -203,6 +205,11 @@ class _Index:
 
     def usable(self, columns: int) -> Mask:
         """``(n,) bool``: the slices of whose rows the entries tell these first columns of the key."""
+        if columns not in self._usable:
+            self._usable[columns] = self._told(columns)
+        return self._usable[columns]
+
+    def _told(self, columns: int) -> Mask:
         found = self._row_of_slice >= 0
         if self._custom_merge or (columns > 1 and not merges_whole_records(self._table.properties)):
             found = found & ~self._logged
