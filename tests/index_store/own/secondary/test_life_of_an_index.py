@@ -333,3 +333,23 @@ def test_a_file_of_the_same_name_and_another_size_is_read_again(tmp_path) -> Non
     assert (change.built, len(change.version.generations)) == (1, 2)
     assert said(tmp_path / "index") == fresh(tmp_path / "t", tmp_path / "fresh")
     assert not refresh(folder, table, local).committed
+
+
+def test_a_table_without_a_row_gets_an_index_that_grows(tmp_path) -> None:
+    table = small_table(tmp_path / "t", [], ["s", "i"])
+    folder = Folder.at(tmp_path / "index")
+    assert create(folder, table, BY, local).built == 0
+    assert said(tmp_path / "index") == ({}, set())
+    assert not refresh(folder, table, local).committed
+    assert not optimize(folder).committed
+    path = tmp_path / "t" / "g0_0-1-0_20260101000000000.parquet"
+    write_parquet(path, [{"s": "a", "i": 1}, {"s": None, "i": None}], ["s", "i"], "us", 3)
+    add_keys(path, ["k1", "k2"])
+    assert refresh(folder, table, local).built == 1
+    assert len(said(tmp_path / "index")[1]) == 2
+    path.unlink()
+    change = refresh(folder, table, local)
+    assert (change.built, change.gone) == (0, 1)
+    assert said(tmp_path / "index") == ({}, set())
+    assert optimize(folder).committed
+    assert said(tmp_path / "index") == ({}, set())
