@@ -73,6 +73,7 @@ def _answer(server: Server, cursor: Any, name: str, sql: str) -> Answer:
     except Exception as error:
         return Answer(name, sql, frozenset(), None, None, str(getattr(error.args[0], "errorMessage", error))[:200])
     seen = list(listings(server.log()[before:]))
+    seen = [one for one in seen if one.query == seen[-1].query]   # the log of the query before may come late
     return Answer(name, sql, keys, sum(one.listed for one in seen) if seen else None,
                   sum(one.kept for one in seen) if seen else None)
 
