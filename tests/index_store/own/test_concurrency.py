@@ -19,6 +19,7 @@ from index_store.own.own_index import OwnIndex
 from index_store.own.versions import NoIndexError, latest_versions, version_files
 from index_store.table import open_table
 from tests.index_store.object_store import ObjectStore, running
+from tests.index_store.own.folders import OwnNames
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 
@@ -34,12 +35,6 @@ class Share(Toy):
         return super().build([one for one in files if zlib.crc32(one.path.encode()) % self.of == self.number])
 
 
-class OwnNames(Folder):
-    """A local folder that takes itself for one where files are overwritten."""
-
-    creates_atomically = False
-
-
 @pytest.fixture(scope="module")
 def table_and_index(hudi_table, tmp_path_factory) -> tuple[Path, Path]:
     """A table and an index of its first commit."""
@@ -51,11 +46,6 @@ def table_and_index(hudi_table, tmp_path_factory) -> tuple[Path, Path]:
     create(Folder.at(root / "index"), open_table(table), DEFINITION, Toy())
     bring_back(table, root / "aside", names[-1])
     return table, root / "index"
-
-
-@pytest.fixture
-def index(table_and_index, tmp_path) -> Path:
-    return Path(shutil.copytree(table_and_index[1], tmp_path / "index"))
 
 
 def everything(table: Path, tmp_path: Path) -> dict:

@@ -34,11 +34,6 @@ def table_and_index(hudi_table, tmp_path_factory) -> tuple[Path, Path]:
     return table, root / "index"
 
 
-@pytest.fixture
-def index(table_and_index, tmp_path) -> Path:
-    return Path(shutil.copytree(table_and_index[1], tmp_path / "index"))
-
-
 def everything_said(path: Path) -> object:
     opened = OwnIndex.open(Folder.at(path))
     return answers(opened), [one.to_pylist() for one in opened.partition_aggregates()], opened.definition

@@ -4,7 +4,6 @@ table says, or what it said before.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -25,11 +24,10 @@ from index_store.table import open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.object_store import running
+from tests.index_store.own.folders import OwnNames, outlives_its_writers
 from tests.index_store.own.parquet_rows import write_parquet
 from tests.index_store.own.secondary.said import by, local, said_by
 from tests.index_store.own.secondary.small_table import add_keys, small_table
-from tests.index_store.own.test_concurrency import OwnNames
-from tests.index_store.own.test_faults import DyingFolder, Killed
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 
 BY = by("s", "i")
@@ -60,11 +58,6 @@ def table_and_index(tmp_path_factory) -> tuple[Path, Path]:
     return table, root / "index"
 
 
-@pytest.fixture
-def index(table_and_index, tmp_path) -> Path:
-    return Path(shutil.copytree(table_and_index[1], tmp_path / "index"))
-
-
 def said(path: Path) -> object:
     try:
         return said_by(Folder.at(path))
@@ -93,41 +86,9 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
     ("refresh", False, False)])
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
         operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path) -> None:
-    table, prepared = table_and_index
-    run = OPERATIONS[operation]
-    before = None if operation == "create" else said(prepared)
-    done = tmp_path / "done"
-    if before is not None:
-        shutil.copytree(prepared, done)
-    run(Folder.at(done), table)
-    then = said(done)
-    survived = []
-    for step in range(100):
-        place = tmp_path / f"step {step}"
-        if before is not None:
-            shutil.copytree(prepared, place)
-        try:
-            run(DyingFolder(place, step, after=after, atomic=atomic), table)
-        except Killed:
-            found = said(place)
-            assert found in (before, then), f"step {step}"
-            survived.append(found == then)
-        else:
-            break
-        if not (operation in ("create", "drop") and said(place) == then):
-            run(Folder.at(place), table)                      # it can be done again, on whatever is left
-        assert said(place) == then
-        if then is not None:
-            vacuum(Folder.at(place), timedelta(0))
-            assert said(place) == then
-            version = latest_versions(Folder.at(place)).current
-            files = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
-            assert files == {*(one.file for one in version.stored), *version_files(Folder.at(place))}
-        shutil.rmtree(place, ignore_errors=True)
-    assert len(survived) == step >= 1
-    if before != then:
-        assert survived == sorted(survived), "once it is done, it stays done"
-        assert not survived[0]
+    steps = outlives_its_writers(OPERATIONS[operation], said, operation, *table_and_index, tmp_path, after=after,
+                                 atomic=atomic)
+    assert steps >= 1
 
 
 @pytest.mark.parametrize("folder", [Folder, OwnNames])
