@@ -10,7 +10,9 @@
     own        our own indexes, made at the first commit and refreshed after each: all sketches, and each alone, with no
                other index; and the rows that are read with all of them
     bundle     all pruned reads on Spark 3.5, where what Sargo does not merge itself goes through Hudi's bundle
-    report     the table; written to last_result.txt with what the stages found
+    report     the table
+
+What a stage found is written to results/<stage>.txt too.
 
 Ends with 1 when a path loses a row, reads another, or what is stored is out of date.
 """
@@ -29,6 +31,7 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from handler import open_table
@@ -46,7 +49,7 @@ from tests.conformance.stored_truth import MODES, TABLES, truth_of, unpack
 from tests.tables.releases import PYTHON, RELEASES, ROOT, session
 
 STAGES = ("truth", "skipping", "hive", "spark", "own", "bundle", "report")
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results"
 
 
 class Run:
@@ -178,9 +181,12 @@ class Run:
         groups = {name: len(table.at().slices) for name, table in self.opened.items()}
         text = report(self.kept, self.by_spark(Resolved(self.spark)), groups)
         print(text, flush=True)
-        head = (f"{datetime.now(timezone.utc):%Y-%m-%d}, Python {platform.python_version()}, "
-                f"Spark {self.spark.version}, Hudi {', '.join(RELEASES)}\n")
-        (HERE / "last_result.txt").write_text("\n".join([head, text, "", *self.notes]) + "\n", encoding="utf-8")
+        self.notes.append(text)
+
+
+def _head() -> str:
+    return (f"{datetime.now(timezone.utc):%Y-%m-%d}, Python {platform.python_version()}, Spark {pyspark.__version__}, "
+            f"Hudi {', '.join(RELEASES)}")
 
 
 def main(*stages: str) -> int:
@@ -192,10 +198,14 @@ def main(*stages: str) -> int:
     with tempfile.TemporaryDirectory(prefix="sargo-conformance-") as folder:
         run = Run(Path(folder))
         for stage in stages or [stage for stage in STAGES if stage != "skipping"]:
-            begun = time.monotonic()
+            begun, run.notes = time.monotonic(), []
             {"truth": run.truth, "skipping": run.skipping, "hive": run.hive, "spark": run.spark_path,
              "own": run.own_indexes, "bundle": run.bundle_path, "report": run.report}[stage]()
-            print(f"{stage}: {time.monotonic() - begun:.0f} s", flush=True)
+            took = f"{stage}: {time.monotonic() - begun:.0f} s"
+            print(took, flush=True)
+            if not os.environ.get("EVERY"):
+                RESULTS.mkdir(exist_ok=True)
+                (RESULTS / f"{stage}.txt").write_text("\n".join([_head(), *run.notes, took]) + "\n", encoding="utf-8")
     return int(run.wrong > 0)
 
 
