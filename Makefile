@@ -7,11 +7,12 @@ STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 HIVE_STAMP := $(VENV)/.hive-installed
 SPARK35 := $(VENV)/spark35
+CONNECT := $(VENV)/connect
 STAGE ?=
 HIVE ?= hive401
 PART ?=
 
-.PHONY: help install demo test test-spark test-spark35 test-hive hive-up tables conformance jar prove lint format bench lock clean
+.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar prove lint format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,6 +38,9 @@ test-spark: install ## Run every test on Spark
 test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
+test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
+	$(CONNECT)/bin/python -m pytest tests/spark/connect_session.py
+
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)
 
@@ -49,11 +53,18 @@ tables: install $(SPARK35)/.installed ## Write the tables of the conformance sui
 conformance: $(HIVE_STAMP) jar $(SPARK35)/.installed ## Spark, Hive and Hudi on every predicate of the suite, and what each keeps (STAGE=report ...)
 	$(BIN)/python -m tests.conformance $(STAGE)
 
-$(SPARK35)/.installed: # Spark 3.5, for which all these releases of Hudi have bundles
+$(SPARK35)/.installed: $(STAMP) # Spark 3.5, for which all these releases of Hudi have bundles
 	$(PYTHON) -m venv $(SPARK35)
 	$(SPARK35)/bin/pip install --quiet --requirement requirements.lock
 	$(SPARK35)/bin/pip install --quiet --no-deps --editable .
 	$(SPARK35)/bin/pip install --quiet 'pyspark==3.5.5' setuptools
+	touch $@
+
+$(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
+	$(PYTHON) -m venv $(CONNECT)
+	$(CONNECT)/bin/pip install --quiet --requirement requirements.lock
+	$(CONNECT)/bin/pip install --quiet --no-deps --editable .
+	$(CONNECT)/bin/pip install --quiet 'pyspark[connect]>=4.1,<4.2'
 	touch $@
 
 jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)

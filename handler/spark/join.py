@@ -52,6 +52,7 @@ from handler.spark.conditions import Condition, all_of, engine_of, listed, time_
 from handler.spark.join_keys import JoinKeys, collect_keys
 from handler.spark.reading import frame_of
 from handler.spark.schemas import spark_schema
+from handler.spark.sessions import has_jvm
 from handler.spark.slice_rows import SliceSource
 from handler.tables import OpenTable, open_table
 
@@ -142,6 +143,9 @@ def _or_unknown(make: Any, strict: bool) -> HudiExpression:
 def _sides(spark: SparkSession, schema: StructType, column: str, key: StructField,
            ) -> tuple[Operand, tuple[Type, ...]]:
     """What Spark compares: the fact table's side, and the types to which it casts the key, the last one at the end."""
+    if not has_jvm(spark):
+        raise UnsupportedError(f"its types are not known without a session with a JVM: with Spark Connect collect the "
+                               f"keys, and prune by the SQL text {column} IN (...)")
     both = StructType([*schema.fields, StructField(_KEY, key.dataType, True)])
     name = f"`{column.replace('`', '``')}`" if column in schema.names else column
     found = to_expression(spark, both, f"{name} = {_KEY}")
