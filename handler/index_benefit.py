@@ -8,9 +8,11 @@ from typing import Any
 from evaluator.errors import SargoError
 from index_store import Table
 from index_store.own.benefit import Benefit, benefits_of
+from index_store.own.definition import SECONDARY_INDEX
 from index_store.own.effectiveness import AT_MOST
 from index_store.own.folder import Folder
 from index_store.own.own_index import OwnIndex
+from index_store.own.secondary.benefit import benefits_of_keys
 
 __all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
 
@@ -22,7 +24,8 @@ _COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
 def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
     """The benefits of the index in a folder; none when they cannot be told: the summary does without."""
     try:
-        return tuple(benefits_of(table, OwnIndex.open(folder)))
+        index = OwnIndex.open(folder)
+        return tuple(benefits_of_keys(index) if index.definition.kind == SECONDARY_INDEX else benefits_of(table, index))
     except SargoError:
         return ()
 
@@ -41,7 +44,7 @@ def _text(one: Benefit) -> str:
     drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
     left = f"{'at least ' if found.basis == AT_MOST else ''}{found.left:.3g} of {found.slices}"
     return (f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {left} "
-            f"file{'' if found.slices == 1 else 's'}{drawn}")
+            f"file{' group' * (name == SECONDARY_INDEX)}{'' if found.slices == 1 else 's'}{drawn}")
 
 
 def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ class IndexWork:
         if known:
             return Report(definition.name, "", note=known)
         if definition.kind == SECONDARY_INDEX:
-            return _of_secondary(definition.name, folder, secondary.create(
+            return _of_secondary(table, definition.name, folder, secondary.create(
                 folder, table, definition, self._make_reader(), self.progress))
         making = _Making(self._make_builder())
         change = create(folder, table, definition, making, self.progress)
@@ -116,7 +116,7 @@ class IndexWork:
         found = []
         for place in self._chosen(table, name):
             if _is_secondary(place):
-                found.append(_of_secondary(place.name, place.folder, secondary.refresh(
+                found.append(_of_secondary(table, place.name, place.folder, secondary.refresh(
                     place.folder, table, self._make_reader(), full=full, progress=self.progress)))
                 continue
             making = _Making(self._make_builder())
@@ -233,8 +233,9 @@ def _is_secondary(place: Place) -> bool:
     return place.index is not None and place.index.definition.kind == SECONDARY_INDEX
 
 
-def _of_secondary(name: str, folder: Folder, change: Change) -> Report:
-    return Report(name, folder.path, change, None, change.unknown)
+def _of_secondary(table: Table, name: str, folder: Folder, change: Change) -> Report:
+    return Report(name, folder.path, change, None, change.unknown,
+                  benefits_at(table, folder) if change.committed else ())
 
 
 class _Making:
