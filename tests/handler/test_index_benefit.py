@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from index_store import StatsError
-from tests.handler.test_index_command import document, run
+from tests.handler.commands import document, run
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from handler.cli import main
 from index_store import open_table
+from tests.handler.commands import document, run
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 
 
@@ -21,16 +19,6 @@ def wide(monkeypatch):
 @pytest.fixture
 def table(main_cow, tmp_path):
     return shutil.copytree(main_cow, tmp_path / "table")
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(one) for one in arguments])
-    assert result.exit_code == code, result.output + result.stderr
-    return result.stdout if code == 0 else result.stderr
-
-
-def document(*arguments):
-    return json.loads(run(*arguments, "--json"))
 
 
 def test_an_index_from_its_making_to_its_end(table, tmp_path):

@@ -6,15 +6,14 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
 from handler import open_table, prune
-from handler.cli import main
 from handler.index_entries import known_by_hudi
 from index_store.own.places import folder_of
 from index_store.own.secondary.kind import make as own_secondary_index
 from index_store.own.secondary.life_cycle import create, refresh
 from index_store.snapshots import SnapshotCache
+from tests.handler.commands import document, run
 from tests.handler.test_format_tables import check, slices_at
 from tests.index_store.format_tables import reads_of, unpack_format_table
 from tests.index_store.own.secondary.said import by, local
@@ -42,16 +41,6 @@ def only_own(monkeypatch):
 @pytest.fixture
 def table(main_cow, tmp_path):
     return shutil.copytree(main_cow, tmp_path / "table")
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(one) for one in arguments])
-    assert result.exit_code == code, result.output + result.stderr
-    return result.stdout if code == 0 else result.stderr
-
-
-def document(*arguments):
-    return json.loads(run(*arguments, "--json"))
 
 
 # -- real tables, with Spark's answers
