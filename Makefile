@@ -78,12 +78,14 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
 
-lint: install ## ruff, mypy strict, layer rule
+lint: install ## ruff (rules and format), mypy strict, layer rules
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: install ## Let ruff mend what it can
+format: install ## Format the code, and let ruff mend what it can
+	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 bench: $(BENCH_STAMP) ## Time the hot paths, beside other engines, and print ratios

@@ -49,8 +49,9 @@ class Answers:
         """What each source says of a leaf, by its statistics and by the keys that it was asked for."""
         found: dict[str, Outcomes] = {}
         for view in self._views if leaf.columns else ():
-            said = [answer for answer in (view.answer(leaf), self._allowed(view.source.name, leaf))
-                    if answer is not None]
+            said = [
+                answer for answer in (view.answer(leaf), self._allowed(view.source.name, leaf)) if answer is not None
+            ]
             if said:
                 found[view.source.name] = said[0] if len(said) == 1 else said[0] & said[1]
         return found
@@ -82,8 +83,11 @@ def _broadcast(answer: Any, n: int) -> Outcomes:
 
 
 def _holds_function(test: Test) -> bool:
-    operands = (test.left, test.right) if isinstance(test, Comparison) else (
-        () if isinstance(test, Fixed) else (test.operand,))
+    operands = (
+        (test.left, test.right)
+        if isinstance(test, Comparison)
+        else (() if isinstance(test, Fixed) else (test.operand,))
+    )
     return any(isinstance(operand, BoundFunction) for operand in operands)
 
 
@@ -137,16 +141,16 @@ class _SourceView:
 
     def _by_descent(self, leaf: BoundLeaf) -> Outcomes:
         name = leaf.columns[0]
-        return descend(self.source.statistics[name],
-                       lambda interval: outcome_of_test(leaf.test, {name: interval}))
+        return descend(self.source.statistics[name], lambda interval: outcome_of_test(leaf.test, {name: interval}))
 
     def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
         """A leaf over one column, file by file; a slice may be what any of its files may be."""
         view = _SourceView(Source(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics))
         united = np.full(self._n, outcome.UNKNOWN, np.uint8)
         united[parts.slice_of] = outcome.EMPTY
-        np.bitwise_or.at(united, parts.slice_of, _broadcast(test_outcome(leaf.test, view.range_of),
-        len(parts.statistics)))
+        np.bitwise_or.at(
+            united, parts.slice_of, _broadcast(test_outcome(leaf.test, view.range_of), len(parts.statistics))
+        )
         return united
 
     def knows(self, column: BoundColumn) -> bool:
@@ -189,8 +193,12 @@ class _JointView:
         return None if view is None else view.statistics_of(column)
 
 
-def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Range],
-                 statistics_of: Callable[[BoundColumn], ColumnStatistics | None], n: int) -> Range:
+def _array_range(
+    operand: BoundOperand,
+    column_range: Callable[[BoundColumn], Range],
+    statistics_of: Callable[[BoundColumn], ColumnStatistics | None],
+    n: int,
+) -> Range:
     match operand:
         case BoundColumn():
             return column_range(operand)
@@ -202,12 +210,17 @@ def _array_range(operand: BoundOperand, column_range: Callable[[BoundColumn], Ra
 
 def _range_of_statistics(statistics: ColumnStatistics) -> Range:
     lo_unknown, hi_unknown = statistics.unknown_bounds
-    return Range(MaskedBound(statistics.lo, lo_unknown), MaskedBound(statistics.hi, hi_unknown), statistics.any_null,
-                 statistics.any_value)
+    return Range(
+        MaskedBound(statistics.lo, lo_unknown),
+        MaskedBound(statistics.hi, hi_unknown),
+        statistics.any_null,
+        statistics.any_value,
+    )
 
 
 def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]:
     """Statistics of what a function yields, in the form in which functions yield it (``evaluator.interval``)."""
+
     def yielded(bounds: Bounds) -> Bounds:
         if statistics.type.kind.is_fractional:
             return bounds
@@ -226,8 +239,9 @@ def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]
     return range_of
 
 
-def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None],
-                    n: int) -> Range:
+def _function_range(
+    function: BoundFunction, statistics_of: Callable[[BoundColumn], ColumnStatistics | None], n: int
+) -> Range:
     """A function over columns, once for each distinct input; the results are spread over the slices.
 
     Inputs beyond ``FUNCTION_INPUTS`` are unknown: a slow answer would cost more than it saves.
@@ -255,10 +269,14 @@ def _function_range(function: BoundFunction, statistics_of: Callable[[BoundColum
         distinct[:] = values
         return distinct[which]
 
-    lo = MaskedBound(spread([fill if r.lo is None else r.lo for r in results], dtype),
-                     spread([r.lo is None for r in results], np.bool_))
-    hi = MaskedBound(spread([fill if r.hi is None else r.hi for r in results], dtype),
-                     spread([r.hi is None for r in results], np.bool_))
+    lo = MaskedBound(
+        spread([fill if r.lo is None else r.lo for r in results], dtype),
+        spread([r.lo is None for r in results], np.bool_),
+    )
+    hi = MaskedBound(
+        spread([fill if r.hi is None else r.hi for r in results], dtype),
+        spread([r.hi is None for r in results], np.bool_),
+    )
     return Range(lo, hi, spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
 
 

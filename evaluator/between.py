@@ -72,8 +72,9 @@ def _replaced(expression: ex.HudiExpression, found: dict[int, ex.HudiExpression]
     return result
 
 
-def _put_right(node: ex.And, x: ex.Operand, low: ex.Operand, high: ex.Operand, schema: Schema,
-               semantics: Semantics) -> ex.HudiExpression:
+def _put_right(
+    node: ex.And, x: ex.Operand, low: ex.Operand, high: ex.Operand, schema: Schema, semantics: Semantics
+) -> ex.HudiExpression:
     try:
         value, *bounds = (bind_operand(operand, schema, semantics) for operand in (x, low, high))
     except (UnsupportedError, OverflowError):
@@ -94,7 +95,8 @@ def _one_type(types: list[Type]) -> bool:
     if value.kind.is_number:
         exact = [of for of in types if of.kind.is_integer or of.kind is Kind.DECIMAL]
         return all(of.kind.is_number or of.kind.is_text for of in bounds) and (
-            all(of.kind is not Kind.DECIMAL for of in exact) or common_digits(exact) <= 38)
+            all(of.kind is not Kind.DECIMAL for of in exact) or common_digits(exact) <= 38
+        )
     if _is_moment(value):
         return all(_is_moment(of) or of.kind.is_text for of in bounds)
     return all(of.kind is value.kind for of in bounds)

@@ -137,8 +137,9 @@ class _Binder:
                         self._bind_leaf(condition)
                     if implied:
                         self._program.append(Instruction("and", 1 + len(implied)))
-        return BoundExpression(expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()),
-                               self._semantics)
+        return BoundExpression(
+            expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()), self._semantics
+        )
 
     def _bind_leaf(self, node: ex.HudiExpression) -> None:
         columns = ex.column_names(node)
@@ -206,8 +207,9 @@ class _Binder:
         if meets_in_38_digits(operand.type, right.type, self._semantics):
             common, limit = common_decimal(operand.type, right.type)
             if not -limit < interval.lo <= interval.hi < limit:
-                raise UnsupportedError(f"{operand.type} compared with a constant that {common} does not hold is not "
-                                       "decided")
+                raise UnsupportedError(
+                    f"{operand.type} compared with a constant that {common} does not hold is not decided"
+                )
             return Comparison(op, _cast(operand, common, self._semantics), constant_of(interval, common)), None
         if isinstance(operand, BoundFunction):
             comparison = Comparison(op, operand, constant_of(interval, operand.type))
@@ -218,8 +220,9 @@ class _Binder:
         is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
-    def _in_domain_of(self, operand: BoundOperand,
-                      constant: BoundConstant) -> tuple[BoundColumn | BoundFunction, Interval]:
+    def _in_domain_of(
+        self, operand: BoundOperand, constant: BoundConstant
+    ) -> tuple[BoundColumn | BoundFunction, Interval]:
         """The operand without the casts that can be looked through, and the constant in that operand's domain."""
         via: Type | None = None
         while isinstance(operand, BoundFunction) and operand.function == "cast":
@@ -227,7 +230,8 @@ class _Binder:
             if keeps_value(source.type, operand.type):
                 operand = source
             elif only_rounds(source.type, operand.type, self._semantics) or adds_midnight(
-                    source.type, operand.type, constant.type):
+                source.type, operand.type, constant.type
+            ):
                 via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
                 operand = source
             else:
@@ -256,7 +260,9 @@ class _Binder:
                     raise UnsupportedError("a float compared with a number of another type is not decided")
                 left, right = (_cast(side, DOUBLE, self._semantics) for side in (left, right))
         elif (Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds)) or set(kinds) == {
-                Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}:
+            Kind.TIMESTAMP,
+            Kind.TIMESTAMP_LTZ,
+        }:
             if self._semantics.date_hides_timestamp:
                 raise UnsupportedError("a date compared with a timestamp is not decided under this engine")
             left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
@@ -265,16 +271,21 @@ class _Binder:
         elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):
             common, _ = common_decimal(left.type, right.type)
             left, right = (_cast(side, common, self._semantics) for side in (left, right))
-        if not (isinstance(left, BoundColumn) and isinstance(right, BoundColumn)
-                and ((left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL)
-                     or left.type == right.type)):
+        if not (
+            isinstance(left, BoundColumn)
+            and isinstance(right, BoundColumn)
+            and (
+                (left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL) or left.type == right.type
+            )
+        ):
             left, right = (_as_function(side, self._semantics) for side in (left, right))
         return Comparison(op, left, right)
 
     # -- the other leaves
 
-    def _membership(self, operand: BoundOperand,
-                    members: Sequence[BoundOperand]) -> Iterator[tuple[Test, Lookup | None]]:
+    def _membership(
+        self, operand: BoundOperand, members: Sequence[BoundOperand]
+    ) -> Iterator[tuple[Test, Lookup | None]]:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
@@ -353,7 +364,8 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
         alike = all(m.type.kind.is_integer or (m.type.kind.is_text and is_integer_text(m.value)) for m in members)
     else:
         alike = column.kind is Kind.DATE and all(
-            m.type.kind is Kind.DATE or (m.type.kind.is_text and len(str(m.value)) == 10) for m in members)
+            m.type.kind is Kind.DATE or (m.type.kind.is_text and len(str(m.value)) == 10) for m in members
+        )
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
 
@@ -363,7 +375,8 @@ def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]
     if column.kind.is_integer:
         smallest, largest = column.integer_range()
         return any(smallest <= p <= largest for p in points) or any(
-            max(smallest, math.ceil(i.lo)) <= min(largest, math.floor(i.hi)) for i in wider)
+            max(smallest, math.ceil(i.lo)) <= min(largest, math.floor(i.hi)) for i in wider
+        )
     if column.kind in (Kind.CHAR, Kind.VARCHAR):
         texts = [*points, *(i.lo for i in wider)]
         return any(len(text) <= column.precision for text in texts)

@@ -95,7 +95,12 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
 def _bind_prefix(leaf: ex.Like, field: Field) -> tuple[BoundLeaf, Field] | None:
     """``column LIKE 'prefix%'`` without any other special character."""
     prefix = leaf.pattern[:-1]
-    if field.type.kind is not Kind.STRING or leaf.pattern[-1:] != "%" or "%" in prefix or "_" in prefix or (
-            leaf.escape in leaf.pattern):
+    if (
+        field.type.kind is not Kind.STRING
+        or leaf.pattern[-1:] != "%"
+        or "%" in prefix
+        or "_" in prefix
+        or (leaf.escape in leaf.pattern)
+    ):
         return None
     return BoundLeaf(leaf, starts_with(BoundColumn(field, field.type), prefix, exact=True), (field.name,)), field

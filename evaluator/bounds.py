@@ -43,12 +43,31 @@ import numpy.typing as npt
 from evaluator.columns import UNKNOWN_COUNT
 from evaluator.stored_bounds import Bounds, StoredBounds
 
-__all__ = ["ANCIENT_DAY", "ANCIENT_MICROS", "ROWS_IN_ONE_ROW_GROUP", "SHORTEST_LONG_TEXT", "Trust", "all_null",
-           "believe_short_text", "distrust_ancient_bounds",
-           "distrust_float_spanning_zero", "distrust_impossible_counts", "distrust_inverted_bounds",
-           "distrust_nan_bounds", "distrust_nan_zero_bounds", "distrust_null_bounds_of_text",
-           "distrust_reordered_text", "distrust_text_beside_nulls", "holds_nothing", "ignore_bounds_of_all_null",
-           "reason", "rescale_unscaled", "widen_float_as_double", "widen_millis", "widen_nanos"]
+__all__ = [
+    "ANCIENT_DAY",
+    "ANCIENT_MICROS",
+    "ROWS_IN_ONE_ROW_GROUP",
+    "SHORTEST_LONG_TEXT",
+    "Trust",
+    "all_null",
+    "believe_short_text",
+    "distrust_ancient_bounds",
+    "distrust_float_spanning_zero",
+    "distrust_impossible_counts",
+    "distrust_inverted_bounds",
+    "distrust_nan_bounds",
+    "distrust_nan_zero_bounds",
+    "distrust_null_bounds_of_text",
+    "distrust_reordered_text",
+    "distrust_text_beside_nulls",
+    "holds_nothing",
+    "ignore_bounds_of_all_null",
+    "reason",
+    "rescale_unscaled",
+    "widen_float_as_double",
+    "widen_millis",
+    "widen_nanos",
+]
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
@@ -196,12 +215,14 @@ def distrust_reordered_text(values: Iterable[str], *, upper: bool) -> Mask:
     A least value in UTF-16 order that is not the least one holds a character above U+FFFF where that one has one of
     U+E000 to U+FFFF; the greatest value the other way round. U+FFFD stands for bytes that were no text at all.
     """
+
     def suspicious(text: str) -> bool:
         if text.isascii():
             return False
         if upper:
             return any("\ue000" <= char <= "\uffff" for char in text)
         return any(char > "\uffff" or char == "\ufffd" for char in text)
+
     if isinstance(values, StoredBounds) and values.is_ascii():
         return np.zeros(len(values), np.bool_)
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)

@@ -54,8 +54,9 @@ class Coder:
     def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> None:
         wanted = _key_dtype(column_type, key_bytes)
         if edges.ndim != 1 or edges.dtype != wanted or len(edges) > MOST_EDGES:
-            raise ValueError(f"edges of {column_type} are up to {MOST_EDGES:,} of {wanted}, not {len(edges):,} of "
-                             f"{edges.dtype}")
+            raise ValueError(
+                f"edges of {column_type} are up to {MOST_EDGES:,} of {wanted}, not {len(edges):,} of {edges.dtype}"
+            )
         self._type = column_type
         self.edges = edges
         self.prefix = prefix
@@ -169,8 +170,11 @@ def _keys(column_type: Type, values: Bounds, prefix: bytes, key_bytes: int) -> n
             return values.doubles()
         return values.astype(np.float64) if values.dtype == object else values
     stretches = _stretches(_joined(values), len(prefix), key_bytes)
-    return stretches.view(">u8").ravel().astype(np.uint64) if key_bytes == _SHORT_KEY else (
-        stretches.view(f"S{key_bytes}").ravel())
+    return (
+        stretches.view(">u8").ravel().astype(np.uint64)
+        if key_bytes == _SHORT_KEY
+        else (stretches.view(f"S{key_bytes}").ravel())
+    )
 
 
 def _stretches(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArray[np.uint8]:
@@ -204,6 +208,7 @@ def _common_prefix(values: Bounds) -> bytes:
     if not len(values):
         return b""
     smallest, largest = _encode(values.min()), _encode(values.max())
-    length = next((i for i, (a, b) in enumerate(zip(smallest, largest, strict=False)) if a != b),
-                  min(len(smallest), len(largest)))
+    length = next(
+        (i for i, (a, b) in enumerate(zip(smallest, largest, strict=False)) if a != b), min(len(smallest), len(largest))
+    )
     return smallest[:length]

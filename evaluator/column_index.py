@@ -36,8 +36,15 @@ Part = npt.NDArray[Any] | bytes | int
 _DTYPES: Mapping[str, Mapping[str, type[np.generic]]] = {
     "lo": {"codes": np.uint16, "order": np.int32, "offsets": np.int64},
     "hi": {"codes": np.uint16, "order": np.int32, "offsets": np.int64},
-    "intervals": {"order": np.int32, "lo": np.uint16, "hi": np.uint16, "reach": np.uint16, "wide": np.int32,
-                  "wide_lo": np.uint16, "wide_hi": np.uint16},
+    "intervals": {
+        "order": np.int32,
+        "lo": np.uint16,
+        "hi": np.uint16,
+        "reach": np.uint16,
+        "wide": np.int32,
+        "wide_lo": np.uint16,
+        "wide_hi": np.uint16,
+    },
     "blocks": {"lo": np.uint16, "hi": np.uint16},
 }
 
@@ -78,8 +85,13 @@ class ColumnIndex:
     blocks: Blocks
 
     @classmethod
-    def of(cls, statistics: ColumnStatistics, most_edges: int = MOST_EDGES,
-           slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None) -> ColumnIndex:
+    def of(
+        cls,
+        statistics: ColumnStatistics,
+        most_edges: int = MOST_EDGES,
+        slices_per_block: int = SLICES_PER_BLOCK,
+        coder: Coder | None = None,
+    ) -> ColumnIndex:
         """Code and sort the bounds of a column, with the edges of another index where its ``coder`` is given."""
         lo_known, hi_known = statistics.usable_bounds
         if coder is None:
@@ -94,8 +106,12 @@ class ColumnIndex:
 
     def parts(self) -> dict[str, Part]:
         """All that the index consists of, by name."""
-        found: dict[str, Part] = {"edges": self.coder.edges, "prefix": self.coder.prefix,
-                                  "key_bytes": self.coder.key_bytes, "blocks.size": self.blocks.size}
+        found: dict[str, Part] = {
+            "edges": self.coder.edges,
+            "prefix": self.coder.prefix,
+            "key_bytes": self.coder.key_bytes,
+            "blocks.size": self.blocks.size,
+        }
         for owner, held in (("lo", self.lo), ("hi", self.hi), ("intervals", self.intervals), ("blocks", self.blocks)):
             found |= {f"{owner}.{name}": getattr(held, name) for name in _DTYPES[owner]}
         return found
@@ -116,8 +132,10 @@ class ColumnIndex:
         n, blocks = len(codes), -(-len(codes) // size)
 
         def arrays(owner: str, **of_length: int) -> dict[str, npt.NDArray[Any]]:
-            return {name: _checked(parts, f"{owner}.{name}", dtype, of_length.get(name))
-                    for name, dtype in _DTYPES[owner].items()}
+            return {
+                name: _checked(parts, f"{owner}.{name}", dtype, of_length.get(name))
+                for name, dtype in _DTYPES[owner].items()
+            }
 
         lo, hi = (BoundCodes(**arrays(owner, codes=n, order=n, offsets=int(ABOVE) + 2)) for owner in ("lo", "hi"))
         for bound in (lo, hi):
@@ -126,10 +144,18 @@ class ColumnIndex:
         narrow, wide = (len(_checked(parts, f"intervals.{name}", np.int32)) for name in ("order", "wide"))
         if narrow + wide > n:
             raise ValueError(f"an interval index of {narrow + wide} slices, of {n}")
-        intervals = IntervalIndex(**arrays("intervals", order=narrow, lo=narrow, hi=narrow, reach=narrow, wide=wide,
-                                           wide_lo=wide, wide_hi=wide))
-        return cls(Coder(column_type, edges, prefix, key_bytes), lo, hi, intervals,
-                   Blocks(size, **arrays("blocks", lo=blocks, hi=blocks)))
+        intervals = IntervalIndex(
+            **arrays(
+                "intervals", order=narrow, lo=narrow, hi=narrow, reach=narrow, wide=wide, wide_lo=wide, wide_hi=wide
+            )
+        )
+        return cls(
+            Coder(column_type, edges, prefix, key_bytes),
+            lo,
+            hi,
+            intervals,
+            Blocks(size, **arrays("blocks", lo=blocks, hi=blocks)),
+        )
 
     @cached_property
     def clustered(self) -> bool:
@@ -143,8 +169,9 @@ def _codes(coder: Coder, values: Bounds, known: npt.NDArray[np.bool_], unknown: 
     return codes
 
 
-def _checked(parts: Mapping[str, Part], name: str, dtype: type[np.generic], length: int | None = None
-             ) -> npt.NDArray[Any]:
+def _checked(
+    parts: Mapping[str, Part], name: str, dtype: type[np.generic], length: int | None = None
+) -> npt.NDArray[Any]:
     array = parts.get(name)
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
         raise ValueError(f"{name} of an index is an array of {np.dtype(dtype)}")

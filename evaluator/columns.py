@@ -22,8 +22,17 @@ from evaluator.ranges import GREATEST, LEAST
 from evaluator.stored_bounds import Bounds, taken
 from evaluator.types import Kind, Type
 
-__all__ = ["UNKNOWN_COUNT", "ColumnStatistics", "Parts", "PlainBounds", "array_dtype", "filler", "from_values",
-           "lanes_of", "to_ordinal"]
+__all__ = [
+    "UNKNOWN_COUNT",
+    "ColumnStatistics",
+    "Parts",
+    "PlainBounds",
+    "array_dtype",
+    "filler",
+    "from_values",
+    "lanes_of",
+    "to_ordinal",
+]
 
 #: A count (of nulls, of rows) that is not known.
 UNKNOWN_COUNT = -1
@@ -72,8 +81,9 @@ class ColumnStatistics:
         known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
         return known, known
 
-    def indexed(self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK,
-                coder: Coder | None = None) -> ColumnStatistics:
+    def indexed(
+        self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None
+    ) -> ColumnStatistics:
         """The same statistics with an index for searching many slices: the same answers, sooner.
 
         Building costs about a second per two million slices; smaller edges and blocks are for tests. ``coder``: with
@@ -116,9 +126,12 @@ class ColumnStatistics:
         lo_known, hi_known = (known.tolist() for known in self.usable_bounds)
         value = self.may_be_value.tolist()
         places = range(len(lo))
-        return PlainBounds([(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
-                           [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
-                           lanes_of(self.may_be_null), lanes_of(self.may_be_value))
+        return PlainBounds(
+            [(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
+            [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
+            lanes_of(self.may_be_null),
+            lanes_of(self.may_be_value),
+        )
 
     @cached_property
     def populations(self) -> list[Population]:
@@ -128,9 +141,17 @@ class ColumnStatistics:
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""
         parts = None if self.parts is None else self.parts.take(indices, len(self))
-        return ColumnStatistics(self.type, taken(self.lo, indices), taken(self.hi, indices),
-                                self.lo_known[indices], self.hi_known[indices], self.null_count[indices],
-                                self.row_count[indices], self.trust[indices], parts)
+        return ColumnStatistics(
+            self.type,
+            taken(self.lo, indices),
+            taken(self.hi, indices),
+            self.lo_known[indices],
+            self.hi_known[indices],
+            self.null_count[indices],
+            self.row_count[indices],
+            self.trust[indices],
+            parts,
+        )
 
     @classmethod
     def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
@@ -234,8 +255,13 @@ def to_ordinal(value: Any, column_type: Type) -> Any:
             return value
 
 
-def from_values(column_type: Type, lo: Sequence[Any], hi: Sequence[Any], null_count: Sequence[int | None] | None = None,
-                row_count: Sequence[int | None] | None = None) -> ColumnStatistics:
+def from_values(
+    column_type: Type,
+    lo: Sequence[Any],
+    hi: Sequence[Any],
+    null_count: Sequence[int | None] | None = None,
+    row_count: Sequence[int | None] | None = None,
+) -> ColumnStatistics:
     """Build statistics from Python values; ``None`` is an unknown bound or count. For tests and small tables."""
     n = len(lo)
 
@@ -253,5 +279,13 @@ def from_values(column_type: Type, lo: Sequence[Any], hi: Sequence[Any], null_co
 
     lo_array, lo_known = bounds(lo)
     hi_array, hi_known = bounds(hi)
-    return ColumnStatistics(column_type, lo_array, hi_array, lo_known, hi_known, counts(null_count), counts(row_count),
-                            np.zeros(n, np.uint8))
+    return ColumnStatistics(
+        column_type,
+        lo_array,
+        hi_array,
+        lo_known,
+        hi_known,
+        counts(null_count),
+        counts(row_count),
+        np.zeros(n, np.uint8),
+    )

@@ -27,7 +27,8 @@ _LEAST = -(10**38)
 def between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Test:
     """A comparison that is the same on every row. Raises UnsupportedError for constants of different types."""
     if (left.type.kind is not right.type.kind and left.interval.value and right.interval.value) or any(
-            c.interval.value and not c.interval.is_point for c in (left, right)):
+        c.interval.value and not c.interval.is_point for c in (left, right)
+    ):
         raise UnsupportedError("a comparison of constants of different types is not decided")
     if Kind.CHAR in (left.type.kind, right.type.kind) and left.interval.value and right.interval.value:
         raise UnsupportedError("a comparison of CHAR constants is not decided: padding does not count")

@@ -97,10 +97,18 @@ class Evaluation:
 
     def _with_keys(self, rows: Rows) -> Rows:
         """Those of the slices that the keys of the leaves leave."""
-        asked = [(index, leaf, source) for index, leaf in enumerate(self.bound.leaves) if leaf.lookup is not None
-                 for source in self._sources if source.may_hold is not None]
-        negated = {step.operand: under_not for step, under_not in
-                   zip(self.bound.program, polarities(self.bound.program), strict=True) if step.operation == "leaf"}
+        asked = [
+            (index, leaf, source)
+            for index, leaf in enumerate(self.bound.leaves)
+            if leaf.lookup is not None
+            for source in self._sources
+            if source.may_hold is not None
+        ]
+        negated = {
+            step.operand: under_not
+            for step, under_not in zip(self.bound.program, polarities(self.bound.program), strict=True)
+            if step.operation == "leaf"
+        }
         every_leaf_must_hold = all(step.operation in ("leaf", "and") for step in self.bound.program)
         left = rows
         for index, leaf, source in asked:
@@ -166,11 +174,14 @@ class Evaluation:
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
         if (not self._asks_keys and (len(rows) * 2 > self.n or "outcomes" in self.__dict__)) or (
-                not self._held and self._few is not None):
+            not self._held and self._few is not None
+        ):
             found: Outcomes = self.outcomes[rows]
             return found
-        return self._possible(_run(self.bound.program, [self.leaf_at(index, rows) for index in
-                                                        range(len(self.bound.leaves))], len(rows)), rows)
+        return self._possible(
+            _run(self.bound.program, [self.leaf_at(index, rows) for index in range(len(self.bound.leaves))], len(rows)),
+            rows,
+        )
 
     def _possible(self, outcomes: Outcomes, rows: Rows | None = None) -> Outcomes:
         """The outcomes without TRUE where a match says that the filter is never TRUE."""
@@ -199,8 +210,10 @@ class Evaluation:
         if self.n > small.MOST_SLICES:
             return None
         ones = small.ones_of(self.n)
-        leaves = [sum(self._lanes(index, value, ones) << value for value in range(3))
-                  for index in range(len(self.bound.leaves))]
+        leaves = [
+            sum(self._lanes(index, value, ones) << value for value in range(3))
+            for index in range(len(self.bound.leaves))
+        ]
         lanes = small.run(self.bound.program, leaves, ones)
         return np.frombuffer(lanes.to_bytes(self.n, "little"), np.uint8)
 
@@ -236,7 +249,8 @@ class Evaluation:
 
     def _has_parts(self, leaf: BoundLeaf) -> bool:
         return len(leaf.columns) == 1 and any(
-            s.statistics[leaf.columns[0]].parts is not None for s in self._sources if leaf.columns[0] in s.statistics)
+            s.statistics[leaf.columns[0]].parts is not None for s in self._sources if leaf.columns[0] in s.statistics
+        )
 
     def _rest(self, index: int, negated: bool, where: Where) -> Mask:
         wanted = outcome.FALSE if negated else outcome.TRUE
@@ -253,14 +267,18 @@ class Evaluation:
         if "outcomes" in answer.__dict__ and not self._asks_keys:
             known: Outcomes = answer.outcomes[rows]
             return known
-        some = Answers([source.take(rows, leaf.columns) for source in self._sources], len(rows),
-                        lambda name, of: None if (held := self._allowed(name, of)) is None else held[rows])
+        some = Answers(
+            [source.take(rows, leaf.columns) for source in self._sources],
+            len(rows),
+            lambda name, of: None if (held := self._allowed(name, of)) is None else held[rows],
+        )
         return some.of(leaf, some.by_source(leaf))
 
     def _allowed(self, source: str, leaf: BoundLeaf) -> Outcomes | None:
         held = self._held.get((id(leaf), source))
-        return None if held is None else np.where(held, np.uint8(outcome.UNKNOWN),
-                                                  np.uint8(outcome.FALSE | outcome.NULL))
+        return (
+            None if held is None else np.where(held, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
+        )
 
     def hold(self, leaf: BoundLeaf, source: str, may_hold: Mask) -> None:
         """Keep what a source said of the keys of a leaf, ``(n,) bool``: what is asked from now on heeds it."""

@@ -24,9 +24,32 @@ from typing import Any, TypeVar
 
 from evaluator.types import Kind, Type
 
-__all__ = ["And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpression", "If", "In", "IsNull", "Like",
-           "Literal", "Node", "Not", "Opaque", "Operand", "Or", "Unknown", "children_of", "column_names", "fold",
-           "to_dict", "to_text", "walk"]
+__all__ = [
+    "And",
+    "Call",
+    "Cast",
+    "Column",
+    "Compare",
+    "Constant",
+    "HudiExpression",
+    "If",
+    "In",
+    "IsNull",
+    "Like",
+    "Literal",
+    "Node",
+    "Not",
+    "Opaque",
+    "Operand",
+    "Or",
+    "Unknown",
+    "children_of",
+    "column_names",
+    "fold",
+    "to_dict",
+    "to_text",
+    "walk",
+]
 
 R = TypeVar("R")
 
@@ -216,8 +239,9 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(children_of(current)))
 
 
-def fold(node: Node, combine: Callable[[Node, list[R]], R],
-         children: Callable[[Node], tuple[Node, ...]] = children_of) -> R:
+def fold(
+    node: Node, combine: Callable[[Node, list[R]], R], children: Callable[[Node], tuple[Node, ...]] = children_of
+) -> R:
     """Compute a value bottom-up: ``combine(node, values of its children)``, without recursion."""
     stack: list[tuple[Node, list[R], Iterator[Node]]] = [(node, [], iter(children(node)))]
     while True:

@@ -19,15 +19,69 @@ from evaluator.types import Kind
 
 __all__ = ["form_of"]
 
-_ONE_NAME = {"lcase": "lower", "ucase": "upper", "ceiling": "ceil", "dayofmonth": "day", "substring": "substr",
-             "ifnull": "coalesce", "nvl": "coalesce", "mod": "%", "signum": "sign"}
+_ONE_NAME = {
+    "lcase": "lower",
+    "ucase": "upper",
+    "ceiling": "ceil",
+    "dayofmonth": "day",
+    "substring": "substr",
+    "ifnull": "coalesce",
+    "nvl": "coalesce",
+    "mod": "%",
+    "signum": "sign",
+}
 _COMMUTATIVE = frozenset({"+", "*"})
 #: What depends on no zone as long as no timestamp is involved.
-_ZONE_FREE = frozenset({
-    "%", "*", "+", "-", "/", "abs", "add_months", "bround", "cast", "ceil", "coalesce", "concat", "date_add",
-    "date_sub", "datediff", "day", "dayofyear", "exp", "expm1", "floor", "greatest", "last_day", "least", "left",
-    "length", "ln", "log", "log10", "log1p", "log2", "lower", "ltrim", "month", "negative", "pmod", "positive",
-    "quarter", "repeat", "round", "rtrim", "sign", "sqrt", "substr", "trim", "upper", "year"})
+_ZONE_FREE = frozenset(
+    {
+        "%",
+        "*",
+        "+",
+        "-",
+        "/",
+        "abs",
+        "add_months",
+        "bround",
+        "cast",
+        "ceil",
+        "coalesce",
+        "concat",
+        "date_add",
+        "date_sub",
+        "datediff",
+        "day",
+        "dayofyear",
+        "exp",
+        "expm1",
+        "floor",
+        "greatest",
+        "last_day",
+        "least",
+        "left",
+        "length",
+        "ln",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "lower",
+        "ltrim",
+        "month",
+        "negative",
+        "pmod",
+        "positive",
+        "quarter",
+        "repeat",
+        "round",
+        "rtrim",
+        "sign",
+        "sqrt",
+        "substr",
+        "trim",
+        "upper",
+        "year",
+    }
+)
 
 
 def form_of(function: BoundFunction) -> tuple[str, str] | None:
@@ -38,7 +92,7 @@ def form_of(function: BoundFunction) -> tuple[str, str] | None:
     texts: list[str] = []
     zone_free = True
     stack: list[tuple[BoundOperand, int]] = [(function, -1)]
-    while stack:                                              # without recursion: filters may be nested deeply
+    while stack:  # without recursion: filters may be nested deeply
         operand, arguments = stack.pop()
         zone_free = zone_free and not operand.type.kind.is_timestamp
         if isinstance(operand, BoundIf):

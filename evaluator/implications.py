@@ -29,8 +29,17 @@ _LAST_CHARACTER = "\U0010ffff"
 #: The greatest character that upper() turns into text starting with this letter, and lower() likewise, where it is not
 #: simply the letter's other case: dotless i, long s, sharp s, ligatures, letters with a mark below, the Kelvin sign.
 _GREATEST = {
-    "upper": {"A": "\u1e9a", "F": "\ufb04", "H": "\u1e96", "I": "\u0131", "J": "\u01f0", "S": "\ufb06", "T": "\u1e97",
-              "W": "\u1e98", "Y": "\u1e99"},
+    "upper": {
+        "A": "\u1e9a",
+        "F": "\ufb04",
+        "H": "\u1e96",
+        "I": "\u0131",
+        "J": "\u01f0",
+        "S": "\ufb06",
+        "T": "\u1e97",
+        "W": "\u1e98",
+        "Y": "\u1e99",
+    },
     "lower": {"i": "\u0130", "k": "\u212a"},
 }
 
@@ -38,12 +47,17 @@ _GREATEST = {
 def implied_by(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
     """Conditions to AND to a leaf; none for most leaves."""
     match leaf:
-        case ex.Compare(op="=", left=ex.Call(function=("upper" | "lower") as case, arguments=(operand,)),
-                        right=ex.Literal(value=str() as text)) if text.isascii():
+        case ex.Compare(
+            op="=",
+            left=ex.Call(function=("upper" | "lower") as case, arguments=(operand,)),
+            right=ex.Literal(value=str() as text),
+        ) if text.isascii():
             return _solved_case(case, operand, text)
-        case ex.Compare(op="=", left=ex.Call(function="date_format", arguments=(operand, ex.Literal(value=str() as
-        form))),
-                        right=ex.Literal(value=str() as text)):
+        case ex.Compare(
+            op="=",
+            left=ex.Call(function="date_format", arguments=(operand, ex.Literal(value=str() as form))),
+            right=ex.Literal(value=str() as text),
+        ):
             return _solved_format(operand, form, text)
         case ex.Compare(op="=", left=ex.Literal() as constant, right=ex.Call() as call):
             return implied_by(ex.Compare("=", call, constant))
@@ -63,8 +77,10 @@ def _solved_case(case: str, operand: ex.Operand, text: str) -> tuple[ex.HudiExpr
             highest += special + _LAST_CHARACTER
             break
         highest += char.lower()
-    return (ex.Compare(">=", operand, ex.Literal(lowest, STRING)),
-            ex.Compare("<=", operand, ex.Literal(highest, STRING)))
+    return (
+        ex.Compare(">=", operand, ex.Literal(lowest, STRING)),
+        ex.Compare("<=", operand, ex.Literal(highest, STRING)),
+    )
 
 
 def _solved_format(operand: ex.Operand, pattern: str, text: str) -> tuple[ex.HudiExpression, ...]:
@@ -82,8 +98,10 @@ def _solved_format(operand: ex.Operand, pattern: str, text: str) -> tuple[ex.Hud
     if start.strftime(form) != text or not 1600 <= start.year <= 9990:
         return ()
     end = _after(start, fields)
-    return tuple(ex.Compare(op, operand, ex.Literal((at - _EPOCH) // datetime.timedelta(microseconds=1), TIMESTAMP))
-                 for op, at in ((">=", start), ("<", end)))
+    return tuple(
+        ex.Compare(op, operand, ex.Literal((at - _EPOCH) // datetime.timedelta(microseconds=1), TIMESTAMP))
+        for op, at in ((">=", start), ("<", end))
+    )
 
 
 def _after(start: datetime.datetime, fields: list[str]) -> datetime.datetime:
@@ -95,4 +113,3 @@ def _after(start: datetime.datetime, fields: list[str]) -> datetime.datetime:
         case unit:
             seconds = {"dd": 86_400, "HH": 3_600, "mm": 60, "ss": 1}[unit]
             return start + datetime.timedelta(seconds=seconds)
-

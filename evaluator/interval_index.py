@@ -56,8 +56,9 @@ class IntervalIndex:
             is_wide[np.argpartition(width, len(width) - count)[-count:]] = True
         narrow, wide = order[~is_wide], order[is_wide]
         upper = hi[narrow]
-        return cls(narrow, lo[narrow], upper, np.maximum.accumulate(upper) if len(upper) else upper, wide, lo[wide],
-                   hi[wide])
+        return cls(
+            narrow, lo[narrow], upper, np.maximum.accumulate(upper) if len(upper) else upper, wide, lo[wide], hi[wide]
+        )
 
     def expected_comparisons(self) -> float:
         """The mean number of slices that a look-up of one bound's value compares."""

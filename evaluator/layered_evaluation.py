@@ -51,8 +51,10 @@ class LayeredEvaluation(Evaluation):
     @cached_property
     def leaves(self) -> tuple[LeafAnswer, ...]:
         """What each leaf of the filter is, in the order of ``bound.leaves``."""
-        return tuple(_LayeredLeaf(self._layers, base, delta)
-                     for base, delta in zip(self._base.leaves, self._delta.leaves, strict=True))
+        return tuple(
+            _LayeredLeaf(self._layers, base, delta)
+            for base, delta in zip(self._base.leaves, self._delta.leaves, strict=True)
+        )
 
     @cached_property
     def outcomes(self) -> Outcomes:

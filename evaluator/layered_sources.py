@@ -57,14 +57,19 @@ class LayeredSource:
             return layers.join_statistics(of_base(first, second), of_delta(first, second))
 
         def view(make: Make, asked: MayHold | None = None) -> Source:
-            return Source(base.name, _View(base.statistics, delta.statistics, make), asked,
-                          _View(base.expressions, delta.expressions, make))
+            return Source(
+                base.name,
+                _View(base.statistics, delta.statistics, make),
+                asked,
+                _View(base.expressions, delta.expressions, make),
+            )
 
         return cls(view(of_base), view(of_delta), view(of_whole, may_hold))
 
     @classmethod
     def split(cls, layers: Layers, whole: Source) -> LayeredSource:
         """A kind that has statistics in the numbers of the whole."""
+
         def of_base(known: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
             assert known is not None
             return layers.base_statistics(known)

@@ -131,8 +131,10 @@ class Layers:
         Raises ValueError when they are of different types, or of another number of slices.
         """
         if base.type != delta.type or (len(base), len(delta)) != (self.base, self.delta):
-            raise ValueError(f"{len(base)} slices of {base.type} and {len(delta)} of {delta.type} are no layers of "
-                             f"{self.base} and {self.delta} slices of a column")
+            raise ValueError(
+                f"{len(base)} slices of {base.type} and {len(delta)} of {delta.type} are no layers of "
+                f"{self.base} and {self.delta} slices of a column"
+            )
         live = base.take(self._alive) if len(self.dead) else base
         return _one_after_the_other(live, delta, self._joined_parts(live.parts, delta.parts))
 
@@ -186,14 +188,21 @@ class Layers:
         moved = Parts(delta.statistics, delta.slice_of + self.live)
         if live is None:
             return moved
-        return Parts(_one_after_the_other(live.statistics, moved.statistics, None),
-                     np.concatenate((live.slice_of, moved.slice_of)))
+        return Parts(
+            _one_after_the_other(live.statistics, moved.statistics, None),
+            np.concatenate((live.slice_of, moved.slice_of)),
+        )
 
 
 def _one_after_the_other(first: ColumnStatistics, second: ColumnStatistics, parts: Parts | None) -> ColumnStatistics:
-    return ColumnStatistics(first.type, concatenated([first.lo, second.lo]), concatenated([first.hi, second.hi]),
-                            np.concatenate((first.lo_known, second.lo_known)),
-                            np.concatenate((first.hi_known, second.hi_known)),
-                            np.concatenate((first.null_count, second.null_count)),
-                            np.concatenate((first.row_count, second.row_count)),
-                            np.concatenate((first.trust, second.trust)), parts)
+    return ColumnStatistics(
+        first.type,
+        concatenated([first.lo, second.lo]),
+        concatenated([first.hi, second.hi]),
+        np.concatenate((first.lo_known, second.lo_known)),
+        np.concatenate((first.hi_known, second.hi_known)),
+        np.concatenate((first.null_count, second.null_count)),
+        np.concatenate((first.row_count, second.row_count)),
+        np.concatenate((first.trust, second.trust)),
+        parts,
+    )

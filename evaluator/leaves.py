@@ -26,8 +26,24 @@ from evaluator.rules import Planes
 from evaluator.schema import Field
 from evaluator.types import STRING, Kind
 
-__all__ = ["BoundLeaf", "Comparison", "Fixed", "Lookup", "Membership", "NullTest", "OutOfRange", "Prefix", "RangeOf",
-           "Test", "expression_keys", "expression_of", "starts_with", "test_outcome", "test_planes", "text_constant"]
+__all__ = [
+    "BoundLeaf",
+    "Comparison",
+    "Fixed",
+    "Lookup",
+    "Membership",
+    "NullTest",
+    "OutOfRange",
+    "Prefix",
+    "RangeOf",
+    "Test",
+    "expression_keys",
+    "expression_of",
+    "starts_with",
+    "test_outcome",
+    "test_planes",
+    "text_constant",
+]
 
 RangeOf = Callable[[BoundOperand], Range]
 

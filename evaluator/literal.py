@@ -47,8 +47,17 @@ from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, Kind, Type
 from evaluator.zones import DAY, instant_of, shown
 
-__all__ = ["FIRST_GREGORIAN_DAY", "exact_number", "in_domain", "is_integer_text", "is_number_text", "kept_digits",
-           "nearest_float", "to_ordinals", "wall_clock_of_text"]
+__all__ = [
+    "FIRST_GREGORIAN_DAY",
+    "exact_number",
+    "in_domain",
+    "is_integer_text",
+    "is_number_text",
+    "kept_digits",
+    "nearest_float",
+    "to_ordinals",
+    "wall_clock_of_text",
+]
 
 _INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
 _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
@@ -94,8 +103,10 @@ def to_ordinals(interval: Interval, column: Type) -> Interval:
     if column.kind is not Kind.DECIMAL:
         return interval
     scale = 10**column.scale
-    return interval.with_bounds(None if interval.lo is None else _plain(Fraction(interval.lo) * scale),
-                                None if interval.hi is None else _plain(Fraction(interval.hi) * scale))
+    return interval.with_bounds(
+        None if interval.lo is None else _plain(Fraction(interval.lo) * scale),
+        None if interval.hi is None else _plain(Fraction(interval.hi) * scale),
+    )
 
 
 def exact_number(value: Any) -> int | Fraction:

@@ -8,15 +8,26 @@ from evaluator.operands import BoundFunction, BoundOperand
 from evaluator.semantics import Semantics
 from evaluator.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
 
-__all__ = ["adds_midnight", "common_decimal", "has_one_form", "meets_in_38_digits", "only_rounds", "type_for_text",
-           "without_lossless_casts"]
+__all__ = [
+    "adds_midnight",
+    "common_decimal",
+    "has_one_form",
+    "meets_in_38_digits",
+    "only_rounds",
+    "type_for_text",
+    "without_lossless_casts",
+]
 
 
 def meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
     """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
     exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
-    return (semantics.decimals_meet_in_38_digits and exact and Kind.DECIMAL in (a.kind, b.kind)
-            and common_digits((a, b)) > 38)
+    return (
+        semantics.decimals_meet_in_38_digits
+        and exact
+        and Kind.DECIMAL in (a.kind, b.kind)
+        and common_digits((a, b)) > 38
+    )
 
 
 def common_decimal(a: Type, b: Type) -> tuple[Type, int]:
@@ -52,7 +63,10 @@ def has_one_form(of: Type) -> bool:
 
 def without_lossless_casts(operand: BoundOperand) -> BoundOperand:
     """What is below casts that keep every value."""
-    while isinstance(operand, BoundFunction) and operand.function == "cast" and keeps_value(
-            operand.arguments[0].type, operand.type):
+    while (
+        isinstance(operand, BoundFunction)
+        and operand.function == "cast"
+        and keeps_value(operand.arguments[0].type, operand.type)
+    ):
         operand = operand.arguments[0]
     return operand

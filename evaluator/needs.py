@@ -77,5 +77,9 @@ def needs_of(leaves: Iterable[BoundLeaf]) -> Needs:
             bounds.update(columns_of(test.right))
         if leaf.lookup is not None:
             keys.append(leaf.lookup)
-    return Needs(tuple(bounds.values()), tuple(column for name, column in nulls.items() if name not in bounds),
-                 tuple((name, column) for (name, _), column in functions.items()), tuple(keys))
+    return Needs(
+        tuple(bounds.values()),
+        tuple(column for name, column in nulls.items() if name not in bounds),
+        tuple((name, column) for (name, _), column in functions.items()),
+        tuple(keys),
+    )

@@ -86,8 +86,16 @@ class Obstacle:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"condition": self.condition, "columns": list(self.columns), "cause": self.cause, "reason": self.reason,
-                "open": self.open, "alone": self.alone, "beside": list(self.beside), "remedy": self.remedy}
+        return {
+            "condition": self.condition,
+            "columns": list(self.columns),
+            "cause": self.cause,
+            "reason": self.reason,
+            "open": self.open,
+            "alone": self.alone,
+            "beside": list(self.beside),
+            "remedy": self.remedy,
+        }
 
 
 def _slices(count: int, more: str = "") -> str:
@@ -120,14 +128,17 @@ def obstacles(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[
     size = max(CHUNK_BYTES // max(len(written.program), 1), 1024)
     tallies: dict[tuple[int, _Cause], _Tally] = defaultdict(_Tally)
     for start in range(0, len(rows), size):
-        chunk = rows[start:start + size]
+        chunk = rows[start : start + size]
         wanted = -(-MEASURED * len(chunk) // len(rows))
         for number, is_open, alone in tree.undecided(evaluation, chunk):
             for cause, mask in _causes(bound, sources, written.leaves[number], chunk, is_open):
                 tallies[number, cause].add(chunk[mask], alone[mask], wanted)
     beside = tree.beside()
-    found = [_obstacle(bound, sources, written.leaves[number], cause, tally, beside[number])
-             for (number, cause), tally in tallies.items() if tally.open]
+    found = [
+        _obstacle(bound, sources, written.leaves[number], cause, tally, beside[number])
+        for (number, cause), tally in tallies.items()
+        if tally.open
+    ]
     return tuple(sorted(found, key=lambda one: (-one.alone, -one.open, one.cause == "range")))
 
 
@@ -147,7 +158,8 @@ class _Tree:
     def _needs_all(self, place: int) -> bool:
         """Whether the node is what is sought only when all its children are."""
         return (self._written.program[place].operation != "or") != self._negated[place] or len(
-            self._children[place]) == 1
+            self._children[place]
+        ) == 1
 
     def undecided(self, evaluation: Evaluation, rows: Rows) -> Iterator[tuple[int, Mask, Mask]]:
         """(number, open, alone) of each leaf: where it is open, and where the filter is impossible without it."""
@@ -200,8 +212,13 @@ class _Tree:
         return cut(to_text(self._written.leaves[self._written.program[place].operand].node)) + more
 
 
-def _causes(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLeaf, rows: Rows, is_open: Mask,
-            ) -> Iterator[tuple[_Cause, Mask]]:
+def _causes(
+    bound: BoundExpression,
+    sources: Sequence[Source],
+    leaf: WrittenLeaf,
+    rows: Rows,
+    is_open: Mask,
+) -> Iterator[tuple[_Cause, Mask]]:
     """Why a condition is open, as disjoint masks over the rows."""
     condition = bound.leaves[leaf.bound[0]]
     if condition.reason is not None:
@@ -241,8 +258,14 @@ def _at(flags: object, rows: Rows) -> Mask:
     return mask
 
 
-def _obstacle(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLeaf, cause: _Cause, tally: _Tally,
-              beside: tuple[str, ...]) -> Obstacle:
+def _obstacle(
+    bound: BoundExpression,
+    sources: Sequence[Source],
+    leaf: WrittenLeaf,
+    cause: _Cause,
+    tally: _Tally,
+    beside: tuple[str, ...],
+) -> Obstacle:
     kind, column, why = cause
     remedy = ""
     if kind == "range":
@@ -259,9 +282,21 @@ def _of_range(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLe
     """(cause, reason, remedy) of a condition whose bounds are known: a function without a range, or a wide range."""
     condition = bound.leaves[leaf.bound[0]]
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
-    undecided = [functions[0] for row in sample if (functions := undecided_functions(condition.test, {
-        name: interval_at(source.statistics[name], row) for name in condition.columns for source in reversed(sources)
-        if name in source.statistics}))]
+    undecided = [
+        functions[0]
+        for row in sample
+        if (
+            functions := undecided_functions(
+                condition.test,
+                {
+                    name: interval_at(source.statistics[name], row)
+                    for name in condition.columns
+                    for source in reversed(sources)
+                    if name in source.statistics
+                },
+            )
+        )
+    ]
     if len(undecided) * 2 > len(sample):
         return "not decided", f"{undecided[0]} is not decided on the bounds of most slices", ""
     if len(condition.columns) != 1:

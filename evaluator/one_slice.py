@@ -62,9 +62,15 @@ def interval_at(statistics: ColumnStatistics, index: int) -> Interval:
 
 def rows_of(statistics: ColumnStatistics) -> Iterator[SliceRow]:
     """A column slice by slice as Python values."""
-    return zip(statistics.lo.tolist(), statistics.hi.tolist(), statistics.lo_known.tolist(),
-               statistics.hi_known.tolist(), statistics.may_be_null.tolist(), statistics.may_be_value.tolist(),
-               strict=True)
+    return zip(
+        statistics.lo.tolist(),
+        statistics.hi.tolist(),
+        statistics.lo_known.tolist(),
+        statistics.hi_known.tolist(),
+        statistics.may_be_null.tolist(),
+        statistics.may_be_value.tolist(),
+        strict=True,
+    )
 
 
 def interval_of_row(statistics: ColumnStatistics, row: SliceRow) -> Interval:
@@ -112,5 +118,6 @@ def _value_form(interval: Interval, column: BoundColumn) -> Interval:
     if column.type.kind is not Kind.DECIMAL:
         return interval
     scale = 10**column.field.type.scale
-    return interval.with_bounds(*(None if bound is None else Fraction(int(bound), scale)
-                                  for bound in (interval.lo, interval.hi)))
+    return interval.with_bounds(
+        *(None if bound is None else Fraction(int(bound), scale) for bound in (interval.lo, interval.hi))
+    )

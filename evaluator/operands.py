@@ -20,8 +20,15 @@ from evaluator.schema import Field, Schema
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
 
-__all__ = ["BoundColumn", "BoundConstant", "BoundFunction", "BoundIf", "BoundOperand", "bind_operand",
-           "literal_interval"]
+__all__ = [
+    "BoundColumn",
+    "BoundConstant",
+    "BoundFunction",
+    "BoundIf",
+    "BoundOperand",
+    "bind_operand",
+    "literal_interval",
+]
 
 
 @record
@@ -57,8 +64,12 @@ class BoundFunction:
     def interval(self, arguments: Sequence[Interval]) -> Interval:
         """The interval of the result, given those of the arguments. What is not decided is unknown."""
         try:
-            return _apply(self.function, [Argument(operand.type, interval) for operand, interval in
-                                          zip(self.arguments, arguments, strict=True)], self.type, self.semantics)
+            return _apply(
+                self.function,
+                [Argument(operand.type, interval) for operand, interval in zip(self.arguments, arguments, strict=True)],
+                self.type,
+                self.semantics,
+            )
         except (UnsupportedError, OverflowError):
             return UNKNOWN  # decided on some bounds, not on these
 
@@ -194,8 +205,11 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
         return stored
     if kinds == (Kind.DOUBLE, Kind.FLOAT):
         return stored
-    if all(kind is Kind.DECIMAL for kind in kinds) and declared.scale >= stored.scale and (
-            declared.precision - declared.scale >= stored.precision - stored.scale):
+    if (
+        all(kind is Kind.DECIMAL for kind in kinds)
+        and declared.scale >= stored.scale
+        and (declared.precision - declared.scale >= stored.precision - stored.scale)
+    ):
         return stored
     raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
 
@@ -204,7 +218,8 @@ def _read_back(name: str, to: Type | None, arguments: list[BoundOperand]) -> lis
     """The one argument without the cast to text, where reading the text gives back what was written."""
     match arguments:
         case [BoundFunction(function="cast", arguments=(source,), type=written)] if (
-                written.kind is Kind.STRING and through_text(name, to, source.type)):
+            written.kind is Kind.STRING and through_text(name, to, source.type)
+        ):
             return [source]
         case _:
             return arguments
@@ -228,13 +243,17 @@ def _agreed(name: str, result: Type, declared: Type | None) -> Type:
     if declared is None or declared == result or result.kind is Kind.VOID:
         return result
     kinds = (declared.kind, result.kind)
-    if all(kind.is_integer for kind in kinds) or (kinds == (Kind.DECIMAL, Kind.DECIMAL)
-                                                  and declared.scale >= result.scale):
+    if all(kind.is_integer for kind in kinds) or (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL) and declared.scale >= result.scale
+    ):
         return declared
     if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
         return declared  # a float result is widened beyond the difference
-    if (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL) or set(kinds) == {Kind.STRING, Kind.VARCHAR} or all(
-            kind.is_timestamp for kind in kinds):
+    if (
+        (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL)
+        or set(kinds) == {Kind.STRING, Kind.VARCHAR}
+        or all(kind.is_timestamp for kind in kinds)
+    ):
         return result
     raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
 

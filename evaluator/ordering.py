@@ -134,8 +134,9 @@ def rejects_null(bound: BoundExpression, column: Field) -> bool:
     return not evaluate_slice(bound, {column.name: NULL}) & TRUE
 
 
-def order_slices(key: SortKey, statistics: Sequence[ColumnStatistics], slices: npt.NDArray[np.intp], *,
-                 without_null: bool = False) -> SliceOrder:
+def order_slices(
+    key: SortKey, statistics: Sequence[ColumnStatistics], slices: npt.NDArray[np.intp], *, without_null: bool = False
+) -> SliceOrder:
     """Order these slices, given by index, by what any number of sources know of the column.
 
     ``without_null``: the rows that are sought hold no NULL in the column (``rejects_null``).
@@ -188,8 +189,10 @@ def _comparable(value: Any, column: Field) -> Any:
     kind = column.type.kind
     if isinstance(value, datetime):
         if (kind is Kind.TIMESTAMP_LTZ) != (value.tzinfo is not None):
-            raise ValueError(f"{column.name} is {column.type}: give a datetime with"
-                             f"{'' if kind is Kind.TIMESTAMP_LTZ else 'out'} a time zone")
+            raise ValueError(
+                f"{column.name} is {column.type}: give a datetime with"
+                f"{'' if kind is Kind.TIMESTAMP_LTZ else 'out'} a time zone"
+            )
         wall = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
         return (wall - _EPOCH) // timedelta(microseconds=1)
     if isinstance(value, date):

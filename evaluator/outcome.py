@@ -48,8 +48,11 @@ def and_of(a: Any, b: Any, lanes: int = 1) -> Any:
     ``lanes`` 0x010101... for integers that hold an outcome in every byte.
     """
     may_pass_a, may_pass_b = a | (a << 2), b | (b << 2)
-    return (a & b & (TRUE * lanes)) | ((a | b) & (FALSE * lanes)) | (
-        ((a & may_pass_b) | (b & may_pass_a)) & (NULL * lanes))
+    return (
+        (a & b & (TRUE * lanes))
+        | ((a | b) & (FALSE * lanes))
+        | (((a & may_pass_b) | (b & may_pass_a)) & (NULL * lanes))
+    )
 
 
 def not_of(a: Any, lanes: int = 1) -> Any:

@@ -29,8 +29,22 @@ from evaluator.operands import BoundColumn, BoundConstant, BoundOperand
 from evaluator.ranges import GREATEST, LEAST, Members, Range, range_of
 from evaluator.records import entity
 
-__all__ = ["Apart", "Atom", "Conjunction", "Disjunction", "Flag", "Formula", "Rest", "Symbol", "Within", "all_of",
-           "any_of", "formula_of", "needs_itself", "polarities"]
+__all__ = [
+    "Apart",
+    "Atom",
+    "Conjunction",
+    "Disjunction",
+    "Flag",
+    "Formula",
+    "Rest",
+    "Symbol",
+    "Within",
+    "all_of",
+    "any_of",
+    "formula_of",
+    "needs_itself",
+    "polarities",
+]
 
 
 #: A longer AND inside an AND stays its own node, so that no order of nesting is expensive to join.
@@ -173,8 +187,9 @@ def _joined(form: type[Conjunction] | type[Disjunction], children: tuple[Symbol,
     return form(children, 1 + max(c.depth if isinstance(c, Conjunction | Disjunction) else 0 for c in children))
 
 
-def formula_of(bound: BoundExpression, sources: Sequence[Mapping[str, ColumnStatistics]],
-               rest: Sequence[bool]) -> Formula:
+def formula_of(
+    bound: BoundExpression, sources: Sequence[Mapping[str, ColumnStatistics]], rest: Sequence[bool]
+) -> Formula:
     """Where the filter can be TRUE, given the statistics by column of each source.
 
     ``rest`` says for each leaf whether it has more to say than its rule on single bounds.
@@ -210,8 +225,9 @@ def polarities(program: Sequence[Instruction]) -> list[bool]:
     return found
 
 
-def _leaf_formula(bound: BoundExpression, index: int, sources: Sequence[Mapping[str, ColumnStatistics]], rest: bool,
-                  negated: bool) -> Formula:
+def _leaf_formula(
+    bound: BoundExpression, index: int, sources: Sequence[Mapping[str, ColumnStatistics]], rest: bool, negated: bool
+) -> Formula:
     leaf = bound.leaves[index]
     parts: list[Formula] = [Rest(index, negated)] if rest else []
     if _is_plain(leaf.test):

@@ -41,8 +41,10 @@ def populations_of(statistics: ColumnStatistics) -> list[Population]:
     found = []
     for kind in np.flatnonzero(np.bincount(kinds, minlength=16)).tolist():
         rows, value = np.flatnonzero(kinds == kind), bool(kind & 8)
-        sides = [(statistics.lo if kind & 1 and value else None, "lo"), (statistics.hi if kind & 2 and value else None,
-                                                                         "hi")]
+        sides = [
+            (statistics.lo if kind & 1 and value else None, "lo"),
+            (statistics.hi if kind & 2 and value else None, "hi"),
+        ]
         keys = [_keys(statistics, bound, side, rows) for bound, side in reversed(sides) if bound is not None]
         if keys:
             rows = rows[np.lexsort(keys)]
@@ -51,8 +53,7 @@ def populations_of(statistics: ColumnStatistics) -> list[Population]:
     return found
 
 
-def _keys(statistics: ColumnStatistics, bound: Bounds, side: str,
-          rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
+def _keys(statistics: ColumnStatistics, bound: Bounds, side: str, rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
     index = statistics.index
     if index is not None:
         return (index.lo if side == "lo" else index.hi).codes[rows]

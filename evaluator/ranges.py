@@ -23,8 +23,19 @@ import numpy as np
 
 from evaluator.interval import Interval
 
-__all__ = ["GREATEST", "LEAST", "MaskedBound", "Members", "Range", "is_one_of", "masked_range_of", "meets",
-           "plain_is_one_of", "plain_meets", "range_of"]
+__all__ = [
+    "GREATEST",
+    "LEAST",
+    "MaskedBound",
+    "Members",
+    "Range",
+    "is_one_of",
+    "masked_range_of",
+    "meets",
+    "plain_is_one_of",
+    "plain_meets",
+    "range_of",
+]
 
 
 class _Least:
@@ -174,16 +185,22 @@ def range_of(interval: Interval) -> Range:
     """One slice's interval as a range of plain values."""
     if not interval.value:
         return Range(GREATEST, LEAST, interval.null, False)
-    return Range(LEAST if interval.lo is None else interval.lo, GREATEST if interval.hi is None else interval.hi,
-                 interval.null, True)
+    return Range(
+        LEAST if interval.lo is None else interval.lo,
+        GREATEST if interval.hi is None else interval.hi,
+        interval.null,
+        True,
+    )
 
 
 def masked_range_of(interval: Interval, filler: Any) -> Range:
     """The same interval in every slice; ``filler`` stands under an unknown bound."""
+
     def bound(end: Any) -> MaskedBound:
         # Text goes in as an object, or numpy would take it for its own fixed-width strings.
         value = filler if end is None else end
         return MaskedBound(np.array(value, object) if isinstance(value, str | bytes) else value, end is None)
+
     return Range(bound(interval.lo), bound(interval.hi), interval.null, interval.value)
 
 

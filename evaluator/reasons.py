@@ -56,18 +56,35 @@ class Decision:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"kind": self.kind, "column": self.column, "rule": self.rule, "statistic": self.statistic,
-                "value": self.value, "trust": self.trust, "outcome": self.outcome}
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "rule": self.rule,
+            "statistic": self.statistic,
+            "value": self.value,
+            "trust": self.trust,
+            "outcome": self.outcome,
+        }
 
 
-def decisions(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], leaf: int, index: int,
-              ) -> tuple[Decision, ...]:
+def decisions(
+    bound: BoundExpression,
+    evaluation: Evaluation,
+    sources: Sequence[Source],
+    leaf: int,
+    index: int,
+) -> tuple[Decision, ...]:
     """Every decision on the bound leaf of this number in the slice of this index, one for each index kind."""
     return tuple(_decisions(bound.leaves[leaf], evaluation, sources, leaf, index))
 
 
-def _decisions(leaf: BoundLeaf, evaluation: Evaluation, sources: Sequence[Source], number: int, index: int,
-               ) -> Iterator[Decision]:
+def _decisions(
+    leaf: BoundLeaf,
+    evaluation: Evaluation,
+    sources: Sequence[Source],
+    number: int,
+    index: int,
+) -> Iterator[Decision]:
     answer = evaluation.leaves[number]
     total = int(answer.outcomes[index])
     columns = ", ".join(leaf.columns)
@@ -84,24 +101,50 @@ def _decisions(leaf: BoundLeaf, evaluation: Evaluation, sources: Sequence[Source
             spoken = True
             shown = total if found is None else found
             intervals = {name: interval_at(statistics, index) for name, statistics in known.items()}
-            yield Decision(source.name, columns, said.rule(shown, no_value=_no_value(leaf.test, intervals)),
-                           _statistic(said, shown, known, index), said.constants,
-                           _trust(leaf.test, known, intervals, index), describe(shown))
+            yield Decision(
+                source.name,
+                columns,
+                said.rule(shown, no_value=_no_value(leaf.test, intervals)),
+                _statistic(said, shown, known, index),
+                said.constants,
+                _trust(leaf.test, known, intervals, index),
+                describe(shown),
+            )
         elif found is not None and expression is not None and expression in source.expressions:
             spoken = True
             stated = source.expressions[expression]
-            yield Decision(source.name, f"{expression[0]}({expression[1]})", said.rule(found, no_value=False),
-                           _ends(stated, index), said.constants, _not_used(stated, index) or USED, describe(found))
+            yield Decision(
+                source.name,
+                f"{expression[0]}({expression[1]})",
+                said.rule(found, no_value=False),
+                _ends(stated, index),
+                said.constants,
+                _not_used(stated, index) or USED,
+                describe(found),
+            )
         elif found is not None and leaf.lookup is not None:
             spoken = True
             held = "may be in the slice" if found & TRUE else "is in no file of the slice"
             looked_up, function = leaf.lookup.column.name, leaf.lookup.function
-            yield Decision(source.name, f"{function}({looked_up})" if function else looked_up,
-                           f"{said.test} needs a row with that key",
-                           f"the key {held}", said.constants, USED, describe(found))
+            yield Decision(
+                source.name,
+                f"{function}({looked_up})" if function else looked_up,
+                f"{said.test} needs a row with that key",
+                f"the key {held}",
+                said.constants,
+                USED,
+                describe(found),
+            )
     if not spoken:
-        yield Decision("none", columns, said.rule(total, no_value=False), "", said.constants,
-                       f"no statistics of column {columns}", describe(total))
+        yield Decision(
+            "none",
+            columns,
+            said.rule(total, no_value=False),
+            "",
+            said.constants,
+            f"no statistics of column {columns}",
+            describe(total),
+        )
 
 
 def _statistic(said: RuleTexts, outcome: int, known: Mapping[str, ColumnStatistics], index: int) -> str:
@@ -119,8 +162,9 @@ def _statistic(said: RuleTexts, outcome: int, known: Mapping[str, ColumnStatisti
 def _ends(known: ColumnStatistics, index: int) -> str:
     """The bounds of an expression, as they are."""
     ends = (("lo", known.lo, known.lo_known), ("hi", known.hi, known.hi_known))
-    return ", ".join(f"{name} = {ordinal_text(bound[index], known.type)}" for name, bound, is_known in ends
-                     if is_known[index])
+    return ", ".join(
+        f"{name} = {ordinal_text(bound[index], known.type)}" for name, bound, is_known in ends if is_known[index]
+    )
 
 
 def _not_used(known: ColumnStatistics, index: int) -> str:
@@ -140,14 +184,18 @@ def _trust(test: Test, known: Mapping[str, ColumnStatistics], intervals: Mapping
 
 def undecided_functions(test: Test, intervals: Mapping[str, Interval]) -> tuple[str, ...]:
     """The functions of a test that make nothing of bounds that are known."""
-    operands = [test.left, test.right] if isinstance(test, Comparison) else [] if isinstance(test, Fixed) else [
-        test.operand]
+    operands = (
+        [test.left, test.right] if isinstance(test, Comparison) else [] if isinstance(test, Fixed) else [test.operand]
+    )
     functions = [operand for operand in operands if isinstance(operand, BoundFunction)]
     if not all(interval.is_bounded for interval in intervals.values()):
         return ()
     found = ((function, interval_of(function, intervals, ordinal=True)) for function in functions)
-    return tuple(operand_text(function) for function, interval in found
-                 if interval.value and interval.lo is None and interval.hi is None)
+    return tuple(
+        operand_text(function)
+        for function, interval in found
+        if interval.value and interval.lo is None and interval.hi is None
+    )
 
 
 def _no_value(test: Test, intervals: Mapping[str, Interval]) -> bool:

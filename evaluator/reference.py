@@ -40,8 +40,9 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 _CHOICES = ("coalesce", "nvl", "ifnull", "greatest", "least")
 
 
-def value_of(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema,
-             semantics: Semantics) -> bool | None:
+def value_of(
+    expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema, semantics: Semantics
+) -> bool | None:
     """The value of a filter on a row: column name to value, a missing column is NULL.
 
     Raises UnsupportedError where the filter holds something unknown, or a function that has no row form here.
@@ -115,11 +116,15 @@ def _wall_clock(micros: int, semantics: Semantics) -> int:
     return (local - _EPOCH) // datetime.timedelta(microseconds=1)
 
 
-def _seconds_of_instant(arguments: tuple[ex.Operand, ...], row: Mapping[str, Any], schema: Schema,
-                        semantics: Semantics) -> int | None:
+def _seconds_of_instant(
+    arguments: tuple[ex.Operand, ...], row: Mapping[str, Any], schema: Schema, semantics: Semantics
+) -> int | None:
     """Seconds since the epoch of a column of instants; of wall clocks outside UTC they depend on the engine's zone."""
-    field = schema.resolve(arguments[0].name, case_sensitive=semantics.case_sensitive) if (
-        len(arguments) == 1 and isinstance(arguments[0], ex.Column)) else None
+    field = (
+        schema.resolve(arguments[0].name, case_sensitive=semantics.case_sensitive)
+        if (len(arguments) == 1 and isinstance(arguments[0], ex.Column))
+        else None
+    )
     if field is None or field.type.kind is not Kind.TIMESTAMP_LTZ or semantics.utc_timestamps:
         raise UnsupportedError("unix_timestamp of a wall clock outside UTC has no row form")
     value = row.get(field.name)
@@ -210,8 +215,16 @@ def _comparable(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Any,
 
 def _check_one_family(types: list[Type], semantics: Semantics) -> None:
     """Engines compare a list of mixed types in one type of their own choice, and differ in that."""
-    families = {"number" if of.kind.is_number else "text" if of.kind.is_text else "moment" if _is_temporal(of)
-                else of.kind.value for of in types}
+    families = {
+        "number"
+        if of.kind.is_number
+        else "text"
+        if of.kind.is_text
+        else "moment"
+        if _is_temporal(of)
+        else of.kind.value
+        for of in types
+    }
     if len(families) > 1 and any(of.kind.is_text for of in types[1:]) and any(not of.kind.is_text for of in types[1:]):
         raise UnsupportedError("a list of text and other types has no row form")
     if len(families) > 1 and types[0].kind.is_text:
@@ -233,7 +246,8 @@ def _common_digits(types: list[Type]) -> int:
         return 0
     whole = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
     return max(of.precision - of.scale if of.kind is Kind.DECIMAL else whole[of.kind] for of in types) + max(
-        of.scale for of in types)
+        of.scale for of in types
+    )
 
 
 def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[float, float]:
@@ -247,8 +261,11 @@ def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[floa
         number = y if a.kind is Kind.FLOAT else x
         if math.isfinite(number) and float(_single(number)) != number:
             raise UnsupportedError("a float compared with a number that is no float has no row form")
-    if Kind.DECIMAL in (a.kind, b.kind) and semantics.decimals_may_be_null and any(
-            not abs(v) < 1 << 53 or of.scale > 18 or of.precision >= 38 for v, of in (left, right)):
+    if (
+        Kind.DECIMAL in (a.kind, b.kind)
+        and semantics.decimals_may_be_null
+        and any(not abs(v) < 1 << 53 or of.scale > 18 or of.precision >= 38 for v, of in (left, right))
+    ):
         raise UnsupportedError("a decimal compared with a double has no row form")
     return float(x), float(y)
 
@@ -264,8 +281,11 @@ def _as_exact_numbers(left: _Typed, right: _Typed, semantics: Semantics) -> tupl
     digits = _common_digits([a, b])
     if semantics.decimals_may_be_null and max(a.precision, b.precision) >= 38:
         raise UnsupportedError("a decimal of 38 digits has no row form")
-    if digits > 38 and semantics.decimals_meet_in_38_digits and any(
-            abs(v) >= 10 ** (38 - max(a.scale, b.scale)) for v in (x, y)):
+    if (
+        digits > 38
+        and semantics.decimals_meet_in_38_digits
+        and any(abs(v) >= 10 ** (38 - max(a.scale, b.scale)) for v in (x, y))
+    ):
         raise UnsupportedError("a number that the common decimal does not hold has no row form")
     return Fraction(x), Fraction(y)
 
@@ -296,8 +316,9 @@ def _read_as(text: str, of: Type, value: Any, semantics: Semantics) -> tuple[Any
         if of.kind is Kind.DECIMAL and max(len(text), len(str(value))) > 15:
             raise UnsupportedError("a decimal of more digits than a double compared with text has no row form")
         return float(value), float(number)
-    if not _MOMENT.fullmatch(text) or (of.kind.is_timestamp and (
-            semantics.moments_as_text or semantics.bare_date_is_null)):
+    if not _MOMENT.fullmatch(text) or (
+        of.kind.is_timestamp and (semantics.moments_as_text or semantics.bare_date_is_null)
+    ):
         raise UnsupportedError(f"{text!r} compared with {of} has no row form")
     try:
         moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)

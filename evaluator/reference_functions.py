@@ -88,8 +88,11 @@ def convert(value: Any, source: Type, target: Type) -> Any:
     if kind is Kind.STRING and source.kind is Kind.DATE:
         return _moment(value, source).date().isoformat()
     if kind is Kind.STRING and source.kind.is_timestamp:
-        return _moment(value, source).isoformat(" ").rstrip("0").rstrip(".") if value % 1_000_000 else str(
-            _moment(value, source))
+        return (
+            _moment(value, source).isoformat(" ").rstrip("0").rstrip(".")
+            if value % 1_000_000
+            else str(_moment(value, source))
+        )
     if kind is Kind.DATE and source.kind.is_timestamp:
         return value // _DAY
     if kind is Kind.TIMESTAMP and source.kind is Kind.DATE:
@@ -257,6 +260,7 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "from_unixtime": _text_of_seconds,
     "to_timestamp": lambda m: (m - _EPOCH) // datetime.timedelta(microseconds=1),
 }
+
 
 def _substring(text: str, start: int, length: int | None = None) -> str:
     first = start - 1 if start > 0 else 0 if start == 0 else len(text) + start

@@ -84,6 +84,7 @@ def is_complete(residual: ex.HudiExpression) -> bool:
     A part of the filter that was not understood stands in it as ``Unknown`` or ``Opaque``, and a conditional whose
     condition is not at hand as the values that it may have.
     """
+
     def is_partial(node: ex.Node) -> bool:
         return isinstance(node, ex.Unknown | ex.Opaque) or (isinstance(node, ex.Call) and node.function == "branches")
 
@@ -114,8 +115,12 @@ def _combine(parts: list[_Part], k: int, *, is_and: bool) -> _Part:
         width = len(part.expressions)
         chosen = combination * width + np.where(decided, neutral, part.classes)
         combination, found = _renumbered(chosen, len(meaning) * width)
-        meaning = [meaning[number // width] if number % width == neutral else
-                   _Chosen(part.expressions[number % width], meaning[number // width]) for number in found]
+        meaning = [
+            meaning[number // width]
+            if number % width == neutral
+            else _Chosen(part.expressions[number % width], meaning[number // width])
+            for number in found
+        ]
     expressions, class_of = list(_DECIDED), []
     for last in meaning:
         class_of.append(neutral if last is None else len(expressions))

@@ -62,8 +62,10 @@ class RuleTexts:
         rule = self.false if outcome & TRUE and not outcome & FALSE else self.true
         named = {end.name: end for end in (rule.ends if rule else ()) if end.side}
         intervals = {name: interval_at(one, index) for name, one in known.items()}
-        return ", ".join(_end_text(end, known, intervals, index)
-                         for end in sorted(named.values(), key=lambda end: _SIDES.index(end.side)))
+        return ", ".join(
+            _end_text(end, known, intervals, index)
+            for end in sorted(named.values(), key=lambda end: _SIDES.index(end.side))
+        )
 
 
 #: The ends of a range that a rule may name, in the order in which they are shown. A constant's have no side.
@@ -72,8 +74,11 @@ _SIDES = ("lo", "hi", "nulls")
 
 def _end_text(end: _End, known: Mapping[str, ColumnStatistics], intervals: Mapping[str, Interval], index: int) -> str:
     if end.side == "nulls":
-        counts = [(one.null_count[index], one.row_count[index]) for name, one in known.items()
-                  if name in columns_of(end.operand)]
+        counts = [
+            (one.null_count[index], one.row_count[index])
+            for name, one in known.items()
+            if name in columns_of(end.operand)
+        ]
         return ", ".join(f"{end.name} = {_count(nulls)} of {_count(rows)} rows" for nulls, rows in counts)
     interval = interval_of(end.operand, intervals, ordinal=True)
     if not interval.value:
@@ -94,8 +99,11 @@ class Said:
 
     def __and__(self, other: Said) -> Said:
         between = _BETWEEN.fullmatch(f"{self.text} and {other.text}")
-        text = (f"{between[1]} <= {between[2]} <= {between[3]}" if between
-                else f"{_grouped(self.text)} and {_grouped(other.text)}")
+        text = (
+            f"{between[1]} <= {between[2]} <= {between[3]}"
+            if between
+            else f"{_grouped(self.text)} and {_grouped(other.text)}"
+        )
         return Said(text, (*self.ends, *other.ends))
 
     def __or__(self, other: Said) -> Said:
@@ -145,8 +153,12 @@ def rule_texts(test: Test) -> RuleTexts:
     true, false, _ = test_planes(test, names.range_of)
     if isinstance(test, Membership):
         names.shown.append("v in " + _members_text(test))
-    return RuleTexts(_test_text(test, names), true if isinstance(true, Said) else None,
-                     false if isinstance(false, Said) else None, ", ".join(names.shown))
+    return RuleTexts(
+        _test_text(test, names),
+        true if isinstance(true, Said) else None,
+        false if isinstance(false, Said) else None,
+        ", ".join(names.shown),
+    )
 
 
 class _Names:
@@ -168,8 +180,12 @@ class _Names:
         behind = f"({operand_text(operand)})" if self._several else ""
         nulls = _End(f"nulls{behind}", operand, "nulls")
         value: Any = Said(f"nulls{behind} < rows", (nulls,)) if isinstance(self._test, NullTest) else True
-        return Range(_End(f"lo{behind}", operand, "lo"), _End(f"hi{behind}", operand, "hi"),
-                     Said(f"nulls{behind} > 0", (nulls,)), value)
+        return Range(
+            _End(f"lo{behind}", operand, "lo"),
+            _End(f"hi{behind}", operand, "hi"),
+            Said(f"nulls{behind} > 0", (nulls,)),
+            value,
+        )
 
     def text(self, operand: BoundOperand) -> str:
         if not isinstance(operand, BoundConstant):
@@ -182,8 +198,10 @@ class _Names:
             interval = operand.interval
             ends = [interval.lo] if interval.lo == interval.hi else [interval.lo, interval.hi]
             letters = [next(self._letters) for _ in ends]
-            self.shown += [f"{letter} = {_constant_text(value, operand, self._test)}"
-                           for letter, value in zip(letters, ends, strict=True)]
+            self.shown += [
+                f"{letter} = {_constant_text(value, operand, self._test)}"
+                for letter, value in zip(letters, ends, strict=True)
+            ]
             self._constants[id(operand)] = (letters[0], letters[-1])
         return self._constants[id(operand)]
 
@@ -222,8 +240,9 @@ def operand_text(operand: BoundOperand) -> str:
         case BoundColumn(field=field):
             return field.name
         case BoundConstant(interval=interval):
-            return "NULL" if not interval.value else "?" if interval.lo is None else value_text(interval.lo,
-                                                                                                operand.type)
+            return (
+                "NULL" if not interval.value else "?" if interval.lo is None else value_text(interval.lo, operand.type)
+            )
         case BoundFunction(function="cast", arguments=arguments):
             return f"CAST({operand_text(arguments[0])} AS {operand.type})"
         case BoundFunction(function=function, arguments=arguments):
@@ -260,7 +279,11 @@ def interval_of(operand: BoundOperand, intervals: Mapping[str, Interval], *, ord
             interval = intervals.get(field.name, UNKNOWN)
             if ordinal or operand.type.kind is not Kind.DECIMAL:
                 return interval
-            return interval.with_bounds(*(None if bound is None else Fraction(int(bound), 10**field.type.scale)
-                                          for bound in (interval.lo, interval.hi)))
+            return interval.with_bounds(
+                *(
+                    None if bound is None else Fraction(int(bound), 10**field.type.scale)
+                    for bound in (interval.lo, interval.hi)
+                )
+            )
         case BoundFunction(arguments=arguments):
             return operand.interval([interval_of(a, intervals, ordinal=False) for a in arguments])

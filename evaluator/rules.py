@@ -32,8 +32,18 @@ import numpy as np
 from evaluator import outcome
 from evaluator.ranges import MaskedBound, Members, Range, is_one_of, meets
 
-__all__ = ["OPPOSITE", "Planes", "can_be_true", "compare", "is_constant", "is_in", "is_null", "on_points", "pack",
-           "starts_with"]
+__all__ = [
+    "OPPOSITE",
+    "Planes",
+    "can_be_true",
+    "compare",
+    "is_constant",
+    "is_in",
+    "is_null",
+    "on_points",
+    "pack",
+    "starts_with",
+]
 
 #: (can be TRUE, can be FALSE, can be NULL): bools, ``(n,) bool`` arrays, or formulas.
 Planes = tuple[Any, Any, Any]
@@ -63,8 +73,11 @@ def compare(op: str, a: Range, b: Range) -> Planes:
     if op == "<=>":
         both = _and(a.value, b.value)
         # NULL <=> NULL is TRUE, NULL <=> value is FALSE: never NULL itself.
-        return (_either(_and(both, _CAN_BE_TRUE["="](a, b)), _and(a.null, b.null)),
-                _either(_and(both, _CAN_BE_TRUE["!="](a, b)), _and(a.null, b.value), _and(a.value, b.null)), False)
+        return (
+            _either(_and(both, _CAN_BE_TRUE["="](a, b)), _and(a.null, b.null)),
+            _either(_and(both, _CAN_BE_TRUE["!="](a, b)), _and(a.null, b.value), _and(a.value, b.null)),
+            False,
+        )
     return can_be_true(op, a, b), can_be_true(OPPOSITE[op], a, b), _either(a.null, b.null)
 
 
@@ -116,7 +129,7 @@ def on_points(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
         return found
     single &= found & both == both
     places = np.flatnonzero(single)
-    values = a.lo.values[places].tolist()                     # all at once: bounds may be Arrow's
+    values = a.lo.values[places].tolist()  # all at once: bounds may be Arrow's
     ruled_out = {value: _opposite(holds(value)) for value in dict.fromkeys(values)}
     decided = np.full(len(single), found, np.uint8)
     decided[places] &= ~np.fromiter(map(ruled_out.__getitem__, values), np.uint8, len(values))

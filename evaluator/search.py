@@ -123,8 +123,9 @@ class _Search:
         ordered = sorted(children, key=self._cost_order)
         mask: Mask | None = None
         for place, child in enumerate(ordered):
-            found = self._as_mask(self.select(child)) if isinstance(child, Disjunction) else (
-                self.test(child, everywhere))
+            found = (
+                self._as_mask(self.select(child)) if isinstance(child, Disjunction) else (self.test(child, everywhere))
+            )
             if mask is None:
                 mask = found
             else:
@@ -205,9 +206,11 @@ class _Search:
     def _drivers(self, children: Sequence[Symbol]) -> list[tuple[int, _Box | Symbol, Sequence[Symbol]]]:
         """What an AND could begin with: (slices to compare, where they come from, the children that this settles)."""
         found: list[tuple[int, _Box | Symbol, Sequence[Symbol]]] = [
-            (self._box_cost(box), box, box.atoms()) for box in self._boxes(children)]
-        found += [(self._reach(child), child, (child,)) for child in children
-                  if isinstance(child, Disjunction | Within)]
+            (self._box_cost(box), box, box.atoms()) for box in self._boxes(children)
+        ]
+        found += [
+            (self._reach(child), child, (child,)) for child in children if isinstance(child, Disjunction | Within)
+        ]
         return found
 
     def _box_cost(self, box: _Box) -> int:
@@ -226,7 +229,8 @@ class _Search:
             case Atom():
                 return self._count(node)
             case Within(column=column, members=members) if column.index is not None and (
-                    len(members.values) <= _MOST_MEMBERS):
+                len(members.values) <= _MOST_MEMBERS
+            ):
                 codes = [np.uint16(column.index.coder.code(value)) for value in members.values]
                 return sum(column.index.intervals.cost(code, code) for code in codes)
             case Conjunction(children=children):
@@ -246,8 +250,10 @@ class _Search:
         assert index is not None
         if isinstance(node, Atom):
             return self._box_rows(_Box(index, node if node.is_lower else None, None if node.is_lower else node))
-        found = [self._box_rows(_Box(index, Atom(node.column, "<=", value), Atom(node.column, ">=", value)))
-                 for value in node.members.values]
+        found = [
+            self._box_rows(_Box(index, Atom(node.column, "<=", value), Atom(node.column, ">=", value)))
+            for value in node.members.values
+        ]
         return _union(found)
 
     def _box_rows(self, box: _Box) -> Rows:
@@ -293,8 +299,10 @@ class _Search:
         edges = np.flatnonzero(np.diff(np.concatenate(([False], allowed, [False])).astype(np.int8)))
         starts, ends = edges[::2] * size, np.minimum(edges[1::2] * size, self._n)
         if len(starts) <= _MOST_RUNS:
-            parts = [np.flatnonzero(self.test(node, slice(start, end))) + start
-                     for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+            parts = [
+                np.flatnonzero(self.test(node, slice(start, end))) + start
+                for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+            ]
             return np.concatenate(parts) if parts else np.zeros(0, np.int64)
         rows = (np.flatnonzero(allowed)[:, None] * size + np.arange(size)).ravel()
         rows = rows[rows < self._n]
@@ -318,7 +326,7 @@ class _Search:
         match node:
             case Atom(column=column) if column.index is not None:
                 code = np.uint16(self._code(node) or 0)
-                mask: Mask = (column.index.blocks.lo <= code if node.is_lower else column.index.blocks.hi >= code)
+                mask: Mask = column.index.blocks.lo <= code if node.is_lower else column.index.blocks.hi >= code
                 return mask
             case Conjunction(children=children):
                 masks = [found for found in map(self._test_blocks, children) if not isinstance(found, bool)]

@@ -129,12 +129,27 @@ def _system_zone() -> str:
     return target.rpartition("zoneinfo/")[2]
 
 
-_HIVE = ("zeros_differ_in_lists", "constants_take_column_type", "decimals_may_be_null", "between_is_one_test",
-         "utc_timestamps", "wide_decimals_vanish", "doubles_may_not_fit", "floats_may_keep_doubles")
+_HIVE = (
+    "zeros_differ_in_lists",
+    "constants_take_column_type",
+    "decimals_may_be_null",
+    "between_is_one_test",
+    "utc_timestamps",
+    "wide_decimals_vanish",
+    "doubles_may_not_fit",
+    "floats_may_keep_doubles",
+)
 _SPARK = ("decimals_meet_in_38_digits", "text_takes_column_type", "dates_from_any_text", "micros_only")
 _FLAGS: dict[str, tuple[str, ...]] = {
-    "hive": (*_HIVE, "signed_zero_differs", "binary_lists_fail", "date_hides_timestamp", "bare_date_is_null",
-             "moments_as_text", "seconds_are_rough"),
+    "hive": (
+        *_HIVE,
+        "signed_zero_differs",
+        "binary_lists_fail",
+        "date_hides_timestamp",
+        "bare_date_is_null",
+        "moments_as_text",
+        "seconds_are_rough",
+    ),
     "hive3": (*_HIVE, "binary_lists_fail", "dates_from_any_text"),
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
     "spark": _SPARK,

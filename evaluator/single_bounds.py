@@ -18,8 +18,17 @@ from evaluator.planes import Apart, Atom, Flag, Within
 from evaluator.ranges import MaskedBound, Members
 from evaluator.stored_bounds import taken
 
-__all__ = ["Where", "code_of", "nonzero", "rows_of", "test_apart", "test_atom", "test_exactly", "test_flag",
-           "test_within"]
+__all__ = [
+    "Where",
+    "code_of",
+    "nonzero",
+    "rows_of",
+    "test_apart",
+    "test_atom",
+    "test_exactly",
+    "test_flag",
+    "test_within",
+]
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[Any]
@@ -60,8 +69,7 @@ def test_exactly(atom: Atom, rows: Rows) -> Mask:
 
 def _test_values(atom: Atom, where: Where) -> Mask:
     column = atom.column
-    values, unknown = ((column.lo, column.unknown_bounds[0]) if atom.is_lower else
-                       (column.hi, column.unknown_bounds[1]))
+    values, unknown = (column.lo, column.unknown_bounds[0]) if atom.is_lower else (column.hi, column.unknown_bounds[1])
     if unknown is True:
         return np.ones(_size(where), np.bool_)
     mask: Mask = np.asarray(_OPERATORS[atom.op](taken(values, where), _constant(atom.value)), np.bool_)

@@ -54,6 +54,9 @@ class Source:
 
     def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> Source:
         """The statistics of some columns, and of functions of them, in some slices."""
-        return Source(self.name, {name: self.statistics[name].take(rows) for name in columns
-                                  if name in self.statistics}, None,
-                      {key: self.expressions[key].take(rows) for key in self.expressions if key[1] in columns})
+        return Source(
+            self.name,
+            {name: self.statistics[name].take(rows) for name in columns if name in self.statistics},
+            None,
+            {key: self.expressions[key].take(rows) for key in self.expressions if key[1] in columns},
+        )

@@ -27,6 +27,7 @@ _BYTES = 8
 
 def typical_spread(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.int64]) -> float | None:
     """The median share, 0 to 1, over some slices, from the source that knows most of them; None if none does."""
+
     def known_in(one: ColumnStatistics) -> npt.NDArray[np.int64]:
         return rows[one.lo_known[rows] & one.hi_known[rows]]
 
@@ -38,8 +39,12 @@ def typical_spread(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.
     if best.type.kind.is_text or best.type.kind is Kind.BINARY:
         low, high = _as_bytes(least), _as_bytes(greatest)
         same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
-        shares = _shares([_place(v, same) for v in best.lo[chosen]], [_place(v, same) for v in best.hi[chosen]],
-                         _place(least, same), _place(greatest, same))
+        shares = _shares(
+            [_place(v, same) for v in best.lo[chosen]],
+            [_place(v, same) for v in best.hi[chosen]],
+            _place(least, same),
+            _place(greatest, same),
+        )
     else:
         shares = _shares(best.lo[chosen].tolist(), best.hi[chosen].tolist(), _plain(least), _plain(greatest))
     return float(np.median(shares))
@@ -61,4 +66,4 @@ def _as_bytes(value: str | bytes) -> bytes:
 
 
 def _place(value: str | bytes, same: int) -> int:
-    return int.from_bytes(_as_bytes(value)[same:same + _BYTES].ljust(_BYTES, b"\0"), "big")
+    return int.from_bytes(_as_bytes(value)[same : same + _BYTES].ljust(_BYTES, b"\0"), "big")

@@ -37,8 +37,14 @@ __all__ = ["Bounds", "StoredBounds", "concatenated", "encoded", "is_storable", "
 
 #: Up to here values are cut out of the buffers one by one, which is sooner than a call of Arrow.
 _FEW_ROWS = 256
-_OPERATORS = {"less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-              "equal": operator.eq, "not_equal": operator.ne}
+_OPERATORS = {
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+}
 
 
 class StoredBounds:
@@ -166,7 +172,7 @@ class StoredBounds:
         if content is None or not len(self):
             return True
         edges = np.frombuffer(offsets, np.int64)[[self.array.offset, self.array.offset + len(self)]]
-        return bool((np.frombuffer(content, np.uint8)[edges[0]:edges[1]] < 0x80).all())
+        return bool((np.frombuffer(content, np.uint8)[edges[0] : edges[1]] < 0x80).all())
 
     def doubles(self) -> npt.NDArray[np.float64]:
         """``(n,) float64``: ``float(value)`` of each decimal, without making its value."""
@@ -269,8 +275,10 @@ def _is_bytes(column_type: Type) -> bool:
 
 
 def _is_binary_like(of: pa.DataType) -> bool:
-    return any(is_one(of) for is_one in (pa.types.is_large_binary, pa.types.is_binary, pa.types.is_large_string,
-                                         pa.types.is_string))
+    return any(
+        is_one(of)
+        for is_one in (pa.types.is_large_binary, pa.types.is_binary, pa.types.is_large_string, pa.types.is_string)
+    )
 
 
 def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:

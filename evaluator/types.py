@@ -28,8 +28,23 @@ import enum
 import re
 from dataclasses import dataclass
 
-__all__ = ["BIGINT", "BINARY", "BOOLEAN", "DATE", "DOUBLE", "FLOAT", "INT", "SMALLINT", "STRING", "TIMESTAMP",
-           "TIMESTAMP_LTZ", "TINYINT", "Kind", "Type", "decimal_type"]
+__all__ = [
+    "BIGINT",
+    "BINARY",
+    "BOOLEAN",
+    "DATE",
+    "DOUBLE",
+    "FLOAT",
+    "INT",
+    "SMALLINT",
+    "STRING",
+    "TIMESTAMP",
+    "TIMESTAMP_LTZ",
+    "TINYINT",
+    "Kind",
+    "Type",
+    "decimal_type",
+]
 
 
 class Kind(enum.Enum):
@@ -80,9 +95,18 @@ class Kind(enum.Enum):
 
 _INTEGER_BITS = {Kind.TINYINT: 8, Kind.SMALLINT: 16, Kind.INT: 32, Kind.BIGINT: 64}
 _PARAMETRIC = re.compile(r"(decimal|char|varchar)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-_ALIASES = {"integer": "int", "short": "smallint", "byte": "tinyint", "long": "bigint", "real": "float",
-            "numeric": "decimal", "timestamp_ltz": Kind.TIMESTAMP_LTZ.value, "timestamp_ntz": "timestamp",
-            "timestamplocaltz": Kind.TIMESTAMP_LTZ.value, "timestamptz": Kind.TIMESTAMP_LTZ.value}
+_ALIASES = {
+    "integer": "int",
+    "short": "smallint",
+    "byte": "tinyint",
+    "long": "bigint",
+    "real": "float",
+    "numeric": "decimal",
+    "timestamp_ltz": Kind.TIMESTAMP_LTZ.value,
+    "timestamp_ntz": "timestamp",
+    "timestamplocaltz": Kind.TIMESTAMP_LTZ.value,
+    "timestamptz": Kind.TIMESTAMP_LTZ.value,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,4 +53,4 @@ def _moment(since: datetime.timedelta, pattern: str, otherwise: str) -> str:
 
 def cut(text: str) -> str:
     """The text, or as much of it as a line can bear."""
-    return text if len(text) <= LONGEST else text[:LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

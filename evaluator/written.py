@@ -88,10 +88,11 @@ def written_filter(bound: BoundExpression) -> WrittenFilter:
                 stack.append((child, end - 1, not negated))
             case _:
                 backwards.append(Instruction("leaf", len(leaves)))
-                leaves.append(WrittenLeaf(node, tuple(bound.program[starts[end]:end + 1]), negated))
+                leaves.append(WrittenLeaf(node, tuple(bound.program[starts[end] : end + 1]), negated))
     last = len(leaves) - 1
-    program = tuple(step if step.operation != "leaf" else Instruction("leaf", last - step.operand)
-                    for step in reversed(backwards))
+    program = tuple(
+        step if step.operation != "leaf" else Instruction("leaf", last - step.operand) for step in reversed(backwards)
+    )
     return WrittenFilter(tuple(reversed(leaves)), program)
 
 
@@ -106,4 +107,3 @@ def _starts(program: tuple[Instruction, ...]) -> list[int]:
         open_pieces.append(start)
         starts.append(start)
     return starts
-

@@ -14,8 +14,16 @@ from zoneinfo import ZoneInfo
 
 from evaluator.interval import Interval
 
-__all__ = ["DAY", "FIRST_SHOWN", "LAST_SHOWN", "instant_of", "shown", "wall_clock_of", "wall_clocks_between",
-           "zone_named"]
+__all__ = [
+    "DAY",
+    "FIRST_SHOWN",
+    "LAST_SHOWN",
+    "instant_of",
+    "shown",
+    "wall_clock_of",
+    "wall_clocks_between",
+    "zone_named",
+]
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

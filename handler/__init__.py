@@ -1,7 +1,7 @@
 """The front doors: SQL text, pruning, plans, the command line and the demo.
 
-    from handler import open_table, prune
-    plan = prune("/data/trips", "fare > 50 AND city = 'sf'", engine="spark")
+from handler import open_table, prune
+plan = prune("/data/trips", "fare > 50 AND city = 'sf'", engine="spark")
 """
 
 from handler.plan import Plan, Reason

@@ -129,7 +129,7 @@ class _Gain:
     """What candidates say to one filter: by entry, beside what the table has."""
 
     asked: Asked
-    scale: float                                              # slices of the table for each kept one of the sample
+    scale: float  # slices of the table for each kept one of the sample
     existing: list[Source]
     before: npt.NDArray[np.bool_]
     said: dict[Entry, Source]
@@ -151,12 +151,28 @@ def advise(advisor: Advisor) -> Advice:
         if one.why_undecided:
             undecided[one.why_undecided] = undecided.get(one.why_undecided, 0) + one.filter.count
     return Advice(
-        advisor.opened.path, advisor.at.slices.instant, advisor.n, len(sample.slices), sample.files.num_rows,
-        sample.all_files, sample.bytes, sample.all_bytes, sample.seconds, dict(sample.failed), advisor.workload,
+        advisor.opened.path,
+        advisor.at.slices.instant,
+        advisor.n,
+        len(sample.slices),
+        sample.files.num_rows,
+        sample.all_files,
+        sample.bytes,
+        sample.all_bytes,
+        sample.seconds,
+        dict(sample.failed),
+        advisor.workload,
         sum(one.filter.count for one in advisor.asked),
-        float(sum(one.filter.count * len(one.kept) for one in advisor.asked)), measured, tuple(chosen),
-        sample.index_bytes(*entries) if entries else 0, sample.build_seconds(*entries) if entries else 0.0, undecided,
-        dict(advisor.unbound), tuple(remaining), advisor.names)
+        float(sum(one.filter.count * len(one.kept) for one in advisor.asked)),
+        measured,
+        tuple(chosen),
+        sample.index_bytes(*entries) if entries else 0,
+        sample.build_seconds(*entries) if entries else 0.0,
+        undecided,
+        dict(advisor.unbound),
+        tuple(remaining),
+        advisor.names,
+    )
 
 
 # -- by the filters of a workload
@@ -165,8 +181,7 @@ def advise(advisor: Advisor) -> Advice:
 def _gain_of(advisor: Advisor, asked: Asked) -> _Gain:
     existing = advisor.existing_sources(asked.needs)
     before = advisor.kept_of(asked, existing)
-    said = {entry: source for entry in advisor.entries
-            if (source := advisor.source(entry, asked.needs)) is not None}
+    said = {entry: source for entry in advisor.entries if (source := advisor.source(entry, asked.needs)) is not None}
     return _Gain(asked, len(asked.kept) / before.sum() if before.any() else 0.0, existing, before, said)
 
 
@@ -192,13 +207,29 @@ def _measured(advisor: Advisor, gains: Sequence[_Gain]) -> tuple[Candidate, ...]
     return tuple(sorted(found, key=lambda one: (-one.per_byte, -(one.alone or 0) / max(one.size, 1))))
 
 
-def _candidate(advisor: Advisor, entry: Entry, values: Mapping[str, Sequence[tuple[int, object]]], skipped: float,
-               alone: float | None, helped: int, existing: str) -> Candidate:
+def _candidate(
+    advisor: Advisor,
+    entry: Entry,
+    values: Mapping[str, Sequence[tuple[int, object]]],
+    skipped: float,
+    alone: float | None,
+    helped: int,
+    existing: str,
+) -> Candidate:
     sample = advisor.sample
     score = score_of(sample, entry, advisor.table.schema, values)
-    return Candidate(entry, skipped, alone, helped, sample.index_bytes(entry), sample.build_seconds(entry),
-                     None if score is None else score.scaled(advisor.n), parse_sketch(entry.sketch).from_footers and
-                     advisor.table.schema.resolve(entry.on, case_sensitive=True) is not None, existing)
+    return Candidate(
+        entry,
+        skipped,
+        alone,
+        helped,
+        sample.index_bytes(entry),
+        sample.build_seconds(entry),
+        None if score is None else score.scaled(advisor.n),
+        parse_sketch(entry.sketch).from_footers
+        and advisor.table.schema.resolve(entry.on, case_sensitive=True) is not None,
+        existing,
+    )
 
 
 def _existing_of(advisor: Advisor, gains: Sequence[_Gain], entry: Entry) -> str:
@@ -213,8 +244,9 @@ def _existing_of(advisor: Advisor, gains: Sequence[_Gain], entry: Entry) -> str:
     return ", ".join(sorted(counts, key=lambda name: -counts[name]))
 
 
-def _chosen(advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candidate]
-            ) -> tuple[list[Step], list[Remaining]]:
+def _chosen(
+    advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candidate]
+) -> tuple[list[Step], list[Remaining]]:
     """Sketches that together leave out most per byte, each counted beside those before it; and what is kept then."""
     enough = WORTH * sum(gain.asked.filter.count * len(gain.asked.kept) for gain in gains)
     left = [one.entry for one in measured if one.skipped > 0]
@@ -243,9 +275,14 @@ def _chosen(advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candida
             if step.entry in gain.said:
                 sources = [*now[id(gain)][0], gain.said[step.entry]]
                 now[id(gain)] = sources, advisor.kept_of(gain.asked, sources)
-    remaining = [Remaining(gain.asked.filter, len(gain.asked.kept),
-                           float(now[id(gain)][1].sum()) * gain.scale if gain.scale or not len(gain.asked.kept)
-                           else None) for gain in gains]
+    remaining = [
+        Remaining(
+            gain.asked.filter,
+            len(gain.asked.kept),
+            float(now[id(gain)][1].sum()) * gain.scale if gain.scale or not len(gain.asked.kept) else None,
+        )
+        for gain in gains
+    ]
     return steps, remaining
 
 
@@ -261,8 +298,9 @@ def _scored(advisor: Advisor) -> tuple[Candidate, ...]:
         name, score = has.get(entry.on, ("", 0.0))
         mine = one.score.score if one.score else 0.0
         found.append(replace(one, existing=name if name and mine <= score else ""))
-    return tuple(sorted(found, key=lambda one: (bool(one.existing), -round(one.score.score if one.score else 0.0),
-                                                one.size)))
+    return tuple(
+        sorted(found, key=lambda one: (bool(one.existing), -round(one.score.score if one.score else 0.0), one.size))
+    )
 
 
 def _existing_scores(advisor: Advisor) -> dict[str, tuple[str, float]]:

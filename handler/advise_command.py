@@ -29,20 +29,44 @@ __all__ = ["command"]
 
 @click.command("advise")
 @click.argument("table")
-@click.option("--workload", metavar="FILE|-", default=None,
-              help="Filters that were asked: the sidecar's filter_log, or conditions in SQL, one a line.")
-@click.option("--what-if", "arrangement", metavar="TEXT", default=None,
-              help="\"sort by (a, b)\" or \"zorder by (a, b)\": what would be kept after such a clustering.")
-@click.option("--sample", "files", metavar="FILES", type=click.IntRange(min=1), default=DEFAULT_FILES,
-              show_default=True, help="How many files are read at most; all of them make the answer exact.")
+@click.option(
+    "--workload",
+    metavar="FILE|-",
+    default=None,
+    help="Filters that were asked: the sidecar's filter_log, or conditions in SQL, one a line.",
+)
+@click.option(
+    "--what-if",
+    "arrangement",
+    metavar="TEXT",
+    default=None,
+    help='"sort by (a, b)" or "zorder by (a, b)": what would be kept after such a clustering.',
+)
+@click.option(
+    "--sample",
+    "files",
+    metavar="FILES",
+    type=click.IntRange(min=1),
+    default=DEFAULT_FILES,
+    show_default=True,
+    help="How many files are read at most; all of them make the answer exact.",
+)
 @click.option("--engine", type=click.Choice(ENGINES), help="Whose rules hold for SQL lines. Default: spark.")
 @click.option("--time-zone", metavar="ZONE", help="Session zone of lines that name none. Default: this machine's.")
 @with_table_options
 @with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(table: str, workload: str | None, arrangement: str | None, files: int, engine: Engine | None,
-            time_zone: str | None, table_options: dict[str, str], storage_options: dict[str, str],
-            as_json: bool) -> None:
+def command(
+    table: str,
+    workload: str | None,
+    arrangement: str | None,
+    files: int,
+    engine: Engine | None,
+    time_zone: str | None,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
     """Say which indexes of TABLE would skip most per byte, before anything is built.
 
     \b
@@ -65,8 +89,12 @@ def command(table: str, workload: str | None, arrangement: str | None, files: in
     if as_json:
         click.echo(json_text(advice_report(advice, nothing, arranged)))
     else:
-        show_advice(advice, nothing, arranged,
-                    Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False))
+        show_advice(
+            advice,
+            nothing,
+            arranged,
+            Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False),
+        )
 
 
 @contextmanager
@@ -79,8 +107,9 @@ def _lines(path: str) -> Iterator[Iterable[str]]:
         with open(path, encoding="utf-8", errors="replace") as file:
             yield file
     except OSError as error:
-        raise IndexWorkError(f"cannot read the workload {path}: {error.strerror}; give the sidecar's filter_log, or "
-                             "a file of conditions") from error
+        raise IndexWorkError(
+            f"cannot read the workload {path}: {error.strerror}; give the sidecar's filter_log, or a file of conditions"
+        ) from error
 
 
 def _working() -> Any:

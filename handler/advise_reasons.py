@@ -33,19 +33,25 @@ def why_nothing(advisor: Advisor, advice: Advice) -> str:
         kinds = ", ".join(dict.fromkeys(name for one in helped for name in one.existing.split(", ")))
         whys.append(f"what they would skip is skipped already, by {kinds}")
     if not advisor.entries:
-        whys.append("they name no column that a sketch can be made of" + (
-            f" ({', '.join(columns[:5])})" if columns else ""))
+        whys.append(
+            "they name no column that a sketch can be made of" + (f" ({', '.join(columns[:5])})" if columns else "")
+        )
     undecided = sum(advice.undecided.values())
     if undecided:
         why, count = max(advice.undecided.items(), key=lambda pair: pair[1])
-        whys.append(f"{undecided} of {advice.asked + sum(advisor.unbound.values())} cannot be decided by any "
-                    f"statistics, {count} of them because of: {why}")
+        whys.append(
+            f"{undecided} of {advice.asked + sum(advisor.unbound.values())} cannot be decided by any "
+            f"statistics, {count} of them because of: {why}"
+        )
     open_filters = sum(one.filter.count for one in advisor.asked if not one.why_undecided and len(one.kept))
     if open_filters and advisor.entries and advice.sampled:
-        whys.append(f"{open_filters} of {advice.asked} ask for what may be in each of the file slices that they keep, "
-                    f"of {advice.sampled} that were looked at; try --what-if \"sort by (...)\"")
+        whys.append(
+            f"{open_filters} of {advice.asked} ask for what may be in each of the file slices that they keep, "
+            f'of {advice.sampled} that were looked at; try --what-if "sort by (...)"'
+        )
     return "no sketch skips a file on these filters: " + "; ".join(
-        whys or ["none of them keeps a file that was looked at"])
+        whys or ["none of them keeps a file that was looked at"]
+    )
 
 
 def _why_no_filter(advisor: Advisor) -> str:
@@ -54,11 +60,15 @@ def _why_no_filter(advisor: Advisor) -> str:
     if not workload.lines:
         return "the workload has no line"
     if workload.others == workload.lines:
-        return (f"none of the {workload.lines} lines is of this table, but of {', '.join(workload.tables)}: name the "
-                "table as the log does")
-    return f"no line of the workload can be used: {workload.unread} are no filters" + (
-        f", {workload.others} are of other tables" if workload.others else "") + "".join(
-            f"; {why}" for why in list(advisor.unbound)[:1])
+        return (
+            f"none of the {workload.lines} lines is of this table, but of {', '.join(workload.tables)}: name the "
+            "table as the log does"
+        )
+    return (
+        f"no line of the workload can be used: {workload.unread} are no filters"
+        + (f", {workload.others} are of other tables" if workload.others else "")
+        + "".join(f"; {why}" for why in list(advisor.unbound)[:1])
+    )
 
 
 def _why_no_score(advisor: Advisor, advice: Advice) -> str:
@@ -69,5 +79,7 @@ def _why_no_score(advisor: Advisor, advice: Advice) -> str:
         return ""
     if any(one.existing for one in advice.candidates):
         return "no sketch is better than what the table has already"
-    return ("no sketch tells the files apart: each value may be in every file that was looked at; try --what-if "
-            "\"sort by (...)\"")
+    return (
+        "no sketch tells the files apart: each value may be in every file that was looked at; try --what-if "
+        '"sort by (...)"'
+    )

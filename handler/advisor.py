@@ -1,9 +1,9 @@
 """What ``sargo advise`` works on: the filters of a workload, what the table's indexes keep of each, and a sample.
 
-    filters      bound to the table; what its own indexes keep is found out for all of its file slices
-    candidates   every sketch of every column that the filters name (all columns, without a workload), and bounds of
-                 every expression in them
-    sample       of slices that some filter keeps; of all, when all their files are few enough
+filters      bound to the table; what its own indexes keep is found out for all of its file slices
+candidates   every sketch of every column that the filters name (all columns, without a workload), and bounds of
+             every expression in them
+sample       of slices that some filter keeps; of all, when all their files are few enough
 """
 
 from __future__ import annotations
@@ -43,8 +43,14 @@ __all__ = ["DEFAULT_FILES", "Advisor", "Asked"]
 #: How many files are read.
 DEFAULT_FILES = 64
 #: What is proposed of each column.
-SKETCHES = ("min_max", "value_list(limit=50)", "partition", "prefix_set(limit=100, length=16)",
-            "bloom_filter(fpp=0.01)", "null_count")
+SKETCHES = (
+    "min_max",
+    "value_list(limit=50)",
+    "partition",
+    "prefix_set(limit=100, length=16)",
+    "bloom_filter(fpp=0.01)",
+    "null_count",
+)
 #: Kept beside every sketch, so it is no choice where no filter asks for it.
 _COUNTS = "null_count"
 #: Columns of which nobody makes an index, unless a filter names them.
@@ -72,8 +78,14 @@ class Asked:
 class Advisor:
     """Filters, the table that they are asked of, and a sample of its files."""
 
-    def __init__(self, opened: OpenTable, workload: Workload | None, most_files: int = DEFAULT_FILES,
-                 time_zone: str | None = None, also: Sequence[Field] = ()) -> None:
+    def __init__(
+        self,
+        opened: OpenTable,
+        workload: Workload | None,
+        most_files: int = DEFAULT_FILES,
+        time_zone: str | None = None,
+        also: Sequence[Field] = (),
+    ) -> None:
         """``also``: columns of which bounds are wanted in any case. Raises TableError."""
         self.opened, self.table = opened, opened.table
         self.workload, self.time_zone = workload, time_zone
@@ -83,8 +95,9 @@ class Advisor:
         self.asked = tuple(self._bound(workload.filters)) if workload else ()
         self.entries, self.options = self._candidates()
         wanted = [one for one in (Entry(column.name, "min_max") for column in also) if one not in self.entries]
-        self.sample = take_sample(self.table, self.at.slices, self._places(most_files), (*self.entries, *wanted),
-                                  self.options)
+        self.sample = take_sample(
+            self.table, self.at.slices, self._places(most_files), (*self.entries, *wanted), self.options
+        )
 
     # -- the filters
 
@@ -97,7 +110,7 @@ class Advisor:
                 bound = bind(whole, schema, semantics)
                 needs = needs_of(bound.leaves)
                 kept = self.at.ask(needs, _say_nothing).evaluate(bound, self.n).kept_rows
-            except Exception as error:                        # as in a query: what one filter is, is not the others'
+            except Exception as error:  # as in a query: what one filter is, is not the others'
                 why = " ".join(str(error).split())
                 self.unbound[why] = self.unbound.get(why, 0) + one.count
                 continue
@@ -106,20 +119,28 @@ class Advisor:
     @cached_property
     def columns(self) -> tuple[Field, ...]:
         """The columns that an index could be of: those that the filters name, or all, without a workload."""
+
         def usable(one: Field) -> bool:
             return one.type.kind is not Kind.OTHER
 
         if self.workload is None:
             parents = {one.name.rpartition(".")[0] for one in self.table.schema}
-            return tuple(one for one in self.table.schema
-                         if usable(one) and one.name not in _OWN_NAMES and one.name not in parents)
+            return tuple(
+                one
+                for one in self.table.schema
+                if usable(one) and one.name not in _OWN_NAMES and one.name not in parents
+            )
         found = {column.name: column for one in self.asked for column in one.needs.columns if usable(column)}
         return tuple(found.values())
 
     def _candidates(self) -> tuple[tuple[Entry, ...], Mapping[str, str]]:
         sketches = [parse_sketch(text) for text in SKETCHES]
-        found = [Entry(column.name, one.text) for column in self.columns for one in sketches
-                 if not one.why_not(column.type) and not (self.workload is None and one.name == _COUNTS)]
+        found = [
+            Entry(column.name, one.text)
+            for column in self.columns
+            for one in sketches
+            if not one.why_not(column.type) and not (self.workload is None and one.name == _COUNTS)
+        ]
         options: dict[str, str] = {}
         for operand in self._expressions():
             on = to_text(operand)
@@ -130,7 +151,7 @@ class Advisor:
                     options |= definition.options
                     found += [one for one in definition.entries if one not in found]
             except SargoError:
-                continue                                      # no index can be of it
+                continue  # no index can be of it
         return tuple(found), options
 
     def _expressions(self) -> Iterator[Operand]:
@@ -162,7 +183,7 @@ class Advisor:
             if mask.any():
                 among = np.flatnonzero(mask)
         if self.n <= min(most_files, _COUNTED) and sum(len(one.files) for one in self.at.slices) <= most_files:
-            among = np.arange(self.n)                         # all of them: then nothing is estimated
+            among = np.arange(self.n)  # all of them: then nothing is estimated
         return chosen_slices(self.at.slices, among, most_files)
 
     @cached_property

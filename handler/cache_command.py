@@ -34,8 +34,16 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
     removed = cache.clear(None if table is None else _name(table)) if clear else 0
     kept = cache.tables()
     if as_json:
-        click.echo(json_text({"folder": os.fspath(cache.folder), "limit": cache.limit, "removed": removed,
-                              "tables": [_row(one) for one in kept]}))
+        click.echo(
+            json_text(
+                {
+                    "folder": os.fspath(cache.folder),
+                    "limit": cache.limit,
+                    "removed": removed,
+                    "tables": [_row(one) for one in kept],
+                }
+            )
+        )
         return
     _show(cache, kept, removed if clear else None)
 
@@ -47,8 +55,13 @@ def _name(table: str) -> str:
 
 
 def _row(one: KeptTable) -> dict[str, object]:
-    return {"table": one.table.partition(":")[2], "instant": one.instant, "columns": one.columns, "bytes": one.size,
-            "used": _when(one.used)}
+    return {
+        "table": one.table.partition(":")[2],
+        "instant": one.instant,
+        "columns": one.columns,
+        "bytes": one.size,
+        "used": _when(one.used),
+    }
 
 
 def _when(seconds: float) -> str:
@@ -65,8 +78,13 @@ def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> N
     for name in ("columns", "size", "last used"):
         rows.add_column(name, justify="right", no_wrap=True)
     for one in kept:
-        rows.add_row(Text(one.table.partition(":")[2]), one.instant or "·", str(one.columns), size_text(one.size),
-                     _when(one.used))
+        rows.add_row(
+            Text(one.table.partition(":")[2]),
+            one.instant or "·",
+            str(one.columns),
+            size_text(one.size),
+            _when(one.used),
+        )
     if kept:
         console.print(rows)
     total = sum(one.size for one in kept)

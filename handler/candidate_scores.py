@@ -1,9 +1,9 @@
 """The score of a sketch of a sample, each by what tells it best (``index_store.own.effectiveness``).
 
-    min_max, expressions         the ranges of the sample's slices
-    value_list, partition        the listed values
-    null_count                   the slices without NULL
-    bloom_filter, prefix_set     values of some files, each asked for as ``column = value`` of the real evaluator
+min_max, expressions         the ranges of the sample's slices
+value_list, partition        the listed values
+null_count                   the slices without NULL
+bloom_filter, prefix_set     values of some files, each asked for as ``column = value`` of the real evaluator
 """
 
 from __future__ import annotations
@@ -84,14 +84,18 @@ def _some(values: pa.Array, of: Type) -> list[Any]:
             return plain
 
 
-def score_of(sample: Sample, entry: Entry, schema: Schema, values: Mapping[str, Sequence[tuple[int, object]]]
-             ) -> Effectiveness | None:
+def score_of(
+    sample: Sample, entry: Entry, schema: Schema, values: Mapping[str, Sequence[tuple[int, object]]]
+) -> Effectiveness | None:
     """The score of one sketch in the sample; None when nothing tells it."""
     kind = sample.kind(entry)
     column = schema.resolve(entry.on, case_sensitive=True)
     try:
-        return _of_column(kind, parse_sketch(entry.sketch).name, column, len(sample.slices),
-                          values.get(entry.on, ())) if column is not None else _of_expression(kind)
+        return (
+            _of_column(kind, parse_sketch(entry.sketch).name, column, len(sample.slices), values.get(entry.on, ()))
+            if column is not None
+            else _of_expression(kind)
+        )
     except SargoError:
         return None
 
@@ -101,8 +105,9 @@ def _of_expression(kind: OwnSketches) -> Effectiveness | None:
     return of_statistics(found[0]) if found and found[0] is not None else None
 
 
-def _of_column(kind: OwnSketches, sketch: str, column: Field, n: int, values: Sequence[tuple[int, object]]
-               ) -> Effectiveness | None:
+def _of_column(
+    kind: OwnSketches, sketch: str, column: Field, n: int, values: Sequence[tuple[int, object]]
+) -> Effectiveness | None:
     if sketch in _ASKED:
         return _of_values(kind, column, n, values)
     statistics = kind.statistics(column)
@@ -115,8 +120,9 @@ def _of_values(kind: OwnSketches, column: Field, n: int, values: Sequence[tuple[
     semantics, schema = Semantics.named("spark"), Schema((column,))
     held, home = [], []
     for place, value in values:
-        bound = bind(Compare("=", Column(tuple(column.name.split("."))), Literal(value, column.type)), schema,
-                     semantics)
+        bound = bind(
+            Compare("=", Column(tuple(column.name.split("."))), Literal(value, column.type)), schema, semantics
+        )
         asked = kind.needs(needs_of(bound.leaves))
         if asked:
             held.append(evaluate(bound, n, [kind.answer(asked)]).keep)

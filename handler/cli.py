@@ -72,21 +72,30 @@ class _Elsewhere(click.Command):
         self._module = module
         self._extra = extra
 
-    def make_context(self, info_name: str | None, args: list[str], parent: click.Context | None = None,
-                     **extra: Any) -> click.Context:
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
         try:
             command: click.Command = importlib.import_module(self._module).command
         except ImportError as error:
-            raise _InputError(f"'sargo {self.name}' needs the extra '{self._extra}' ({error.name} is missing): "
-                              f"pip install 'sargo[{self._extra}]'") from error
+            raise _InputError(
+                f"'sargo {self.name}' needs the extra '{self._extra}' ({error.name} is missing): "
+                f"pip install 'sargo[{self._extra}]'"
+            ) from error
         return command.make_context(info_name, args, parent, **extra)
 
 
 class _Sargo(click.Group):
     """The command group: every error leaves as one line and an exit code."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None,
-             complete_var: str | None = None, standalone_mode: bool = True, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
@@ -169,8 +178,11 @@ def _pruning_options(command: Callable[..., None]) -> Any:
         click.argument("table"),
         click.option("--where", metavar="SQL", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
         click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
-        click.option("--engine", type=click.Choice(ENGINES),
-                     help="Whose rules hold. Default: spark for --where, hive for --hive-filter."),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            help="Whose rules hold. Default: spark for --where, hive for --hive-filter.",
+        ),
         click.option("--as-of", metavar="INSTANT", help="Answer for the table as of this instant or date."),
         with_table_options,
         with_storage_options,
@@ -203,8 +215,13 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
     decoded = sarg.decode_detailed(given)
     if as_json:
         hive = None if decoded.exprnode is None else decoded.exprnode.to_dict()
-        _print_json({"profile": str(decoded.profile), "hive": hive,
-                     "filter": {"text": to_text(decoded.expression), "tree": to_dict(decoded.expression)}})
+        _print_json(
+            {
+                "profile": str(decoded.profile),
+                "hive": hive,
+                "filter": {"text": to_text(decoded.expression), "tree": to_dict(decoded.expression)},
+            }
+        )
         return
     show_decoded(decoded, _console())
 
@@ -215,8 +232,9 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 @with_table_options
 @with_storage_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def inspect(table: str, as_of: str | None, table_options: dict[str, str], storage_options: dict[str, str],
-            as_json: bool) -> None:
+def inspect(
+    table: str, as_of: str | None, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
+) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
     _check_session(None, as_of)
     with _working("reading the table"):
@@ -246,9 +264,18 @@ def files(table: str, partition: str | None, as_of: str | None, storage_options:
 
 @main.command("prune")
 @_pruning_options
-def prune_command(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-                  table_options: dict[str, str], storage_options: dict[str, str], time_zone: str | None, strict: bool,
-                  as_json: bool) -> None:
+def prune_command(
+    table: str,
+    where: str | None,
+    hive_filter: str | None,
+    engine: Engine | None,
+    as_of: str | None,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    time_zone: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
     """Answer which file slices of TABLE a filter needs.
 
     \b
@@ -269,9 +296,19 @@ def prune_command(table: str, where: str | None, hive_filter: str | None, engine
 @main.command()
 @_pruning_options
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
-def explain(table: str, where: str | None, hive_filter: str | None, engine: Engine | None, as_of: str | None,
-            table_options: dict[str, str], storage_options: dict[str, str], time_zone: str | None, strict: bool,
-            as_json: bool, file_id: str | None) -> None:
+def explain(
+    table: str,
+    where: str | None,
+    hive_filter: str | None,
+    engine: Engine | None,
+    as_of: str | None,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    time_zone: str | None,
+    strict: bool,
+    as_json: bool,
+    file_id: str | None,
+) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
     expression, rules = _chosen_filter(where, hive_filter, engine)
     _check_session(time_zone, as_of)
@@ -293,8 +330,12 @@ def explain(table: str, where: str | None, hive_filter: str | None, engine: Engi
 
 
 @main.command()
-@click.option("--keep", metavar="FOLDER", type=click.Path(path_type=Path),
-              help="Leave the table and the filters in FOLDER, to try the other commands on.")
+@click.option(
+    "--keep",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Leave the table and the filters in FOLDER, to try the other commands on.",
+)
 def demo(keep: Path | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
     sys.exit(demonstration.run(_console(), keep))
@@ -304,12 +345,24 @@ main.add_command(advise_command)
 main.add_command(cache_command)
 main.add_command(index_command)
 main.add_command(sql_command)
-main.add_command(_Elsewhere("serve", "handler.serve_command", "sidecar",
-                            "Answer Hive over Thrift which of the files it listed may be skipped."))
-main.add_command(_Elsewhere("report", "handler.report_command", "sidecar",
-                            "Show what the sidecar skipped for a query, and why not more."))
-main.add_command(_Elsewhere("doctor", "handler.doctor_command", "sidecar",
-                            "Check an installation: jar, settings, sidecar, tables, filters."))
+main.add_command(
+    _Elsewhere(
+        "serve",
+        "handler.serve_command",
+        "sidecar",
+        "Answer Hive over Thrift which of the files it listed may be skipped.",
+    )
+)
+main.add_command(
+    _Elsewhere(
+        "report", "handler.report_command", "sidecar", "Show what the sidecar skipped for a query, and why not more."
+    )
+)
+main.add_command(
+    _Elsewhere(
+        "doctor", "handler.doctor_command", "sidecar", "Check an installation: jar, settings, sidecar, tables, filters."
+    )
+)
 
 
 def _check_session(time_zone: str | None, as_of: str | None) -> None:

@@ -30,6 +30,6 @@ def run() -> NoReturn:
             thread.join()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):                   # nobody reads any more
+        with suppress(OSError, ValueError):  # nobody reads any more
             stream.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))

@@ -40,8 +40,11 @@ def _hive_label(node: ExprNode) -> Text:
             return Text.assemble((name, "green"), (f"  {node.type}{note}", "dim"))
         case ConstantNode(value=value):
             shown = node.to_dict()
-            return Text.assemble((str(shown.get("const")), "yellow"), (f"  {node.type}", "dim"),
-                                 (f"  {shown.get('java')}" if value is not None else "", "dim"))
+            return Text.assemble(
+                (str(shown.get("const")), "yellow"),
+                (f"  {node.type}", "dim"),
+                (f"  {shown.get('java')}" if value is not None else "", "dim"),
+            )
         case FieldNode(field=field):
             return Text.assemble((f".{field}", "green"), (f"  {node.type}", "dim"))
         case DynamicNode(id=name):

@@ -105,8 +105,9 @@ def run(console: Console, keep: Path | None = None) -> int:
         path = unpack_table(folder)
         opened = open_table(path)
         _show_table(opened, console)
-        lost = sum(_show_filter(number, one, opened, path, console)
-                   for number, one in enumerate(demo_filters(), start=1))
+        lost = sum(
+            _show_filter(number, one, opened, path, console) for number, one in enumerate(demo_filters(), start=1)
+        )
     console.print()
     if lost:
         console.print(Text(f"{lost} matching rows lie in skipped files: a fault, please report it", style="bold red"))
@@ -117,12 +118,21 @@ def run(console: Console, keep: Path | None = None) -> int:
 
 def _show_table(opened: OpenTable, console: Console) -> None:
     report = report_table(opened)
-    console.print(Text.assemble(
-        ("A real Hudi table: ", "bold"), f"{report.name}, written by Hudi 1.1.1 in Spark 3.5.5; table version "
-        f"{report.version}, {report.table_type}, {report.slices} file slices in {len(report.partitions)} partitions, "
-        f"instant {report.instant}"))
-    console.print(Text.assemble(("Indexes: ", "bold"), ", ".join(
-        f"{index.name}{'' if index.read else ' (not read)'}" for index in report.indexes)))
+    console.print(
+        Text.assemble(
+            ("A real Hudi table: ", "bold"),
+            f"{report.name}, written by Hudi 1.1.1 in Spark 3.5.5; table version "
+            f"{report.version}, {report.table_type}, {report.slices} file slices in "
+            f"{len(report.partitions)} partitions, "
+            f"instant {report.instant}",
+        )
+    )
+    console.print(
+        Text.assemble(
+            ("Indexes: ", "bold"),
+            ", ".join(f"{index.name}{'' if index.read else ' (not read)'}" for index in report.indexes),
+        )
+    )
 
 
 def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, console: Console) -> int:
@@ -133,9 +143,14 @@ def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, co
     exprnode = sarg.decode_exprnode(one.filter)
     console.print(hive_tree(exprnode))
     plan = prune(opened, one.filter, time_zone="UTC")
-    console.print(Text.assemble("\n", bar(len(plan.skipped), len(plan.slices), "green"),
-                                (f"  {len(plan.skipped)} of {len(plan.slices)} files skipped", "bold green"),
-                                f", {len(plan.kept)} kept, {len(plan.fully_matched)} match in every row"))
+    console.print(
+        Text.assemble(
+            "\n",
+            bar(len(plan.skipped), len(plan.slices), "green"),
+            (f"  {len(plan.skipped)} of {len(plan.slices)} files skipped", "bold green"),
+            f", {len(plan.kept)} kept, {len(plan.fully_matched)} match in every row",
+        )
+    )
     if plan.explanation is not None:
         console.print(leaf_tree(plan.explanation))
     show_obstacles(plan, console)
@@ -143,7 +158,11 @@ def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, co
         console.print(Text.assemble(("  • ", "magenta"), reason.text))
     proof = prove(path, plan, one.sql)
     style = "bold green" if not proof.skipped_matching else "bold red"
-    console.print(Text.assemble(
-        "\nproof: ", (f"rows read in skipped files: {proof.skipped_rows}, matching: {proof.skipped_matching}", style),
-        f"   (in kept files: {proof.kept_rows}, matching: {proof.kept_matching})"))
+    console.print(
+        Text.assemble(
+            "\nproof: ",
+            (f"rows read in skipped files: {proof.skipped_rows}, matching: {proof.skipped_matching}", style),
+            f"   (in kept files: {proof.kept_rows}, matching: {proof.kept_matching})",
+        )
+    )
     return proof.skipped_matching

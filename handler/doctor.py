@@ -30,8 +30,18 @@ from handler.sidecar.idl import Refused, interface
 from handler.table_report import report_table
 from handler.tables import open_table
 
-__all__ = ["Ask", "Finding", "State", "check_filter", "check_jar", "check_settings", "check_sidecar", "check_table",
-           "hive_settings", "site_settings"]
+__all__ = [
+    "Ask",
+    "Finding",
+    "State",
+    "check_filter",
+    "check_jar",
+    "check_settings",
+    "check_sidecar",
+    "check_table",
+    "hive_settings",
+    "site_settings",
+]
 
 State = Literal["ok", "warning", "failed"]
 #: Runs a statement on HiveServer2 and gives its rows.
@@ -46,8 +56,12 @@ _NEEDED = (
     ("hive.optimize.ppd", "true", "true", "Hive pushes no filter down"),
     ("hive.optimize.ppd.storage", "true", "true", "Hive pushes no filter down to table scans"),
     ("hive.optimize.index.filter", "true", None, "tables that were not made with STORED BY get no filter"),
-    ("hive.input.format", _HIVE_INPUT_FORMAT, "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat",
-     "under MapReduce Hive lists files itself and asks nobody"),
+    (
+        "hive.input.format",
+        _HIVE_INPUT_FORMAT,
+        "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat",
+        "under MapReduce Hive lists files itself and asks nobody",
+    ),
     ("hoodie.file.group.reader.enabled", "false", "true", "Hudi 1.0's reader fails in Hive"),
 )
 _SETTINGS = (*(key for key, *_ in _NEEDED), "sargo.enabled", "sargo.sidecar.address", "hive.execution.engine")
@@ -64,6 +78,7 @@ class Finding:
 
 
 # -- the jar
+
 
 def check_jar(path: Path) -> Iterator[Finding]:
     """Whether a jar is Sargo's for Hive, and of this version."""
@@ -83,22 +98,32 @@ def check_jar(path: Path) -> Iterator[Finding]:
     if found is None:
         yield Finding("jar", "warning", "the jar does not tell its version", build)
     elif _base(found) != _base(ours):
-        yield Finding("jar", "warning", f"the jar is of version {found}, this is {ours}",
-                      "install the same version of both")
+        yield Finding(
+            "jar", "warning", f"the jar is of version {found}, this is {ours}", "install the same version of both"
+        )
     else:
         yield Finding("jar", "ok", f"version {found}")
     if major > _CLASS_VERSION_OF_JAVA_8:
         yield Finding("jar", "failed", f"its classes need Java {major - 44}, Hive 3.1 runs on Java 8", build)
     if any(name.startswith("org/apache/thrift/") for name in names):
-        yield Finding("jar", "failed", "it brings a Thrift that clashes with Hive's",
-                      "use the shaded jar, in which Thrift has another name")
+        yield Finding(
+            "jar",
+            "failed",
+            "it brings a Thrift that clashes with Hive's",
+            "use the shaded jar, in which Thrift has another name",
+        )
 
 
 def _jar_version(jar: zipfile.ZipFile) -> str | None:
     """From the manifest, or from what Maven writes beside it."""
     for name in jar.namelist():
-        key = r"Implementation-Version:\s*(\S+)" if name == "META-INF/MANIFEST.MF" else (
-            r"version=(\S+)" if re.fullmatch(r"META-INF/maven/io\.sargo[^/]*/[^/]+/pom\.properties", name) else None)
+        key = (
+            r"Implementation-Version:\s*(\S+)"
+            if name == "META-INF/MANIFEST.MF"
+            else (
+                r"version=(\S+)" if re.fullmatch(r"META-INF/maven/io\.sargo[^/]*/[^/]+/pom\.properties", name) else None
+            )
+        )
         match = re.search(key, jar.read(name).decode("utf-8", "replace")) if key else None
         if match:
             return match[1]
@@ -110,6 +135,7 @@ def _base(text: str) -> str:
 
 
 # -- the settings
+
 
 def site_settings(paths: Iterable[Path]) -> dict[str, str]:
     """Properties of hive-site.xml files, later ones first. Raises SargoError when one cannot be read."""
@@ -146,8 +172,12 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
         if key == "hive.input.format" and engine == "tez":
             continue
         if value is None:
-            yield Finding("settings", "warning", f"{where}: {key} is not set, and off by default in Hive 3.1: "
-                          f"{consequence}", f"set {key}={wanted}")
+            yield Finding(
+                "settings",
+                "warning",
+                f"{where}: {key} is not set, and off by default in Hive 3.1: {consequence}",
+                f"set {key}={wanted}",
+            )
         elif value.lower() != wanted.lower():
             wrong += 1
             yield Finding("settings", "failed", f"{where}: {key} is {value}: {consequence}", f"set {key}={wanted}")
@@ -157,14 +187,26 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
     told = settings.get("sargo.sidecar.address", "")
     if not told:
         wrong += 1
-        yield Finding("settings", "failed", f"{where}: sargo.sidecar.address is not set",
-                      f"set sargo.sidecar.address={address or 'HOST:PORT'}")
+        yield Finding(
+            "settings",
+            "failed",
+            f"{where}: sargo.sidecar.address is not set",
+            f"set sargo.sidecar.address={address or 'HOST:PORT'}",
+        )
     elif address is not None and told != address:
-        yield Finding("settings", "warning", f"{where}: Hive asks {told}, not {address}",
-                      f"set sargo.sidecar.address={address}, or look at that one")
+        yield Finding(
+            "settings",
+            "warning",
+            f"{where}: Hive asks {told}, not {address}",
+            f"set sargo.sidecar.address={address}, or look at that one",
+        )
     if told and _is_loopback(told.rpartition(":")[0]) and engine == "tez":
-        yield Finding("settings", "warning", f"{where}: splits are made on Tez's application masters, and {told} is "
-                      "each machine's own", "listen on an address that they reach, or run a sidecar on every node")
+        yield Finding(
+            "settings",
+            "warning",
+            f"{where}: splits are made on Tez's application masters, and {told} is each machine's own",
+            "listen on an address that they reach, or run a sidecar on every node",
+        )
     if not wrong:
         yield Finding("settings", "ok", f"{where}: Hive hands out filters and asks {told}")
 
@@ -178,33 +220,50 @@ def _is_loopback(host: str) -> bool:
 
 # -- the sidecar
 
+
 def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
     """Whether it is there, well, and speaks this protocol."""
     try:
         told = json.loads(client.version())
         health = json.loads(client.health())
     except (ClientError, Refused, ValueError) as error:
-        yield Finding("sidecar", "failed", str(error), f"start 'sargo serve' so that {socket.gethostname()} reaches "
-                      f"{address}; is a firewall, another port or TLS between them?")
+        yield Finding(
+            "sidecar",
+            "failed",
+            str(error),
+            f"start 'sargo serve' so that {socket.gethostname()} reaches "
+            f"{address}; is a firewall, another port or TLS between them?",
+        )
         return
     ours = interface().PROTOCOL_VERSION
     if told.get("protocol") != ours:
-        yield Finding("sidecar", "failed", f"it speaks version {told.get('protocol')} of the protocol, not {ours}",
-                      "install the same version of both")
+        yield Finding(
+            "sidecar",
+            "failed",
+            f"it speaks version {told.get('protocol')} of the protocol, not {ours}",
+            "install the same version of both",
+        )
     if health.get("status") != "ok":
         yield Finding("sidecar", "failed", f"it says {health.get('status')!r}", "start it again")
     else:
-        yield Finding("sidecar", "ok", f"{address} is there, version {told.get('sargo')}, with {health.get('tables')} "
-                      "tables open")
+        yield Finding(
+            "sidecar", "ok", f"{address} is there, version {told.get('sargo')}, with {health.get('tables')} tables open"
+        )
     if health.get("shadow"):
-        yield Finding("sidecar", "warning", "it runs in shadow mode: it reports, and skips nothing",
-                      "set shadow = false")
+        yield Finding(
+            "sidecar", "warning", "it runs in shadow mode: it reports, and skips nothing", "set shadow = false"
+        )
     if health.get("turned_off"):
-        yield Finding("sidecar", "failed", f"an audit found a wrong skip in {health['turned_off']} tables: they are "
-                      "not pruned", "see 'audit_failed' in its log, keep the file, report it")
+        yield Finding(
+            "sidecar",
+            "failed",
+            f"an audit found a wrong skip in {health['turned_off']} tables: they are not pruned",
+            "see 'audit_failed' in its log, keep the file, report it",
+        )
 
 
 # -- a table
+
 
 def check_table(table: str, client: Client | None) -> Iterator[Finding]:
     """Whether the sidecar opens it, and what there is to skip by."""
@@ -213,17 +272,32 @@ def check_table(table: str, client: Client | None) -> Iterator[Finding]:
     try:
         report = report_table(open_table(table))
     except SargoError as error:
-        yield Finding("table", "warning" if client is not None else "failed", f"from here: {error}",
-                      "give the folder that holds .hoodie; the sidecar may see it all the same")
+        yield Finding(
+            "table",
+            "warning" if client is not None else "failed",
+            f"from here: {error}",
+            "give the folder that holds .hoodie; the sidecar may see it all the same",
+        )
         return
-    columns = sorted({name for covered in report.coverage if covered.kind == "column_stats"
-                      for name, known in covered.columns.items() if known.usable and not name.startswith("_hoodie_")})
+    columns = sorted(
+        {
+            name
+            for covered in report.coverage
+            if covered.kind == "column_stats"
+            for name, known in covered.columns.items()
+            if known.usable and not name.startswith("_hoodie_")
+        }
+    )
     if columns:
         some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
         yield Finding("table", "ok", f"{table}: {report.slices} file slices, statistics of {some}")
     else:
-        yield Finding("table", "failed", f"{table} has no statistics of columns: only partitions can be skipped",
-                      "write with hoodie.metadata.index.column.stats.enable=true, or run Hudi's indexer")
+        yield Finding(
+            "table",
+            "failed",
+            f"{table} has no statistics of columns: only partitions can be skipped",
+            "write with hoodie.metadata.index.column.stats.enable=true, or run Hudi's indexer",
+        )
     if report.note:
         yield Finding("table", "warning", f"{table}: {report.note}", "commit once more, or rebuild the metadata table")
     for text in report.failures:
@@ -234,8 +308,10 @@ def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
     try:
         reply = client.prune(table, b"", ())
     except Refused as refused:
-        remedy = {"table": "add its folder to the sidecar's roots",
-                  "secret": "give the secret with --secret-file, and to Hive with sargo.secret.file"}
+        remedy = {
+            "table": "add its folder to the sidecar's roots",
+            "secret": "give the secret with --secret-file, and to Hive with sargo.secret.file",
+        }
         yield Finding("table", "failed", f"{table}: the sidecar refuses: {refused.why}", remedy.get(refused.code, ""))
         return
     except ClientError as error:
@@ -243,13 +319,18 @@ def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
         return
     if reply.instant is None:
         why = next(iter((reply.reasons or [])[1:]), "; ".join(reply.reasons or []))
-        yield Finding("table", "failed", f"{table}: the sidecar cannot open it: {why}",
-                      "let the user that it runs as read the table")
+        yield Finding(
+            "table",
+            "failed",
+            f"{table}: the sidecar cannot open it: {why}",
+            "let the user that it runs as read the table",
+        )
     else:
         yield Finding("table", "ok", f"{table}: the sidecar has it open at {reply.instant}")
 
 
 # -- from query to sidecar
+
 
 def check_filter(ask: Ask, table: str, column: str | None, client: Client) -> Iterator[Finding]:
     """Whether a query with a filter makes Hive ask the sidecar. ``table`` is a name in Hive."""
@@ -264,18 +345,30 @@ def check_filter(ask: Ask, table: str, column: str | None, client: Client) -> It
         yield Finding("filter", "failed", f"{table}: {error}", "run the query by hand")
         return
     except Exception as error:  # what a driver of HiveServer2 makes of an error of Hive
-        yield Finding("filter", "failed", f"{table}: the query fails: {' '.join(str(error).split())[:300]}",
-                      "run it by hand; see HiveServer2's log")
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the query fails: {' '.join(str(error).split())[:300]}",
+            "run it by hand; see HiveServer2's log",
+        )
         return
     if after > before:
         yield Finding("filter", "ok", f"{table}: a query with a filter asked the sidecar")
     elif "filterExpr:" not in plan:
-        yield Finding("filter", "failed", f"{table}: the plan's table scan carries no filter",
-                      "see the settings above; set hive.cbo.enable=true")
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the plan's table scan carries no filter",
+            "see the settings above; set hive.cbo.enable=true",
+        )
     else:
-        yield Finding("filter", "failed", f"{table}: the filter reaches the table scan, but nobody asked the sidecar",
-                      "is the jar on the class path, the table's input format io.sargo.hive's, the address reachable "
-                      "from where splits are made? The log says 'sargo: kept all' and why")
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the filter reaches the table scan, but nobody asked the sidecar",
+            "is the jar on the class path, the table's input format io.sargo.hive's, the address reachable "
+            "from where splits are made? The log says 'sargo: kept all' and why",
+        )
 
 
 def _first_column(ask: Ask, table: str) -> str:

@@ -59,9 +59,18 @@ def _hive(address: str, user: str | None) -> Iterator[Ask]:
         connection.close()
 
 
-def _findings(jar: Path | None, hive_site: tuple[Path, ...], sidecar: str | None, tables: tuple[str, ...],
-              hive: str | None, hive_table: str | None, hive_column: str | None, user: str | None,
-              secret_file: Path | None, tls_ca: Path | None) -> Iterator[Finding]:
+def _findings(
+    jar: Path | None,
+    hive_site: tuple[Path, ...],
+    sidecar: str | None,
+    tables: tuple[str, ...],
+    hive: str | None,
+    hive_table: str | None,
+    hive_column: str | None,
+    user: str | None,
+    secret_file: Path | None,
+    tls_ca: Path | None,
+) -> Iterator[Finding]:
     if jar is not None:
         yield from check_jar(jar)
     settings = site_settings(hive_site)

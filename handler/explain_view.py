@@ -42,13 +42,21 @@ def leaf_tree(explanation: Explanation) -> Tree:
         if step.operation != "leaf":
             return Text(step.operation.upper(), style="bold")
         report, why = reports[step.leaf], explanation.bound.leaves[step.leaf].reason
-        kinds = ", ".join(_share(kind, count, report.only_by[kind], alone=len(report.by_kind) == 1)
-                          for kind, count in report.by_kind.items() if count)
+        kinds = ", ".join(
+            _share(kind, count, report.only_by[kind], alone=len(report.by_kind) == 1)
+            for kind, count in report.by_kind.items()
+            if count
+        )
         notes = (f"  {kinds}" if kinds else "") + ("  under NOT" if report.negated else "")
         style = "green" if report.skipped else "magenta" if why else "yellow"
-        return Text.assemble((report.text, style), "  ", bar(report.skipped, report.slices, "green", 10),
-                             f" {report.skipped}/{report.slices}", (notes, "dim"),
-                             (f"  {why}" if why and why not in report.text else "", "magenta"))
+        return Text.assemble(
+            (report.text, style),
+            "  ",
+            bar(report.skipped, report.slices, "green", 10),
+            f" {report.skipped}/{report.slices}",
+            (notes, "dim"),
+            (f"  {why}" if why and why not in report.text else "", "magenta"),
+        )
 
     return grow(explanation.tree, label, lambda step: step.children)
 
@@ -75,8 +83,12 @@ def show_obstacles(plan: Plan, console: Console) -> None:
         because.append(f"; helps: {one.remedy}" if one.remedy and one.alone else "", "dim")
         because.append(f"; kept by {' and '.join(one.beside)} too" if one.beside and not one.alone else "", "dim")
         condition = "" if one.condition == f"?({one.reason})" else one.condition
-        rows.add_row(Text.assemble("  ", bar(one.alone, kept, "yellow", 10), f" {one.alone}"), str(one.open),
-                     Text(condition), because)
+        rows.add_row(
+            Text.assemble("  ", bar(one.alone, kept, "yellow", 10), f" {one.alone}"),
+            str(one.open),
+            Text(condition),
+            because,
+        )
     console.print(rows)
     if len(found) > MOST_OBSTACLES:
         console.print(Text(f"  … and {len(found) - MOST_OBSTACLES} more (--json lists them all)", style="dim"))
@@ -92,9 +104,16 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
     """Print every condition in one file slice, with the statistics behind it."""
     item = plan.slices[index]
     kept = item in plan.kept
-    console.print(Text.assemble((item.partition or "·", "dim"), "  ", (item.file_id, "bold"), "  ",
-                                ("kept", "yellow") if kept else ("skipped", "green"),
-                                f"  outcome {describe(int(plan.outcomes[index]))}"))
+    console.print(
+        Text.assemble(
+            (item.partition or "·", "dim"),
+            "  ",
+            (item.file_id, "bold"),
+            "  ",
+            ("kept", "yellow") if kept else ("skipped", "green"),
+            f"  outcome {describe(int(plan.outcomes[index]))}",
+        )
+    )
     for path in item.files:
         console.print(Text(f"  {path}", style="dim"))
     if plan.explanation is None:
@@ -106,9 +125,14 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
         for title in ("  index", "rule", "statistic", "value", "outcome", "trust"):
             rows.add_column(title, min_width=28 if title == "rule" else None)
         for one in leaf.decisions:
-            rows.add_row(f"  {one.kind}", Text(one.rule), Text(one.statistic), Text(one.value),
-                         Text(one.outcome, style=_style(one)), Text(one.trust, style="" if one.trust == USED else
-                                                                    "magenta"))
+            rows.add_row(
+                f"  {one.kind}",
+                Text(one.rule),
+                Text(one.statistic),
+                Text(one.value),
+                Text(one.outcome, style=_style(one)),
+                Text(one.trust, style="" if one.trust == USED else "magenta"),
+            )
         console.print(rows)
     for kind, match in plan.explanation.evaluation.matches.items():
         if not match.may_match[index]:

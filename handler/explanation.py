@@ -49,8 +49,15 @@ class ColumnReport:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"kind": self.kind, "column": self.column, "lo": self.lo, "hi": self.hi, "null_count": self.null_count,
-                "row_count": self.row_count, "trust": self.trust}
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "lo": self.lo,
+            "hi": self.hi,
+            "null_count": self.null_count,
+            "row_count": self.row_count,
+            "trust": self.trust,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +73,14 @@ class FileLeaf:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"text": self.text, "outcome": self.outcome, "by_kind": dict(self.by_kind), "reason": self.reason,
-                "columns": [column.to_dict() for column in self.columns],
-                "decisions": [decision.to_dict() for decision in self.decisions]}
+        return {
+            "text": self.text,
+            "outcome": self.outcome,
+            "by_kind": dict(self.by_kind),
+            "reason": self.reason,
+            "columns": [column.to_dict() for column in self.columns],
+            "decisions": [decision.to_dict() for decision in self.decisions],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +94,10 @@ class MatchReport:
     @property
     def sentence(self) -> str:
         """For people."""
-        return (f"{self.kind}: no row with {' and '.join(self.conditions)} in {self.skipped} more "
-                f"file slice{'' if self.skipped == 1 else 's'}")
+        return (
+            f"{self.kind}: no row with {' and '.join(self.conditions)} in {self.skipped} more "
+            f"file slice{'' if self.skipped == 1 else 's'}"
+        )
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
@@ -107,9 +121,15 @@ class Explanation:
     @cached_property
     def matches(self) -> tuple[MatchReport, ...]:
         """What kinds that know rows skipped beyond what each condition rules out."""
-        return tuple(MatchReport(kind, tuple(self.bound.leaves[number].text for number in match.leaves),
-                                 int(np.count_nonzero(~match.may_match)))
-                     for kind, match in self.evaluation.matches.items() if not match.may_match.all())
+        return tuple(
+            MatchReport(
+                kind,
+                tuple(self.bound.leaves[number].text for number in match.leaves),
+                int(np.count_nonzero(~match.may_match)),
+            )
+            for kind, match in self.evaluation.matches.items()
+            if not match.may_match.all()
+        )
 
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:
@@ -128,20 +148,28 @@ class Explanation:
             if step.operation == "leaf":
                 stack.append(Step("leaf", leaf=step.operand))
             else:
-                children = tuple(stack[len(stack) - step.operand:])
-                del stack[len(stack) - step.operand:]
+                children = tuple(stack[len(stack) - step.operand :])
+                del stack[len(stack) - step.operand :]
                 stack.append(Step(step.operation, children))
         return stack[0]
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:
         """Every condition of the filter in the slice of this index."""
         for number, (leaf, answer) in enumerate(zip(self.bound.leaves, self.evaluation.leaves, strict=True)):
-            columns = tuple(_column_report(source.name, column, source.statistics[column], index)
-                            for column in leaf.columns for source in self.sources if column in source.statistics)
-            yield FileLeaf(leaf.text, describe(int(answer.outcomes[index])),
-                           {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_source.items()},
-                           columns, decisions(self.bound, self.evaluation, self.sources, number, index),
-                           leaf.reason)
+            columns = tuple(
+                _column_report(source.name, column, source.statistics[column], index)
+                for column in leaf.columns
+                for source in self.sources
+                if column in source.statistics
+            )
+            yield FileLeaf(
+                leaf.text,
+                describe(int(answer.outcomes[index])),
+                {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_source.items()},
+                columns,
+                decisions(self.bound, self.evaluation, self.sources, number, index),
+                leaf.reason,
+            )
 
 
 def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: int) -> ColumnReport:
@@ -154,5 +182,12 @@ def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: 
     lo = bound(statistics.lo[index], statistics.lo_known[index])
     hi = bound(statistics.hi[index], statistics.hi_known[index])
     trust = Trust(int(statistics.trust[index]))
-    return ColumnReport(kind, column, lo, hi, count(int(statistics.null_count[index])),
-                        count(int(statistics.row_count[index])), reason(trust) if trust else None)
+    return ColumnReport(
+        kind,
+        column,
+        lo,
+        hi,
+        count(int(statistics.null_count[index])),
+        count(int(statistics.row_count[index])),
+        reason(trust) if trust else None,
+    )

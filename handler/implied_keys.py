@@ -26,9 +26,11 @@ __all__ = ["MOST_KEYS", "with_record_keys"]
 MOST_KEYS = 1_000
 
 
-def with_record_keys(expression: HudiExpression, key: CompositeKey, schema: Schema, semantics: Semantics
-                     ) -> HudiExpression:
+def with_record_keys(
+    expression: HudiExpression, key: CompositeKey, schema: Schema, semantics: Semantics
+) -> HudiExpression:
     """The filter, with record keys beside each AND that pins down all columns of the key."""
+
     def combine(node: Node, values: list[HudiExpression]) -> HudiExpression:
         match node:
             case Or():

@@ -43,12 +43,23 @@ def _text(one: Benefit) -> str:
     asked = _COUNTS.get(name, "an equality")
     drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
     left = f"{'at least ' if found.basis == AT_MOST else ''}{found.left:.3g} of {found.slices}"
-    return (f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {left} "
-            f"file{' group' * (name == SECONDARY_INDEX)}{'' if found.slices == 1 else 's'}{drawn}")
+    return (
+        f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {left} "
+        f"file{' group' * (name == SECONDARY_INDEX)}{'' if found.slices == 1 else 's'}{drawn}"
+    )
 
 
 def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:
     """For JSON."""
-    return [{"on": one.entry.on, "sketch": one.entry.sketch, "score": round(one.effectiveness.score, 2),
-             "basis": one.effectiveness.basis or "exact", "left": round(one.effectiveness.left, 2),
-             "files": one.effectiveness.slices, "drawn": one.drawn} for one in benefits]
+    return [
+        {
+            "on": one.entry.on,
+            "sketch": one.entry.sketch,
+            "score": round(one.effectiveness.score, 2),
+            "basis": one.effectiveness.basis or "exact",
+            "left": round(one.effectiveness.left, 2),
+            "files": one.effectiveness.slices,
+            "drawn": one.drawn,
+        }
+        for one in benefits
+    ]

@@ -30,8 +30,12 @@ def _of_table(command: Callable[..., None]) -> Any:
     """What every command has: TABLE, where its index is, and how it is printed."""
     options: list[Callable[[Any], Any]] = [
         click.argument("table"),
-        click.option("--path", metavar="FOLDER", default="",
-                     help="The folder of the index, when it is not beside the table's data: local or a URI."),
+        click.option(
+            "--path",
+            metavar="FOLDER",
+            default="",
+            help="The folder of the index, when it is not beside the table's data: local or a URI.",
+        ),
         with_table_options,
         with_storage_options,
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -42,12 +46,14 @@ def _of_table(command: Callable[..., None]) -> Any:
     return decorated
 
 
-_with_zone = click.option("--time-zone", metavar="ZONE",
-                          help="Session zone in which expressions are computed. Default: this machine's.")
+_with_zone = click.option(
+    "--time-zone", metavar="ZONE", help="Session zone in which expressions are computed. Default: this machine's."
+)
 
 
-_with_spark = click.option("--spark/--local", "spark", default=False,
-                           help="Build with Spark, or in threads of this process (default).")
+_with_spark = click.option(
+    "--spark/--local", "spark", default=False, help="Build with Spark, or in threads of this process (default)."
+)
 
 
 @click.group("index")
@@ -61,23 +67,47 @@ def command() -> None:
     """
 
 
-@command.command("create", help=f"""Make an index of columns of TABLE.
+@command.command(
+    "create",
+    help=f"""Make an index of columns of TABLE.
 
-Sketches: {', '.join(SKETCHES)}. Each of --using is made of each of --on.
+Sketches: {", ".join(SKETCHES)}. Each of --using is made of each of --on.
 
-With --using secondary_index the columns of --on make one key, in their order: which file groups have a row with it.""")
+With --using secondary_index the columns of --on make one key, in their order: which file groups have a row with it.""",
+)
 @_of_table
-@click.option("--on", "on", metavar="COLUMN", multiple=True, required=True,
-              help="A column, or an expression in Spark's SQL such as \"lower(city)\"; may be given repeatedly.")
-@click.option("--using", "using", metavar="SKETCH", multiple=True,
-              help=f"A sketch, such as \"bloom_filter(fpp=0.01)\"; may be given repeatedly. Default: {DEFAULT_SKETCH}.")
+@click.option(
+    "--on",
+    "on",
+    metavar="COLUMN",
+    multiple=True,
+    required=True,
+    help='A column, or an expression in Spark\'s SQL such as "lower(city)"; may be given repeatedly.',
+)
+@click.option(
+    "--using",
+    "using",
+    metavar="SKETCH",
+    multiple=True,
+    help=f'A sketch, such as "bloom_filter(fpp=0.01)"; may be given repeatedly. Default: {DEFAULT_SKETCH}.',
+)
 @click.option("--name", metavar="NAME", default="", help="Name of the index. Default: its columns.")
 @click.option("--if-not-exists", "if_needed", is_flag=True, help="Do nothing when there is an index of this name.")
 @_with_zone
 @_with_spark
-def create_command(table: str, on: Sequence[str], using: Sequence[str], name: str, if_needed: bool,
-                   time_zone: str | None, spark: bool, path: str, table_options: dict[str, str],
-                   storage_options: dict[str, str], as_json: bool) -> None:
+def create_command(
+    table: str,
+    on: Sequence[str],
+    using: Sequence[str],
+    name: str,
+    if_needed: bool,
+    time_zone: str | None,
+    spark: bool,
+    path: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
     with _work(table, path, table_options, storage_options, spark, time_zone) as work:
         done = work.create(on, using, name, if_needed=if_needed)
     _tell([done], as_json, one=True)
@@ -85,8 +115,9 @@ def create_command(table: str, on: Sequence[str], using: Sequence[str], name: st
 
 @command.command("list")
 @_of_table
-def list_command(table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str],
-                 as_json: bool) -> None:
+def list_command(
+    table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
+) -> None:
     """List the indexes of TABLE."""
     _list(IndexWork(table, path, table_options, storage_options), as_json)
 
@@ -94,8 +125,9 @@ def list_command(table: str, path: str, table_options: dict[str, str], storage_o
 @command.command("show")
 @_of_table
 @click.argument("name", default="")
-def show_command(table: str, name: str, path: str, table_options: dict[str, str], storage_options: dict[str, str],
-                 as_json: bool) -> None:
+def show_command(
+    table: str, name: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
+) -> None:
     """Show an index of TABLE: what it holds, its size, and how far the table is ahead of it."""
     work = IndexWork(table, path, table_options, storage_options)
     opened = work.open()
@@ -114,8 +146,16 @@ def show_command(table: str, name: str, path: str, table_options: dict[str, str]
 @click.argument("name", default="")
 @click.option("--full", is_flag=True, help="Build every file again, not only new ones.")
 @_with_spark
-def refresh_command(table: str, name: str, full: bool, spark: bool, path: str, table_options: dict[str, str],
-                    storage_options: dict[str, str], as_json: bool) -> None:
+def refresh_command(
+    table: str,
+    name: str,
+    full: bool,
+    spark: bool,
+    path: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
     """Bring the index NAME of TABLE up to the latest commit, or all indexes."""
     with _work(table, path, table_options, storage_options, spark) as work:
         done = work.refresh(name, full=full)
@@ -125,8 +165,9 @@ def refresh_command(table: str, name: str, full: bool, spark: bool, path: str, t
 @command.command("optimize")
 @_of_table
 @click.argument("name", default="")
-def optimize_command(table: str, name: str, path: str, table_options: dict[str, str],
-                     storage_options: dict[str, str], as_json: bool) -> None:
+def optimize_command(
+    table: str, name: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
+) -> None:
     """Put what many refreshes left of the index NAME together, or of all indexes."""
     with _work(table, path, table_options, storage_options) as work:
         done = work.optimize(name)
@@ -136,10 +177,22 @@ def optimize_command(table: str, name: str, path: str, table_options: dict[str, 
 @command.command("vacuum")
 @_of_table
 @click.argument("name", default="")
-@click.option("--retain-hours", metavar="HOURS", type=click.FloatRange(min=0), default=None,
-              help="Keep what is younger, for readers and builders that are at it. Default: 168 (7 days).")
-def vacuum_command(table: str, name: str, retain_hours: float | None, path: str, table_options: dict[str, str],
-                   storage_options: dict[str, str], as_json: bool) -> None:
+@click.option(
+    "--retain-hours",
+    metavar="HOURS",
+    type=click.FloatRange(min=0),
+    default=None,
+    help="Keep what is younger, for readers and builders that are at it. Default: 168 (7 days).",
+)
+def vacuum_command(
+    table: str,
+    name: str,
+    retain_hours: float | None,
+    path: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
     """Remove files that no version of the index NAME needs any more, or of all indexes."""
     with _work(table, path, table_options, storage_options) as work:
         done = work.vacuum(name, None if retain_hours is None else timedelta(hours=retain_hours))
@@ -150,8 +203,15 @@ def vacuum_command(table: str, name: str, retain_hours: float | None, path: str,
 @_of_table
 @click.argument("name", default="")
 @click.option("--if-exists", "if_needed", is_flag=True, help="Do nothing when there is no index of this name.")
-def drop_command(table: str, name: str, if_needed: bool, path: str, table_options: dict[str, str],
-                 storage_options: dict[str, str], as_json: bool) -> None:
+def drop_command(
+    table: str,
+    name: str,
+    if_needed: bool,
+    path: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    as_json: bool,
+) -> None:
     """Remove the index NAME of TABLE. The table's data stays as it is."""
     work = IndexWork(table, path, table_options, storage_options)
     _tell([work.drop(name, if_needed=if_needed)], as_json, one=True)
@@ -164,8 +224,14 @@ def drop_command(table: str, name: str, if_needed: bool, path: str, table_option
 @_with_zone
 @_with_spark
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def sql_command(statement: str, table_options: dict[str, str], storage_options: dict[str, str],
-                time_zone: str | None, spark: bool, as_json: bool) -> None:
+def sql_command(
+    statement: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    time_zone: str | None,
+    spark: bool,
+    as_json: bool,
+) -> None:
     """Run a statement about indexes.
 
     \b
@@ -189,8 +255,11 @@ def sql_command(statement: str, table_options: dict[str, str], storage_options: 
 def _run(work: IndexWork, found: IndexStatement, options: dict[str, str]) -> list[Report]:
     match found.action:
         case "create":
-            return [work.create_of([(on, _sketch(kind, options)) for on, kind in found.uses], found.name,
-                                   if_needed=found.if_needed)]
+            return [
+                work.create_of(
+                    [(on, _sketch(kind, options)) for on, kind in found.uses], found.name, if_needed=found.if_needed
+                )
+            ]
         case "refresh":
             return work.refresh(found.name, full=found.full)
         case "optimize":
@@ -229,16 +298,29 @@ def _console() -> Console:
 
 
 @contextmanager
-def _work(table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], spark: bool = False,
-          time_zone: str | None = None) -> Iterator[IndexWork]:
+def _work(
+    table: str,
+    path: str,
+    table_options: dict[str, str],
+    storage_options: dict[str, str],
+    spark: bool = False,
+    time_zone: str | None = None,
+) -> Iterator[IndexWork]:
     """Work with a progress bar on stderr, when a person looks at it."""
     work = IndexWork(table, path, table_options, storage_options, spark, time_zone)
     console = Console(stderr=True)
     if not console.is_terminal:
         yield work
         return
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                  TimeRemainingColumn(), console=console, transient=True) as bars:
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    ) as bars:
         tasks: dict[str, Any] = {}
 
         def progress(what: str, done: int, total: int) -> None:
@@ -247,5 +329,3 @@ def _work(table: str, path: str, table_options: dict[str, str], storage_options:
             bars.update(tasks[what], completed=done, total=total)
 
         yield replace(work, progress=progress)
-
-

@@ -35,8 +35,9 @@ class IndexWorkError(SargoError):
     """What was asked for cannot be done with this table and its indexes; it says what can."""
 
 
-def definition_of(table: Table, uses: Sequence[tuple[str, str]], name: str = "", time_zone: str | None = None
-                  ) -> Definition:
+def definition_of(
+    table: Table, uses: Sequence[tuple[str, str]], name: str = "", time_zone: str | None = None
+) -> Definition:
     """An index of pairs of a column or expression, and a sketch; without a name it has that of its columns.
 
     Of ``secondary_index`` the columns make one key, in their order.
@@ -47,8 +48,9 @@ def definition_of(table: Table, uses: Sequence[tuple[str, str]], name: str = "",
     if any(kinds):
         if not all(kinds):
             raise IndexWorkError("an index has sketches, or it is a secondary index: make two of them")
-        return _defined(name, [Entry(_key_column(table, on.strip(), sketch)) for on, sketch in uses], {},
-                        SECONDARY_INDEX)
+        return _defined(
+            name, [Entry(_key_column(table, on.strip(), sketch)) for on, sketch in uses], {}, SECONDARY_INDEX
+        )
     zone = Semantics.named("spark", time_zone).zone
     entries: list[Entry] = []
     options: dict[str, str] = {}
@@ -74,8 +76,10 @@ def known_by_hudi(table: Table, definition: Definition) -> str:
             return f"Hudi keeps {one.name} of {columns[0]} in the metadata table, and filters use that already"
     keys = names(table.properties.get("hoodie.table.recordkey.fields"))
     if "record_index" in table.available_indexes and (columns == (RECORD_KEY,) or set(columns) == set(keys)):
-        return (f"{' and '.join(columns)} {'is' if len(columns) == 1 else 'are'} the record key, of which Hudi keeps a "
-                "record_index in the metadata table, and filters use that already")
+        return (
+            f"{' and '.join(columns)} {'is' if len(columns) == 1 else 'are'} the record key, of which Hudi keeps a "
+            "record_index in the metadata table, and filters use that already"
+        )
     return ""
 
 
@@ -97,8 +101,10 @@ def _key_column(table: Table, on: str, sketch: str) -> str:
     column = table.schema.resolve(on, case_sensitive=False)
     if column is None:
         _expression(table, on)
-        raise UnsupportedError(f"{SECONDARY_INDEX} of {on} is not supported: it is of columns; of an expression there "
-                               "are min_max and null_count")
+        raise UnsupportedError(
+            f"{SECONDARY_INDEX} of {on} is not supported: it is of columns; of an expression there "
+            "are min_max and null_count"
+        )
     if not is_encodable(column.type):
         raise IndexWorkError(f"{SECONDARY_INDEX} of {column.name}: values of type {column.type} have no order")
     return column.name

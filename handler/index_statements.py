@@ -24,12 +24,19 @@ from index_store.own.definition import SECONDARY_INDEX
 
 __all__ = ["IndexStatement", "StatementError", "parse_statement"]
 
-_TOKEN = re.compile(r"""\s+ | --[^\n]* | (?P<text> '(?:[^'\\]|''|\\.)*' | "(?:[^"\\]|""|\\.)*")
-                        | (?P<quoted> `(?:[^`]|``)*`) | (?P<word> [\w.+-]+) | (?P<sign> .)""", re.VERBOSE | re.DOTALL)
-_FORMS = {"CREATE": "CREATE INDEX name ON TABLE '<path>' USING bloom_filter(column)",
-          "DROP": "DROP INDEX name ON TABLE '<path>'", "SHOW": "SHOW INDEXES FROM TABLE '<path>'",
-          "REFRESH": "REFRESH INDEX name ON TABLE '<path>'", "OPTIMIZE": "OPTIMIZE INDEX name ON TABLE '<path>'",
-          "VACUUM": "VACUUM INDEX name ON TABLE '<path>'"}
+_TOKEN = re.compile(
+    r"""\s+ | --[^\n]* | (?P<text> '(?:[^'\\]|''|\\.)*' | "(?:[^"\\]|""|\\.)*")
+                        | (?P<quoted> `(?:[^`]|``)*`) | (?P<word> [\w.+-]+) | (?P<sign> .)""",
+    re.VERBOSE | re.DOTALL,
+)
+_FORMS = {
+    "CREATE": "CREATE INDEX name ON TABLE '<path>' USING bloom_filter(column)",
+    "DROP": "DROP INDEX name ON TABLE '<path>'",
+    "SHOW": "SHOW INDEXES FROM TABLE '<path>'",
+    "REFRESH": "REFRESH INDEX name ON TABLE '<path>'",
+    "OPTIMIZE": "OPTIMIZE INDEX name ON TABLE '<path>'",
+    "VACUUM": "VACUUM INDEX name ON TABLE '<path>'",
+}
 
 
 class StatementError(SargoError):
@@ -102,8 +109,9 @@ class _Reader:
         self._expect("ON", verb)
         table = self._table(verb)
         if verb != "CREATE":
-            return IndexStatement(verb.lower(), table, name, if_needed=if_needed,
-                                  full=verb == "REFRESH" and self._accept("FULL"))
+            return IndexStatement(
+                verb.lower(), table, name, if_needed=if_needed, full=verb == "REFRESH" and self._accept("FULL")
+            )
         if self._accept("("):
             uses = self._columns(SECONDARY_INDEX)
         else:
@@ -118,8 +126,10 @@ class _Reader:
         token = self._next()
         if token is None or token.lastgroup != "text":
             self.place -= token is not None
-            self._fail(f"the path of a table was expected in quotes at {self._shown()} (there is no catalog here): "
-                       f"{_FORMS[verb]}")
+            self._fail(
+                f"the path of a table was expected in quotes at {self._shown()} (there is no catalog here): "
+                f"{_FORMS[verb]}"
+            )
         return _unquoted(token[0])
 
     def _use(self) -> tuple[tuple[str, str], ...]:
@@ -137,7 +147,7 @@ class _Reader:
             if token is None:
                 self._fail(f") was expected at the end: {kind}(city)")
             if depth == 0 and token[0] in (",", ")"):
-                on = self.text[start:token.start()].strip()
+                on = self.text[start : token.start()].strip()
                 if not on:
                     self._fail(f"a column was expected before {token[0]}: {kind}(city)")
                 found.append(_unquoted(on) if re.fullmatch(r"`(?:[^`]|``)*`", on) else on)

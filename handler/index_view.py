@@ -26,6 +26,7 @@ from index_store.own.versions import Version
 
 __all__ = ["place_report", "report_of", "show_place", "show_places", "show_reports"]
 
+
 def report_of(done: Report) -> dict[str, Any]:
     """What was done, as plain values."""
     document: dict[str, Any] = {"index": done.name, "folder": done.folder, "changed": False}
@@ -34,16 +35,30 @@ def report_of(done: Report) -> dict[str, Any]:
     if done.change is not None:
         change = done.change
         document.update(
-            changed=change.committed, operation=change.operation, version=change.version.number,
-            instant=change.version.instant, files=change.version.files, built=change.built,
-            built_bytes=change.built_bytes, unread=change.unread, gone=change.gone, index_bytes=change.size,
-            seconds=round(change.seconds, 3), tries=change.tries, unread_files=dict(done.unread))
+            changed=change.committed,
+            operation=change.operation,
+            version=change.version.number,
+            instant=change.version.instant,
+            files=change.version.files,
+            built=change.built,
+            built_bytes=change.built_bytes,
+            unread=change.unread,
+            gone=change.gone,
+            index_bytes=change.size,
+            seconds=round(change.seconds, 3),
+            tries=change.tries,
+            unread_files=dict(done.unread),
+        )
     if done.benefits:
         document["effectiveness"] = benefits_as_plain(done.benefits)
     if done.removed is not None:
         removed = done.removed
-        document.update(changed=bool(removed.versions or removed.files), removed_versions=removed.versions,
-                        removed_files=removed.files, removed_bytes=removed.size)
+        document.update(
+            changed=bool(removed.versions or removed.files),
+            removed_versions=removed.versions,
+            removed_files=removed.files,
+            removed_bytes=removed.size,
+        )
     return document
 
 
@@ -54,8 +69,12 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
             _show_change(done, console)
         elif done.removed is not None:
             removed = done.removed
-            console.print(Text(f"{done.name}: removed {_count(removed.versions, 'version')} and "
-                               f"{_count(removed.files, 'other file')}, {size_text(removed.size)}"))
+            console.print(
+                Text(
+                    f"{done.name}: removed {_count(removed.versions, 'version')} and "
+                    f"{_count(removed.files, 'other file')}, {size_text(removed.size)}"
+                )
+            )
         else:
             console.print(Text(f"{done.name}: nothing to do" + (f": {done.note}" if done.note else "")))
 
@@ -65,8 +84,9 @@ def _show_change(done: Report, console: Console) -> None:
     change = done.change
     version = change.version
     said = change.operation if change.committed else "nothing to do"
-    console.print(Text(f"{done.name}: {said}, version {version.number}, as of {version.instant or 'no commit'}",
-                       style="bold"))
+    console.print(
+        Text(f"{done.name}: {said}, version {version.number}, as of {version.instant or 'no commit'}", style="bold")
+    )
     rows = [("knows", f"{_count(version.files, 'file')}"), *_entries_known(version)]
     if change.built:
         rows.append(("read", f"{_count(change.built, 'file')}, {size_text(change.built_bytes)}"))
@@ -76,8 +96,13 @@ def _show_change(done: Report, console: Console) -> None:
         rows.append(("not read", f"{_count(change.unread, 'file')}, never skipped by this index"))
         rows += [("such as", f"{path}: {why}") for path, why in list(done.unread.items())[:1]]
     rows.append(("size", f"{size_text(change.size)} in {_count(len(version.stored), 'file')}"))
-    rows.append(("took", f"{change.seconds:.3g} s" + (
-        f", begun {change.tries} times because others were first" if change.tries > 1 else "")))
+    rows.append(
+        (
+            "took",
+            f"{change.seconds:.3g} s"
+            + (f", begun {change.tries} times because others were first" if change.tries > 1 else ""),
+        )
+    )
     _print_pairs([*rows, *benefit_rows(done.benefits)], console)
 
 
@@ -88,17 +113,31 @@ def place_report(place: Place, behind: Staleness | None = None, benefits: Sequen
         return {**document, "fault": place.fault}
     version = place.index.version
     document.update(
-        kind=version.definition.kind, entries=[{"on": one.on, "sketch": one.sketch} for one in
-                                               version.definition.entries],
-        version=version.number, operation=version.operation, written=_when(version.written), instant=version.instant,
-        files=version.files, tombstones=version.tombstones, statistics_files=len(version.statistics),
-        bytes=version.size, faults=list(place.index.faults))
+        kind=version.definition.kind,
+        entries=[{"on": one.on, "sketch": one.sketch} for one in version.definition.entries],
+        version=version.number,
+        operation=version.operation,
+        written=_when(version.written),
+        instant=version.instant,
+        files=version.files,
+        tombstones=version.tombstones,
+        statistics_files=len(version.statistics),
+        bytes=version.size,
+        faults=list(place.index.faults),
+    )
     if version.generations:
-        document.update(secondary_entries=version.entries, generations=len(version.generations),
-                        shards=len(version.generations[0].shards))
+        document.update(
+            secondary_entries=version.entries,
+            generations=len(version.generations),
+            shards=len(version.generations[0].shards),
+        )
     if behind is not None:
-        document.update(unknown_files=behind.unknown, gone_files=behind.gone, partitions=None,
-                        effectiveness=benefits_as_plain(benefits))
+        document.update(
+            unknown_files=behind.unknown,
+            gone_files=behind.gone,
+            partitions=None,
+            effectiveness=benefits_as_plain(benefits),
+        )
         try:
             document["partitions"] = None if version.generations else _partitions(place.index)
         except TableError as error:
@@ -114,9 +153,19 @@ def _partitions(index: OwnIndex) -> list[dict[str, Any]] | None:
     if not index.is_aggregated:
         return None
     rows = united(index.partition_aggregates()).to_pylist()
-    return [{"partition": row["partition"], "on": row["on"], "files": row["files"], "rows": row["rows"],
-             "nulls": row["nulls"], "type": row["type"], "lo": _bound_text(row["lo"], row["type"]),
-             "hi": _bound_text(row["hi"], row["type"])} for row in rows]
+    return [
+        {
+            "partition": row["partition"],
+            "on": row["on"],
+            "files": row["files"],
+            "rows": row["rows"],
+            "nulls": row["nulls"],
+            "type": row["type"],
+            "lo": _bound_text(row["lo"], row["type"]),
+            "hi": _bound_text(row["hi"], row["type"]),
+        }
+        for row in rows
+    ]
 
 
 def _bound_text(stored: bytes | None, of: str | None) -> str | None:
@@ -142,8 +191,14 @@ def show_places(places: Sequence[Place], table: str, console: Console) -> None:
             rows.add_row(Text(place.name), Text(f"cannot be read: {place.fault}", style="red"), "", "", "", "")
             continue
         version = place.index.version
-        rows.add_row(Text(place.name), Text(_entries_text(version.definition.entries)), str(version.number),
-                     str(version.files), size_text(version.size), version.instant or "·")
+        rows.add_row(
+            Text(place.name),
+            Text(_entries_text(version.definition.entries)),
+            str(version.number),
+            str(version.files),
+            size_text(version.size),
+            version.instant or "·",
+        )
     console.print(rows)
 
 
@@ -152,16 +207,31 @@ def show_place(place: Place, behind: Staleness, console: Console, benefits: Sequ
     assert place.index is not None
     version = place.index.version
     console.print(Text(f"{place.name}: {_entries_text(version.definition.entries)}", style="bold"))
-    ahead = "up to date" if not (behind.unknown or behind.gone) else (
-        f"{_count(behind.unknown, 'file')} not known yet, which are read; {behind.gone} known that are gone: "
-        "run 'sargo index refresh'")
-    rows = [("kind", version.definition.kind), ("folder", place.folder.path),
-            ("version", f"{version.number} ({version.operation}, {_when(version.written)})"),
-            ("as of", version.instant or "no commit"), ("knows", _count(version.files, "file")),
-            *_entries_known(version), ("table", ahead), ("tombstones", str(version.tombstones)),
-            ("size", f"{size_text(version.size)} in {_count(len(version.stored), 'file')}" if version.generations else
-                     f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
-                     f"{size_text(sum(one.size for one in version.statistics))}")]
+    ahead = (
+        "up to date"
+        if not (behind.unknown or behind.gone)
+        else (
+            f"{_count(behind.unknown, 'file')} not known yet, which are read; {behind.gone} known that are gone: "
+            "run 'sargo index refresh'"
+        )
+    )
+    rows = [
+        ("kind", version.definition.kind),
+        ("folder", place.folder.path),
+        ("version", f"{version.number} ({version.operation}, {_when(version.written)})"),
+        ("as of", version.instant or "no commit"),
+        ("knows", _count(version.files, "file")),
+        *_entries_known(version),
+        ("table", ahead),
+        ("tombstones", str(version.tombstones)),
+        (
+            "size",
+            f"{size_text(version.size)} in {_count(len(version.stored), 'file')}"
+            if version.generations
+            else f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
+            f"{size_text(sum(one.size for one in version.statistics))}",
+        ),
+    ]
     rows += [("passed over", fault) for fault in place.index.faults]
     _print_pairs([*rows, *benefit_rows(benefits)], console)
 

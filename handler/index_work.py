@@ -88,8 +88,9 @@ class IndexWork:
 
     def create(self, on: Sequence[str], using: Sequence[str], name: str = "", *, if_needed: bool = False) -> Report:
         """Make an index of every one of these sketches (or of one kind) of every one of these columns."""
-        return self.create_of([(column, sketch) for column in on for sketch in using or (DEFAULT_SKETCH,)], name,
-                              if_needed=if_needed)
+        return self.create_of(
+            [(column, sketch) for column in on for sketch in using or (DEFAULT_SKETCH,)], name, if_needed=if_needed
+        )
 
     def create_of(self, uses: Sequence[tuple[str, str]], name: str = "", *, if_needed: bool = False) -> Report:
         """The same of pairs of a column and a sketch."""
@@ -104,8 +105,12 @@ class IndexWork:
         if known:
             return Report(definition.name, "", note=known)
         if definition.kind == SECONDARY_INDEX:
-            return _of_secondary(table, definition.name, folder, secondary.create(
-                folder, table, definition, self._make_reader(), self.progress))
+            return _of_secondary(
+                table,
+                definition.name,
+                folder,
+                secondary.create(folder, table, definition, self._make_reader(), self.progress),
+            )
         making = _Making(self._make_builder())
         change = create(folder, table, definition, making, self.progress)
         return Report(definition.name, folder.path, change, None, making.failed, benefits_at(table, folder))
@@ -116,25 +121,51 @@ class IndexWork:
         found = []
         for place in self._chosen(table, name):
             if _is_secondary(place):
-                found.append(_of_secondary(table, place.name, place.folder, secondary.refresh(
-                    place.folder, table, self._make_reader(), full=full, progress=self.progress)))
+                found.append(
+                    _of_secondary(
+                        table,
+                        place.name,
+                        place.folder,
+                        secondary.refresh(place.folder, table, self._make_reader(), full=full, progress=self.progress),
+                    )
+                )
                 continue
             making = _Making(self._make_builder())
             change = refresh(place.folder, table, making, full=full, progress=self.progress)
-            found.append(Report(place.name, place.folder.path, change, None, making.failed,
-                                benefits_at(table, place.folder) if change.committed else ()))
+            found.append(
+                Report(
+                    place.name,
+                    place.folder.path,
+                    change,
+                    None,
+                    making.failed,
+                    benefits_at(table, place.folder) if change.committed else (),
+                )
+            )
         return found
 
     def optimize(self, name: str = "") -> list[Report]:
         """Put the statistics of an index together, or of all."""
-        return [Report(place.name, place.folder.path, (secondary.optimize if _is_secondary(place) else optimize)(
-            place.folder, self.progress)) for place in self._chosen(self.open(), name)]
+        return [
+            Report(
+                place.name,
+                place.folder.path,
+                (secondary.optimize if _is_secondary(place) else optimize)(place.folder, self.progress),
+            )
+            for place in self._chosen(self.open(), name)
+        ]
 
     def vacuum(self, name: str = "", retention: timedelta | None = None) -> list[Report]:
         """Remove what no version needs that is younger than the retention, of an index or of all."""
-        return [Report(place.name, place.folder.path, None,
-                       vacuum(place.folder) if retention is None else vacuum(place.folder, retention))
-                for place in self._chosen(self.open(), name)]
+        return [
+            Report(
+                place.name,
+                place.folder.path,
+                None,
+                vacuum(place.folder) if retention is None else vacuum(place.folder, retention),
+            )
+            for place in self._chosen(self.open(), name)
+        ]
 
     def drop(self, name: str = "", *, if_needed: bool = False) -> Report:
         """Remove one index."""
@@ -148,8 +179,9 @@ class IndexWork:
         """The index of a name, or the only one, also one that cannot be read. Raises IndexWorkError otherwise."""
         found = self._named(table, name)
         if len(found) != 1:
-            raise IndexWorkError(f"{table.path} has {len(found)} indexes, say which one: "
-                                 f"{', '.join(one.name for one in found)}")
+            raise IndexWorkError(
+                f"{table.path} has {len(found)} indexes, say which one: {', '.join(one.name for one in found)}"
+            )
         return found[0]
 
     def _chosen(self, table: Table, name: str) -> list[Place]:
@@ -170,8 +202,10 @@ class IndexWork:
             return found
         if places:
             raise IndexWorkError(f"{table.path} has no index {name}, but {', '.join(one.name for one in places)}")
-        raise IndexWorkError(f"there is no index of {table.path} in {self.path or DIRECTORY}: make one with "
-                             f"'sargo index create'{'' if self.path else ', or say with --path where it is'}")
+        raise IndexWorkError(
+            f"there is no index of {table.path} in {self.path or DIRECTORY}: make one with "
+            f"'sargo index create'{'' if self.path else ', or say with --path where it is'}"
+        )
 
     def _make_builder(self) -> MakeBuilder:
         if not self.spark:
@@ -190,7 +224,7 @@ class IndexWork:
             from pyspark.sql import SparkSession
         except ImportError as error:
             raise IndexWorkError("--spark needs PySpark: pip install 'sargo[spark]', or leave it out") from error
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)   # a local master's workers need this package
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # a local master's workers need this package
         return SparkSession.builder.appName("sargo index").getOrCreate()
 
 
@@ -234,8 +268,9 @@ def _is_secondary(place: Place) -> bool:
 
 
 def _of_secondary(table: Table, name: str, folder: Folder, change: Change) -> Report:
-    return Report(name, folder.path, change, None, change.unknown,
-                  benefits_at(table, folder) if change.committed else ())
+    return Report(
+        name, folder.path, change, None, change.unknown, benefits_at(table, folder) if change.committed else ()
+    )
 
 
 class _Making:

@@ -52,17 +52,30 @@ class LeafReport:
 
     def to_dict(self) -> dict[str, object]:
         """Plain dicts and lists for JSON."""
-        return {"text": self.text, "columns": list(self.columns), "negated": self.negated, "skipped": self.skipped,
-                "by_kind": dict(self.by_kind), "only_by": dict(self.only_by),
-                "not_more_because": [{"reason": s.text, "slices": s.slices} for s in self.shortfalls]}
+        return {
+            "text": self.text,
+            "columns": list(self.columns),
+            "negated": self.negated,
+            "skipped": self.skipped,
+            "by_kind": dict(self.by_kind),
+            "only_by": dict(self.only_by),
+            "not_more_because": [{"reason": s.text, "slices": s.slices} for s in self.shortfalls],
+        }
 
 
-def report_leaves(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], n: int,
-                  ) -> tuple[LeafReport, ...]:
+def report_leaves(
+    bound: BoundExpression,
+    evaluation: Evaluation,
+    sources: Sequence[Source],
+    n: int,
+) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
     reports = []
-    negations = [negated for step, negated in zip(bound.program, polarities(bound.program), strict=True)
-                 if step.operation == "leaf"]
+    negations = [
+        negated
+        for step, negated in zip(bound.program, polarities(bound.program), strict=True)
+        if step.operation == "leaf"
+    ]
     for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, negations, strict=True):
         wanted = FALSE if negated else TRUE
         open_slices = (answer.outcomes & wanted) != 0
@@ -74,13 +87,26 @@ def report_leaves(bound: BoundExpression, evaluation: Evaluation, sources: Seque
             shortfalls: tuple[Shortfall, ...] = (Shortfall(leaf.reason, n),) if n else ()
         else:
             shortfalls = _shortfalls(leaf.columns, sources, open_slices)
-        reports.append(LeafReport(leaf.text, leaf.columns, negated, n, n - int(np.count_nonzero(open_slices)), by_kind,
-                                  only_by, shortfalls))
+        reports.append(
+            LeafReport(
+                leaf.text,
+                leaf.columns,
+                negated,
+                n,
+                n - int(np.count_nonzero(open_slices)),
+                by_kind,
+                only_by,
+                shortfalls,
+            )
+        )
     return tuple(reports)
 
 
-def _shortfalls(columns: Sequence[str], sources: Sequence[Source], open_slices: npt.NDArray[np.bool_],
-                ) -> tuple[Shortfall, ...]:
+def _shortfalls(
+    columns: Sequence[str],
+    sources: Sequence[Source],
+    open_slices: npt.NDArray[np.bool_],
+) -> tuple[Shortfall, ...]:
     """Count, over the slices that a leaf leaves open, what was missing of its columns' statistics."""
     count = int(np.count_nonzero(open_slices))
     if not count:

@@ -54,8 +54,12 @@ class ListingReport:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON (README, "JSON")."""
         document: dict[str, object] = {
-            "table": self.path, "instant": self.instant, "listed_from": self.source, "note": self.note,
-            "partitions": [asdict(row) for row in self.partitions]}
+            "table": self.path,
+            "instant": self.instant,
+            "listed_from": self.source,
+            "note": self.note,
+            "partitions": [asdict(row) for row in self.partitions],
+        }
         if self.files is not None:
             document["files"] = [asdict(row) for row in self.files]
         return document
@@ -84,8 +88,10 @@ def report_files(opened: OpenTable, partition: str | None = None, as_of: str | N
         found = listing.load()
     else:
         found = {wanted: listing.files(wanted)}
-    rows = tuple(PartitionRow(place, listing.decoded(place), len(files), _logs(files), files.bytes)
-                 for place, files in found.items())
+    rows = tuple(
+        PartitionRow(place, listing.decoded(place), len(files), _logs(files), files.bytes)
+        for place, files in found.items()
+    )
     shown = None if wanted is None else tuple(_file_rows(found.get(wanted, ())))
     return ListingReport(opened.path, instant, listing.source, listing.note, rows, shown)
 

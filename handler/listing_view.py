@@ -27,17 +27,24 @@ def show_files(report: ListingReport, console: Console) -> None:
         rows.add_column("size", justify="right")
         rows.add_column("instant")
         for file in sorted(report.files, key=_by_group):
-            rows.add_row(Text(file.name, style="" if file.kind == "base" else "yellow"), size_text(file.size),
-                         Text(file.instant, style="dim"))
+            rows.add_row(
+                Text(file.name, style="" if file.kind == "base" else "yellow"),
+                size_text(file.size),
+                Text(file.instant, style="dim"),
+            )
     if rows.row_count:
         console.print(rows)
     total = sum(row.files for row in report.partitions)
     places = len(report.partitions)
     logs = sum(row.log_files for row in report.partitions)
-    console.print(Text(
-        f"{total} files ({logs} log files) in {places} partition{'' if places == 1 else 's'}, "
-        f"{size_text(sum(row.bytes for row in report.partitions))}, as of {report.instant or 'no commit'}, "
-        f"from the {report.source}{': ' + report.note if report.note else ''}", style="bold"))
+    console.print(
+        Text(
+            f"{total} files ({logs} log files) in {places} partition{'' if places == 1 else 's'}, "
+            f"{size_text(sum(row.bytes for row in report.partitions))}, as of {report.instant or 'no commit'}, "
+            f"from the {report.source}{': ' + report.note if report.note else ''}",
+            style="bold",
+        )
+    )
 
 
 def _by_group(file: FileRow) -> tuple[str, str, str]:

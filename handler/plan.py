@@ -139,8 +139,10 @@ class Plan:
         members: list[list[FileSlice]] = [[] for _ in found.expressions]
         for item, group in zip(self.kept, found.group_of.tolist(), strict=True):
             members[group].append(item)
-        groups = [ResidualGroup(left, tuple(items), is_complete(left))
-                  for left, items in zip(found.expressions, members, strict=True)]
+        groups = [
+            ResidualGroup(left, tuple(items), is_complete(left))
+            for left, items in zip(found.expressions, members, strict=True)
+        ]
         return tuple(sorted(groups, key=lambda group: -len(group.slices)))
 
     @cached_property
@@ -176,7 +178,7 @@ class Plan:
         if n <= 0:
             return ()
         if len(reached) and reached[-1] >= n:
-            return self._at(self._full_rows[order[:int(np.searchsorted(reached, n)) + 1]])
+            return self._at(self._full_rows[order[: int(np.searchsorted(reached, n)) + 1]])
         first = self._full_rows[order]
         return (*self._at(first), *self._at(_without(self.kept_rows, first)))
 
@@ -239,8 +241,12 @@ class Plan:
             "engine": self.engine,
             "time_zone": self.time_zone,
             "filter": {"text": to_text(self.expression), "tree": to_dict(self.expression)},
-            "counts": {"slices": len(self.slices), "kept": len(self.kept_rows),
-                       "skipped": len(self.slices) - len(self.kept_rows), "fully_matched": len(self._full_rows)},
+            "counts": {
+                "slices": len(self.slices),
+                "kept": len(self.kept_rows),
+                "skipped": len(self.slices) - len(self.kept_rows),
+                "fully_matched": len(self._full_rows),
+            },
             "kept": [slice_as_dict(item) for item in self.kept],
             "skipped": [slice_as_dict(item) for item in self.skipped],
             "fully_matched": [item.file_id for item in self.fully_matched],
@@ -261,12 +267,18 @@ def _without(rows: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.
 
 def slice_as_dict(item: FileSlice) -> dict[str, object]:
     """A file slice as plain values for JSON."""
-    return {"partition": item.partition, "file_id": item.file_id, "base_file": item.base_file,
-            "log_files": list(item.log_files)}
+    return {
+        "partition": item.partition,
+        "file_id": item.file_id,
+        "base_file": item.base_file,
+        "log_files": list(item.log_files),
+    }
 
 
 def coverage_as_dict(coverage: Coverage) -> dict[str, object]:
     """What a kind covers as plain values for JSON: per column the usable slices, and the others by reason."""
-    columns = {name: {"usable": known.usable, "reasons": {reason(t): n for t, n in known.reasons.items() if t}}
-               for name, known in coverage.columns.items()}
+    columns = {
+        name: {"usable": known.usable, "reasons": {reason(t): n for t, n in known.reasons.items() if t}}
+        for name, known in coverage.columns.items()
+    }
     return {"kind": coverage.kind, "instant": coverage.instant, "slices": coverage.slices, "columns": columns}

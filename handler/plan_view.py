@@ -12,8 +12,7 @@ from evaluator.expression import to_text
 from handler.plan import Plan
 from index_store import FileSlice
 
-__all__ = ["bar", "show_plan", "show_reasons", "show_summary", "show_why_not_more",
-           "slices_text"]
+__all__ = ["bar", "show_plan", "show_reasons", "show_summary", "show_why_not_more", "slices_text"]
 
 #: More files than this are counted, not listed; --json lists them all.
 MOST_FILES = 40
@@ -51,24 +50,40 @@ def show_summary(plan: Plan, console: Console) -> None:
     lines.add_row(Text("instant", style="dim"), Text(plan.instant or "no commit"))
     lines.add_row(Text("filter", style="dim"), Text(_short(to_text(plan.expression))))
     lines.add_row(Text("rules of", style="dim"), Text(f"{plan.engine}, time zone {plan.time_zone}"))
-    lines.add_row(Text("skipped", style="dim"), Text.assemble(
-        bar(skipped, total, "green"), f"  {skipped} of {total} file slices; {len(plan.kept)} kept, "
-        f"{len(plan.fully_matched)} of them match in every row"))
+    lines.add_row(
+        Text("skipped", style="dim"),
+        Text.assemble(
+            bar(skipped, total, "green"),
+            f"  {skipped} of {total} file slices; {len(plan.kept)} kept, "
+            f"{len(plan.fully_matched)} of them match in every row",
+        ),
+    )
     if plan.row_count.counted:
         counted = plan.row_count
-        lines.add_row(Text("counted", style="dim"), Text(
-            f"{counted.rows} matching rows from row counts alone, in {slices_text(len(counted.counted))}; "
-            f"{slices_text(len(counted.to_read))} left to read"))
-    lines.add_row(Text("time", style="dim"), Text(", ".join(f"{phase} {spent * 1000:.1f} ms"
-                                                           for phase, spent in plan.seconds.items())))
+        lines.add_row(
+            Text("counted", style="dim"),
+            Text(
+                f"{counted.rows} matching rows from row counts alone, in {slices_text(len(counted.counted))}; "
+                f"{slices_text(len(counted.to_read))} left to read"
+            ),
+        )
+    lines.add_row(
+        Text("time", style="dim"),
+        Text(", ".join(f"{phase} {spent * 1000:.1f} ms" for phase, spent in plan.seconds.items())),
+    )
     console.print(lines)
 
 
 def show_why_not_more(plan: Plan, console: Console) -> None:
     """Print in one sentence what keeps most of the kept slices."""
     if plan.why_not_more:
-        console.print(Text.assemble(("\nWhy not more  ", "bold"), plan.why_not_more[0].sentence,
-                                    (" (see sargo explain)", "dim") if len(plan.why_not_more) > 1 else ""))
+        console.print(
+            Text.assemble(
+                ("\nWhy not more  ", "bold"),
+                plan.why_not_more[0].sentence,
+                (" (see sargo explain)", "dim") if len(plan.why_not_more) > 1 else "",
+            )
+        )
 
 
 def _show_residuals(plan: Plan, console: Console) -> None:
@@ -103,12 +118,13 @@ def _show_files(title: str, items: Sequence[FileSlice], style: str, console: Con
     for item in items[:MOST_FILES]:
         notes = [f"+ {len(item.log_files)} log files"] if item.log_files else []
         notes += ["every row matches"] if item.file_id in full else []
-        listing.add_row("", Text(item.partition or "·", style="dim"), Text(item.file_id),
-                        Text(", ".join(notes), style="dim"))
+        listing.add_row(
+            "", Text(item.partition or "·", style="dim"), Text(item.file_id), Text(", ".join(notes), style="dim")
+        )
     console.print(listing)
     if len(items) > MOST_FILES:
         console.print(Text(f"  … and {len(items) - MOST_FILES} more (--json lists them all)", style="dim"))
 
 
 def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else text[:most - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -48,8 +48,14 @@ class _Stopwatch:
         self._last = now
 
 
-def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: str | None = None,  # noqa: A002
-          strict: bool = False, time_zone: str | None = None) -> Plan:
+def prune(
+    table: Openable,
+    filter: Filter,  # noqa: A002
+    engine: Engine | None = None,
+    as_of: str | None = None,
+    strict: bool = False,
+    time_zone: str | None = None,
+) -> Plan:
     """Which file slices of a table a filter needs.
 
     table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
@@ -104,15 +110,29 @@ def prune(table: Openable, filter: Filter, engine: Engine | None = None, as_of: 
     else:
         explanation = Explanation(bound, evaluation, answers.sources, n)
         said = {reason.text for reason in reasons}
-        reasons += [Reason("leaf", _why_unknown(leaf.text, leaf.reason)) for leaf in bound.leaves
-                    if leaf.reason and leaf.reason not in said]
+        reasons += [
+            Reason("leaf", _why_unknown(leaf.text, leaf.reason))
+            for leaf in bound.leaves
+            if leaf.reason and leaf.reason not in said
+        ]
     zone = time_zone or process_time_zone()
     if kept is None:
         kept = np.arange(n)
-    return Plan(opened.path, at.slices.instant, expression, chosen, zone, at.slices, kept,
-                tuple(dict.fromkeys(reasons)), watch.seconds, explanation, tuple(k.kind for k in at.knowledge),
-                None if explanation is None else opened.table.schema,
-                lambda columns: at.ask(Needs(bounds=tuple(columns)), _say_nothing).sources)
+    return Plan(
+        opened.path,
+        at.slices.instant,
+        expression,
+        chosen,
+        zone,
+        at.slices,
+        kept,
+        tuple(dict.fromkeys(reasons)),
+        watch.seconds,
+        explanation,
+        tuple(k.kind for k in at.knowledge),
+        None if explanation is None else opened.table.schema,
+        lambda columns: at.ask(Needs(bounds=tuple(columns)), _say_nothing).sources,
+    )
 
 
 def _say_nothing(kind: str, error: Exception) -> None:

@@ -57,8 +57,12 @@ class ResidualGroup:
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {"text": to_text(self.expression), "tree": to_dict(self.expression), "complete": self.complete,
-                "file_ids": [item.file_id for item in self.slices]}
+        return {
+            "text": to_text(self.expression),
+            "tree": to_dict(self.expression),
+            "complete": self.complete,
+            "file_ids": [item.file_id for item in self.slices],
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +108,9 @@ class OrderedSlices:
         found = []
         for place, rank in enumerate(self.order.ranks.tolist()):
             name, value = Rank(rank).name.lower(), self.order.best_value(place)
-            found.append(Best(name, value, value_text(value, self.order.key.column.type)) if rank == Rank.BOUNDED
-                         else Best(name))
+            found.append(
+                Best(name, value, value_text(value, self.order.key.column.type)) if rank == Rank.BOUNDED else Best(name)
+            )
         return tuple(found)
 
     def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
@@ -122,8 +127,9 @@ def default_nulls(engine: str, *, descending: bool) -> Nulls:
     return "either" if engine.startswith("hive") else "last" if descending else "first"
 
 
-def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None,
-                     schema: Schema | None) -> Counts:
+def exact_row_counts(
+    slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None, schema: Schema | None
+) -> Counts:
     """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
     if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
         return np.full(len(wanted), UNKNOWN_COUNT, np.int64)
@@ -134,8 +140,11 @@ def exact_row_counts(slices: FileSlices, wanted: npt.NDArray[np.intp], sources: 
         for column in _candidates(schema):
             if not (single & (counts == UNKNOWN_COUNT)).any():
                 break
-            known += [source.statistics[column.name] for source in ask([column])
-                      if source.name == COUNTING and column.name in source.statistics]
+            known += [
+                source.statistics[column.name]
+                for source in ask([column])
+                if source.name == COUNTING and column.name in source.statistics
+            ]
             counts = _agreed(known, wanted)
     return np.where(single, counts, UNKNOWN_COUNT)
 

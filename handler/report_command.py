@@ -18,8 +18,12 @@ _BAD_INPUT, _NO_ANSWER = 2, 3
 @click.command("report", short_help="Show what the sidecar skipped for a query, and why not more.")
 @click.argument("report_id", metavar="ID")
 @click.option("--sidecar", metavar="HOST:PORT", default="127.0.0.1:10950", show_default=True, help="Where it listens.")
-@click.option("--tls-ca", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Certificate authorities of the sidecar; turns TLS on.")
+@click.option(
+    "--tls-ca",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Certificate authorities of the sidecar; turns TLS on.",
+)
 def command(report_id: str, sidecar: str, tls_ca: Path | None) -> None:
     """Show the sidecar's report ID: what was skipped for a query, by which condition and index, and why not more.
 

@@ -35,7 +35,7 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
         settings = load_settings(config, {name: value for name, value in flags.items() if value is not None})
         if print_config:
             if settings.roots:
-                Roots(settings.roots)                         # what would end the start is said here too
+                Roots(settings.roots)  # what would end the start is said here too
             click.echo(print_settings(settings))
             return
         serve(settings)
@@ -45,12 +45,21 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
 
 
 command = click.Command(
-    "serve", callback=_serve,
+    "serve",
+    callback=_serve,
     help="Answer Hive over Thrift which of the files it listed may be skipped, until SIGTERM.\n\n"
-         "\b\nsargo serve --roots /warehouse\nsargo serve --config sidecar.toml --print-config\n\n"
-         "A setting may stand in the file (KEY = VALUE), in the environment (SARGO_SIDECAR_KEY) or among the flags, "
-         "which win.",
+    "\b\nsargo serve --roots /warehouse\nsargo serve --config sidecar.toml --print-config\n\n"
+    "A setting may stand in the file (KEY = VALUE), in the environment (SARGO_SIDECAR_KEY) or among the flags, "
+    "which win.",
     short_help="Answer Hive over Thrift which files it may skip.",
-    params=[click.Option(["--config"], metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-                         help="A TOML file with settings."),
-            click.Option(["--print-config"], is_flag=True, help="Print the settings as a file and leave."), *_flags()])
+    params=[
+        click.Option(
+            ["--config"],
+            metavar="FILE",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="A TOML file with settings.",
+        ),
+        click.Option(["--print-config"], is_flag=True, help="Print the settings as a file and leave."),
+        *_flags(),
+    ],
+)

@@ -1,15 +1,15 @@
 """sqlglot's conditions -> HudiExpression.
 
-    written                              tree
-    a BETWEEN x AND y                    a >= x AND a <= y
-    a IS NOT DISTINCT FROM b             a <=> b
-    b IS TRUE                            b <=> TRUE
-    (condition) IS TRUE                  condition AND ?      (FALSE where the condition is NULL: TRUE stays exact)
-    startswith(s, 'p')                   s LIKE 'p%', wildcards of p escaped
-    s LIKE ANY ('a%', 'b%')              s LIKE 'a%' OR s LIKE 'b%'
-    a bare boolean value                 value = TRUE
-    s RLIKE '^ab.'                       s LIKE 'ab%' AND ?(reason)
-    ILIKE, subqueries                    ?(reason)
+written                              tree
+a BETWEEN x AND y                    a >= x AND a <= y
+a IS NOT DISTINCT FROM b             a <=> b
+b IS TRUE                            b <=> TRUE
+(condition) IS TRUE                  condition AND ?      (FALSE where the condition is NULL: TRUE stays exact)
+startswith(s, 'p')                   s LIKE 'p%', wildcards of p escaped
+s LIKE ANY ('a%', 'b%')              s LIKE 'a%' OR s LIKE 'b%'
+a bare boolean value                 value = TRUE
+s RLIKE '^ab.'                       s LIKE 'ab%' AND ?(reason)
+ILIKE, subqueries                    ?(reason)
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from handler.sql_operands import TRUE, operand
 __all__ = ["condition", "is_condition"]
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=", exp.NullSafeEQ: "<=>",
+    exp.EQ: "=",
+    exp.NEQ: "!=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
 }
 
 #: Characters of a condition that a reason quotes.
@@ -95,7 +101,7 @@ def _condition(node: exp.Expr) -> HudiExpression:
 def _undecided(node: exp.Expr, why: str) -> Unknown:
     """Unknown, with the text of the condition for people."""
     text = node.sql("spark")
-    return Unknown(f"{text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT - 1] + '…'}: {why}")
+    return Unknown(f"{text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + '…'}: {why}")
 
 
 def _flat(node: exp.Expr, connector: type[exp.Connector]) -> Iterator[exp.Expr]:
@@ -113,7 +119,8 @@ def _is_truth(node: exp.Expr) -> bool:
     """True for AND, OR, NOT, comparisons and the like: what our tree holds as a condition, not as an operand."""
     node = node.unnest()
     return isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Escape) or (
-        isinstance(node, exp.Anonymous) and node.name.lower() in _FUNCTIONS)
+        isinstance(node, exp.Anonymous) and node.name.lower() in _FUNCTIONS
+    )
 
 
 def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
@@ -216,6 +223,7 @@ def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]],
                 return Constant(None)
             case _:
                 return Unknown(f"{name} of a value that is not a constant is not decided")
+
     return build
 
 

@@ -53,7 +53,8 @@ class _SparkDialect(Spark):
 
 
 _DIALECTS: dict[str, type[Hive]] = {
-    name: _HiveDialect if name.startswith("hive") else _SparkDialect for name in ENGINES}
+    name: _HiveDialect if name.startswith("hive") else _SparkDialect for name in ENGINES
+}
 
 
 def dialect_of(engine: Engine) -> Hive:

@@ -1,17 +1,17 @@
 """Literals and type names of SQL text, typed as Hive and Spark type them.
 
-    written                  type                    value
-    5                        int, else bigint, else decimal(p,0)   int (Decimal)
-    5Y  5S  5L               tinyint smallint bigint int
-    1.5  .05                 decimal(2,1) decimal(2,2)             Decimal
-    1.5BD                    decimal                 Decimal
-    1e3  1.5D                double                  float
-    1.5F                     float                   float, rounded to 32 bits
-    'x'                      string                  str
-    X'6162'                  binary                  bytes
-    DATE '2020-01-02'        date                    days since 1970-01-01
-    TIMESTAMP '... 10:00'    timestamp               microseconds of the wall clock
-    TIMESTAMP '...+01:00'    timestamp with local time zone        microseconds since the epoch
+written                  type                    value
+5                        int, else bigint, else decimal(p,0)   int (Decimal)
+5Y  5S  5L               tinyint smallint bigint int
+1.5  .05                 decimal(2,1) decimal(2,2)             Decimal
+1.5BD                    decimal                 Decimal
+1e3  1.5D                double                  float
+1.5F                     float                   float, rounded to 32 bits
+'x'                      string                  str
+X'6162'                  binary                  bytes
+DATE '2020-01-02'        date                    days since 1970-01-01
+TIMESTAMP '... 10:00'    timestamp               microseconds of the wall clock
+TIMESTAMP '...+01:00'    timestamp with local time zone        microseconds since the epoch
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIMESTAMP = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?"
-    r"\s*(\S.*?)?\s*")
+    r"\s*(\S.*?)?\s*"
+)
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 
@@ -179,12 +180,23 @@ def _instant(wall: int, zone: str) -> int:
 
 
 _KINDS: dict[exp.DType, Kind] = {
-    exp.DType.BOOLEAN: Kind.BOOLEAN, exp.DType.TINYINT: Kind.TINYINT, exp.DType.SMALLINT: Kind.SMALLINT,
-    exp.DType.INT: Kind.INT, exp.DType.BIGINT: Kind.BIGINT, exp.DType.FLOAT: Kind.FLOAT, exp.DType.DOUBLE: Kind.DOUBLE,
-    exp.DType.TEXT: Kind.STRING, exp.DType.DATE: Kind.DATE, exp.DType.BINARY: Kind.BINARY,
-    exp.DType.TIMESTAMP: Kind.TIMESTAMP, exp.DType.TIMESTAMPNTZ: Kind.TIMESTAMP,
-    exp.DType.TIMESTAMPTZ: Kind.TIMESTAMP_LTZ, exp.DType.TIMESTAMPLTZ: Kind.TIMESTAMP_LTZ,
-    exp.DType.CHAR: Kind.CHAR, exp.DType.VARCHAR: Kind.VARCHAR, exp.DType.DECIMAL: Kind.DECIMAL,
+    exp.DType.BOOLEAN: Kind.BOOLEAN,
+    exp.DType.TINYINT: Kind.TINYINT,
+    exp.DType.SMALLINT: Kind.SMALLINT,
+    exp.DType.INT: Kind.INT,
+    exp.DType.BIGINT: Kind.BIGINT,
+    exp.DType.FLOAT: Kind.FLOAT,
+    exp.DType.DOUBLE: Kind.DOUBLE,
+    exp.DType.TEXT: Kind.STRING,
+    exp.DType.DATE: Kind.DATE,
+    exp.DType.BINARY: Kind.BINARY,
+    exp.DType.TIMESTAMP: Kind.TIMESTAMP,
+    exp.DType.TIMESTAMPNTZ: Kind.TIMESTAMP,
+    exp.DType.TIMESTAMPTZ: Kind.TIMESTAMP_LTZ,
+    exp.DType.TIMESTAMPLTZ: Kind.TIMESTAMP_LTZ,
+    exp.DType.CHAR: Kind.CHAR,
+    exp.DType.VARCHAR: Kind.VARCHAR,
+    exp.DType.DECIMAL: Kind.DECIMAL,
 }
 
 
@@ -196,8 +208,11 @@ def type_of(written: exp.DataType) -> Type:
         case None:
             return Type(Kind.OTHER, name=written.sql("spark").lower())
         case Kind.DECIMAL:
-            return decimal_type(*(parameters + [10, 0][len(parameters):])) if len(parameters) != 1 else \
-                decimal_type(parameters[0], 0)
+            return (
+                decimal_type(*(parameters + [10, 0][len(parameters) :]))
+                if len(parameters) != 1
+                else decimal_type(parameters[0], 0)
+            )
         case Kind.CHAR | Kind.VARCHAR:
             return Type(kind, parameters[0]) if parameters else STRING
         case _:

@@ -31,15 +31,36 @@ __all__ = ["TRUE", "operand"]
 TRUE = Literal(True, BOOLEAN)
 
 _BINARY: dict[type[exp.Expr], str] = {
-    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "div",
-    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^", exp.DPipe: "concat",
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "div",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.DPipe: "concat",
 }
 
 _SYNONYMS = {
-    "ucase": "upper", "lcase": "lower", "ceiling": "ceil", "power": "pow", "substr": "substring", "mod": "%",
-    "char_length": "length", "character_length": "length", "len": "length", "dayofmonth": "day",
-    "date_diff": "datediff", "dateadd": "date_add", "signum": "sign", "to_unix_timestamp": "unix_timestamp",
-    "week": "weekofyear", "nvl": "coalesce", "ifnull": "coalesce",
+    "ucase": "upper",
+    "lcase": "lower",
+    "ceiling": "ceil",
+    "power": "pow",
+    "substr": "substring",
+    "mod": "%",
+    "char_length": "length",
+    "character_length": "length",
+    "len": "length",
+    "dayofmonth": "day",
+    "date_diff": "datediff",
+    "dateadd": "date_add",
+    "signum": "sign",
+    "to_unix_timestamp": "unix_timestamp",
+    "week": "weekofyear",
+    "nvl": "coalesce",
+    "ifnull": "coalesce",
 }
 
 #: Functions that are an IF over their arguments.
@@ -49,15 +70,28 @@ _CONDITIONALS: dict[str, Callable[[Operand, Operand, Operand], Operand]] = {
 }
 
 #: ``int(x)`` is ``CAST(x AS INT)``.
-_TYPE_FUNCTIONS = {"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "date",
-                   "binary"}
+_TYPE_FUNCTIONS = {
+    "boolean",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "decimal",
+    "string",
+    "date",
+    "binary",
+}
 
 #: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) is not: it has a fraction in Spark.
 _EXTRACTED = {"year": "year", "quarter": "quarter", "month": "month", "day": "day", "hour": "hour", "minute": "minute"}
 
 #: Functions that sqlglot's grammar gives a syntax of their own and that change from query to query.
 _MOMENTS: dict[type[exp.Expr], str] = {
-    exp.CurrentDate: "current_date", exp.CurrentTimestamp: "current_timestamp", exp.CurrentTime: "current_time",
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.CurrentTime: "current_time",
     exp.CurrentUser: "current_user",
 }
 
@@ -166,8 +200,9 @@ def _case(node: exp.Case) -> Operand:
     """CASE: from the last branch to the first, each an IF around the ones behind it."""
     found = _result(node.args.get("default"))
     for branch in reversed(node.args["ifs"]):
-        condition = _condition(branch.this) if node.this is None else Compare(
-            "=", operand(node.this), operand(branch.this))
+        condition = (
+            _condition(branch.this) if node.this is None else Compare("=", operand(node.this), operand(branch.this))
+        )
         found = If(condition, _result(branch.args.get("true")), found)
     return found
 

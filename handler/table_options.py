@@ -18,11 +18,22 @@ def _pairs(context: click.Context, parameter: click.Parameter, given: Sequence[s
     return {name: value for name, _, value in pairs}
 
 
-table_options = click.option("--table-option", "table_options", metavar="KEY=VALUE", multiple=True, callback=_pairs,
-                             help="What only the table's catalog entry says of it: hoodie.index.type=BUCKET, ...")
+table_options = click.option(
+    "--table-option",
+    "table_options",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=_pairs,
+    help="What only the table's catalog entry says of it: hoodie.index.type=BUCKET, ...",
+)
 
 
-storage_options = click.option("--storage-option", "storage_options", metavar="KEY=VALUE", multiple=True,
-                               callback=_pairs,
-                               help="What the file system needs: region=..., endpoint=..., anonymous=true, ...; keys "
-                                    "rather in the environment, where other users do not see them.")
+storage_options = click.option(
+    "--storage-option",
+    "storage_options",
+    metavar="KEY=VALUE",
+    multiple=True,
+    callback=_pairs,
+    help="What the file system needs: region=..., endpoint=..., anonymous=true, ...; keys "
+    "rather in the environment, where other users do not see them.",
+)

@@ -57,14 +57,27 @@ class TableReport:
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON (README, "JSON")."""
         return {
-            "table": self.path, "name": self.name, "version": self.version, "type": self.table_type,
+            "table": self.path,
+            "name": self.name,
+            "version": self.version,
+            "type": self.table_type,
             "instant": self.instant,
-            "timeline": {"completed": self.instants, "pending": self.pending, "first": self.first_instant,
-                         "last": self.last_instant},
-            "record_key": list(self.record_key), "partition_fields": list(self.partition_fields),
+            "timeline": {
+                "completed": self.instants,
+                "pending": self.pending,
+                "first": self.first_instant,
+                "last": self.last_instant,
+            },
+            "record_key": list(self.record_key),
+            "partition_fields": list(self.partition_fields),
             "columns": [{"name": name, "type": of} for name, of in self.columns],
-            "slices": {"count": self.slices, "log_files": self.log_files, "listed_from": self.source, "note": self.note,
-                       "by_partition": dict(self.partitions)},
+            "slices": {
+                "count": self.slices,
+                "log_files": self.log_files,
+                "listed_from": self.source,
+                "note": self.note,
+                "by_partition": dict(self.partitions),
+            },
             "indexes": [asdict(index) for index in self.indexes],
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],
             "untrusted": [asdict(item) for item in self.distrust],
@@ -73,8 +86,13 @@ class TableReport:
 
 
 #: The index kind that reads a partition of the metadata table, by the start of its name.
-_READ_BY = {"column_stats": "column_stats", "record_index": "record_index", "bloom_filters": "bloom_filters",
-            SECONDARY_PREFIX: "secondary_index", EXPRESSION_PREFIX: "expression_index"}
+_READ_BY = {
+    "column_stats": "column_stats",
+    "record_index": "record_index",
+    "bloom_filters": "bloom_filters",
+    SECONDARY_PREFIX: "secondary_index",
+    EXPRESSION_PREFIX: "expression_index",
+}
 
 
 def _as_used(info: IndexInfo, at: TableAt, table: Table) -> IndexInfo:
@@ -111,16 +129,37 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     except SargoError as error:
         indexes = ()
         failures.append(str(error))
-    complete = {name for covered in coverage for name, column in covered.columns.items()
-                if column.usable == covered.slices}
-    distrust = [Distrust(covered.kind, name, reason(trust), count) for covered in coverage
-                for name, column in covered.columns.items() for trust, count in column.reasons.items()
-                if trust and not (trust is Trust.NO_RECORD and name in complete)]
+    complete = {
+        name for covered in coverage for name, column in covered.columns.items() if column.usable == covered.slices
+    }
+    distrust = [
+        Distrust(covered.kind, name, reason(trust), count)
+        for covered in coverage
+        for name, column in covered.columns.items()
+        for trust, count in column.reasons.items()
+        if trust and not (trust is Trust.NO_RECORD and name in complete)
+    ]
     completed = [instant.requested for instant in table.timeline.instants]
     return TableReport(
-        opened.path, table.name, table.version, table.table_type, at.slices.instant, len(completed),
-        len(table.timeline.pending), min(completed, default=None), max(completed, default=None),
-        tuple(table.record_key_fields), tuple(table.partition_fields),
-        tuple((f.name, str(f.type)) for f in table.schema), len(at.slices),
-        sum(len(item.log_files) for item in at.slices), at.slices.source, at.slices.note,
-        dict(Counter(item.partition for item in at.slices)), indexes, tuple(coverage), tuple(distrust), tuple(failures))
+        opened.path,
+        table.name,
+        table.version,
+        table.table_type,
+        at.slices.instant,
+        len(completed),
+        len(table.timeline.pending),
+        min(completed, default=None),
+        max(completed, default=None),
+        tuple(table.record_key_fields),
+        tuple(table.partition_fields),
+        tuple((f.name, str(f.type)) for f in table.schema),
+        len(at.slices),
+        sum(len(item.log_files) for item in at.slices),
+        at.slices.source,
+        at.slices.note,
+        dict(Counter(item.partition for item in at.slices)),
+        indexes,
+        tuple(coverage),
+        tuple(distrust),
+        tuple(failures),
+    )

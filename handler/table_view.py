@@ -35,8 +35,12 @@ def _show_distrust(report: TableReport, console: Console) -> None:
         console.print(Text("\nStatistics that are missing or not trusted", style="bold"))
     rows = Table.grid(padding=(0, 2))
     for (slices, kind, why), names in sorted(columns.items()):
-        rows.add_row("", Text(f"{-slices} slices", style="yellow"), Text(kind, style="dim"),
-                     Text.assemble((", ".join(names), "green"), f"  {why}"))
+        rows.add_row(
+            "",
+            Text(f"{-slices} slices", style="yellow"),
+            Text(kind, style="dim"),
+            Text.assemble((", ".join(names), "green"), f"  {why}"),
+        )
     console.print(rows)
 
 
@@ -47,12 +51,21 @@ def _facts(report: TableReport) -> list[tuple[str, str]]:
     return [
         ("table", f"{report.name or '?'}  {report.path}"),
         ("version", f"{report.version}, {report.table_type}"),
-        ("instant", f"{report.instant or 'no commit'}  ({report.instants} completed, {report.pending} pending, "
-                    f"{report.first_instant} to {report.last_instant})"),
-        ("keys", f"record key {', '.join(report.record_key) or '?'}; partitioned by "
-                 f"{', '.join(report.partition_fields) or 'nothing'}"),
-        ("slices", f"{report.slices} file slices with {report.log_files} log files, from the {report.source}"
-                   f"{': ' + report.note if report.note else ''}"),
+        (
+            "instant",
+            f"{report.instant or 'no commit'}  ({report.instants} completed, {report.pending} pending, "
+            f"{report.first_instant} to {report.last_instant})",
+        ),
+        (
+            "keys",
+            f"record key {', '.join(report.record_key) or '?'}; partitioned by "
+            f"{', '.join(report.partition_fields) or 'nothing'}",
+        ),
+        (
+            "slices",
+            f"{report.slices} file slices with {report.log_files} log files, from the {report.source}"
+            f"{': ' + report.note if report.note else ''}",
+        ),
         ("partitions", ", ".join(partitions)),
     ]
 
@@ -66,20 +79,32 @@ def _show_indexes(report: TableReport, console: Console) -> None:
         what = ", ".join(index.columns)
         if index.function not in ("", "identity", index.name):
             what = f"{index.function}({what})"
-        rows.add_row("", Text(index.name), Text("read" if index.read else "not read", style="green" if index.read
-                                                else "yellow"), Text(what, style="dim"), Text(index.why_not))
+        rows.add_row(
+            "",
+            Text(index.name),
+            Text("read" if index.read else "not read", style="green" if index.read else "yellow"),
+            Text(what, style="dim"),
+            Text(index.why_not),
+        )
     console.print(rows)
 
 
 def _show_coverage(report: TableReport, console: Console) -> None:
     for covered in report.coverage:
         if not covered.columns:
-            console.print(Text.assemble((f"\nCoverage of {covered.kind}", "bold"), "  known when a filter asks"
-                                        if covered.slices else ""))
+            console.print(
+                Text.assemble(
+                    (f"\nCoverage of {covered.kind}", "bold"), "  known when a filter asks" if covered.slices else ""
+                )
+            )
             continue
         console.print(Text(f"\nCoverage of {covered.kind}", style="bold"))
         rows = Table.grid(padding=(0, 2))
         for name, column in covered.columns.items():
-            rows.add_row("", Text(name, style="green"), bar(column.usable, covered.slices, "green"),
-                         Text(f"{column.usable}/{covered.slices}"))
+            rows.add_row(
+                "",
+                Text(name, style="green"),
+                bar(column.usable, covered.slices, "green"),
+                Text(f"{column.usable}/{covered.slices}"),
+            )
         console.print(rows)

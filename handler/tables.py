@@ -72,8 +72,17 @@ class Knowledge:
         if self.layers is not None:
             return self.layered_source(asked, on_failure).whole
         needs = self._learn(asked, on_failure)
-        return Source(self.kind.name, self.statistics, self._look_up(needs.keys, on_failure), self.expressions,
-                      self._match(on_failure)) if needs else Source(self.kind.name, {})
+        return (
+            Source(
+                self.kind.name,
+                self.statistics,
+                self._look_up(needs.keys, on_failure),
+                self.expressions,
+                self._match(on_failure),
+            )
+            if needs
+            else Source(self.kind.name, {})
+        )
 
     def layered_source(self, asked: Needs, on_failure: OnFailure) -> LayeredSource:
         """The same by layer, of a table that has some."""
@@ -86,8 +95,11 @@ class Knowledge:
     def _layered(self, layers: Layers) -> LayeredSource:
         if self._views is None:
             whole = Source(self.kind.name, self.statistics, None, self.expressions)
-            self._views = LayeredSource.split(layers, whole) if not isinstance(self.kind, StoredKind) else (
-                LayeredSource.joined(layers, whole, Source(self.kind.name, self.since)))
+            self._views = (
+                LayeredSource.split(layers, whole)
+                if not isinstance(self.kind, StoredKind)
+                else (LayeredSource.joined(layers, whole, Source(self.kind.name, self.since)))
+            )
         return self._views
 
     def _learn(self, asked: Needs, on_failure: OnFailure) -> Needs:
@@ -103,9 +115,11 @@ class Knowledge:
         for column in needs.columns:
             if (_BOUNDS, column.name) in asked_before:
                 self._index(column.name)
-        missing = Needs(tuple([one for one in needs.bounds if (_BOUNDS, one.name) not in asked_before]),
-                        tuple([one for one in needs.nulls if (_NULLS, one.name) not in asked_before]),
-                        tuple([one for one in needs.functions if (one[0], one[1].name) not in asked_before]))
+        missing = Needs(
+            tuple([one for one in needs.bounds if (_BOUNDS, one.name) not in asked_before]),
+            tuple([one for one in needs.nulls if (_NULLS, one.name) not in asked_before]),
+            tuple([one for one in needs.functions if (one[0], one[1].name) not in asked_before]),
+        )
         if missing:
             self._load(missing, on_failure)
         return needs
@@ -156,6 +170,7 @@ class Knowledge:
             except Exception as error:
                 on_failure(error)
                 return None
+
         return may_hold
 
     def _match(self, on_failure: OnFailure) -> MayMatch | None:
@@ -169,6 +184,7 @@ class Knowledge:
             except Exception as error:
                 on_failure(error)
                 return None
+
         return may_match
 
 
@@ -201,6 +217,7 @@ class TableAt:
         layered = []
         sources = []
         for known in self.knowledge:
+
             def fail(error: Exception, name: str = known.kind.name) -> None:
                 on_failure(name, error)
 
@@ -253,9 +270,13 @@ class OpenTable:
         slices = self.table.slices()
         return slices, keep_slices(self.table, slices, self._cache)
 
-    def statistics(self, columns: Sequence[Field], as_of: str | None = None,
-                   ) -> Mapping[str, Mapping[str, ColumnStatistics]]:
+    def statistics(
+        self,
+        columns: Sequence[Field],
+        as_of: str | None = None,
+    ) -> Mapping[str, Mapping[str, ColumnStatistics]]:
         """By kind and column, what the kinds know of these columns. Raises what a kind raises."""
+
         def fail(error: Exception) -> None:
             raise error
 
@@ -263,9 +284,14 @@ class OpenTable:
         return {known.kind.name: known.source(asked, fail).statistics for known in self.at(as_of).knowledge}
 
 
-def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None = None,
-               cache: SnapshotCache | Literal["default"] | None = "default", *, filesystem: Any = None,
-               storage_options: Mapping[str, str] | None = None) -> OpenTable:
+def open_table(
+    path: str | os.PathLike[str],
+    options: Mapping[str, str] | None = None,
+    cache: SnapshotCache | Literal["default"] | None = "default",
+    *,
+    filesystem: Any = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> OpenTable:
     """Open the Hudi table at a local path or a URI. Raises TableError when it cannot be read.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
@@ -273,6 +299,9 @@ def open_table(path: str | os.PathLike[str], options: Mapping[str, str] | None =
     system needs, such as region, endpoint and keys; what is not given comes from the environment.
     ``cache``: where snapshots of large tables are kept, by default in the user's cache folder; None: nowhere.
     """
-    return OpenTable(index_store.open_table(os.fspath(path), filesystem=filesystem, options=options,
-                                            storage_options=storage_options),
-                     default_cache() if cache == "default" else cache)
+    return OpenTable(
+        index_store.open_table(
+            os.fspath(path), filesystem=filesystem, options=options, storage_options=storage_options
+        ),
+        default_cache() if cache == "default" else cache,
+    )

@@ -110,23 +110,31 @@ def what_if(advisor: Advisor, arrangement: Arrangement, sorted_by: Sequence[Fiel
     made = rearranged(sample, rows, arrangement, slices_of)
     now = sample.kind(*(Entry(one.name, "min_max") for one in columns))
     filters = tuple(_filter(advisor, one, now, made) for one in advisor.asked)
-    scores = tuple(WhatIfColumn(one.name, _score(now, one, advisor.n), _score(made.kind, one, advisor.n))
-                   for one in sorted_by)
+    scores = tuple(
+        WhatIfColumn(one.name, _score(now, one, advisor.n), _score(made.kind, one, advisor.n)) for one in sorted_by
+    )
     exact = rows.stride == 1 and len(sample.slices) == advisor.n and not rows.left_out
-    return WhatIf(arrangement.text, filters, scores, rows.rows, len(made.slices), exact, rows.left_out,
-                  len(slices_of) > 1)
+    return WhatIf(
+        arrangement.text, filters, scores, rows.rows, len(made.slices), exact, rows.left_out, len(slices_of) > 1
+    )
 
 
 def _filter(advisor: Advisor, asked: Asked, now: OwnSketches, made: Rearranged) -> WhatIfFilter:
     k = len(advisor.sample.slices)
     before = _kept(advisor.table, asked, now, advisor.sample.slices)
     after = _kept(advisor.table, asked, made.kind, made.slices)
-    return WhatIfFilter(asked.filter.text, asked.filter.count, len(asked.kept),
-                        float(before.sum()) * advisor.n / max(k, 1), float(made.weight[after].sum()))
+    return WhatIfFilter(
+        asked.filter.text,
+        asked.filter.count,
+        len(asked.kept),
+        float(before.sum()) * advisor.n / max(k, 1),
+        float(made.weight[after].sum()),
+    )
 
 
-def _kept(table: Table, asked: Asked, bounds: OwnSketches, slices: FileSlices) -> np.ndarray[tuple[int], np.dtype[
-        np.bool_]]:
+def _kept(
+    table: Table, asked: Asked, bounds: OwnSketches, slices: FileSlices
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     sources: list[Source] = []
     for kind in (partition_values(table, slices), bounds):
         if kind is not None:

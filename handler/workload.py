@@ -78,10 +78,15 @@ class Workload:
 _Key = tuple[str, str, "str | None"]
 
 
-def read_workload(lines: Iterable[str], table: str, schema: Schema, engine: Engine | None = None,
-                  time_zone: str | None = None, most: int = MOST_FILTERS) -> Workload:
-    """Read lines. ``engine`` and ``time_zone`` hold where a line does not say its own; by default those of ``prune``.
-    """
+def read_workload(
+    lines: Iterable[str],
+    table: str,
+    schema: Schema,
+    engine: Engine | None = None,
+    time_zone: str | None = None,
+    most: int = MOST_FILTERS,
+) -> Workload:
+    """Read lines. ``engine`` and ``time_zone`` hold where a line does not say its own; default as in ``prune``."""
     counts: Counter[_Key] = Counter()
     first: dict[_Key, int] = {}
     unread: list[UnreadLine] = []
@@ -107,15 +112,24 @@ def read_workload(lines: Iterable[str], table: str, schema: Schema, engine: Engi
     for key, count in counts.most_common(most):
         try:
             found.append(LoggedFilter(_expression(key, schema), cast(Engine, key[1]), key[2], count, first[key]))
-        except Exception as error:                            # whatever is wrong with one line, the others count
+        except Exception as error:  # whatever is wrong with one line, the others count
             said = " ".join(str(error).split())
-            unread.append(UnreadLine(first[key], said if isinstance(error, SargoError | ValueError) else
-                                     f"{type(error).__name__} {said}"))
+            unread.append(
+                UnreadLine(
+                    first[key], said if isinstance(error, SargoError | ValueError) else f"{type(error).__name__} {said}"
+                )
+            )
             unread_lines += count
     unread.sort(key=lambda one: one.line)
-    return Workload(tuple(found), seen, unread_lines, tuple(unread[:MOST_UNREAD]), sum(others.values()),
-                    tuple(name for name, _ in others.most_common(3)), sum(counts.values()) - sum(
-                        count for _, count in counts.most_common(most)))
+    return Workload(
+        tuple(found),
+        seen,
+        unread_lines,
+        tuple(unread[:MOST_UNREAD]),
+        sum(others.values()),
+        tuple(name for name, _ in others.most_common(3)),
+        sum(counts.values()) - sum(count for _, count in counts.most_common(most)),
+    )
 
 
 def _key(text: str, engine: Engine | None, time_zone: str | None) -> tuple[_Key, str | None]:
@@ -128,7 +142,7 @@ def _key(text: str, engine: Engine | None, time_zone: str | None) -> tuple[_Key,
         raise ValueError(f"no JSON: {error}") from error
     given = line.get("filter")
     if not isinstance(given, str) or not given.strip():
-        raise ValueError("a JSON line without \"filter\"")
+        raise ValueError('a JSON line without "filter"')
     said = line.get("engine") or engine or (_HIVE if is_hive_filter(given) else _SPARK)
     if said not in ENGINES:
         raise ValueError(f"engine {said!r} is not known")

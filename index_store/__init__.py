@@ -13,5 +13,17 @@ from index_store.kinds.base import ColumnCoverage, Coverage, IndexKind
 from index_store.table import Table, open_table
 from index_store.timeline import Instant, Timeline
 
-__all__ = ["ColumnCoverage", "Coverage", "FileSlice", "FileSlices", "IndexInfo", "IndexKind", "Instant", "StatsError",
-           "Table", "TableError", "Timeline", "open_table"]
+__all__ = [
+    "ColumnCoverage",
+    "Coverage",
+    "FileSlice",
+    "FileSlices",
+    "IndexInfo",
+    "IndexKind",
+    "Instant",
+    "StatsError",
+    "Table",
+    "TableError",
+    "Timeline",
+    "open_table",
+]

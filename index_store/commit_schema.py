@@ -24,7 +24,7 @@ def find_schema(data: bytes) -> str | None:
         return None
     size, start = _length(data, place + len(_KEY))
     try:
-        text = data[start:start + size].decode("utf-8")
+        text = data[start : start + size].decode("utf-8")
         schema = json.loads(text)
     except (ValueError, RecursionError):
         return None

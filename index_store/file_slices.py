@@ -124,9 +124,14 @@ class _Group:
     logs: list[tuple[LogName, str]] = field(default_factory=list)
 
 
-def build_slices(files: Iterable[tuple[str, str]], timeline: Timeline, version: int, as_of: str,
-                 replaced: Mapping[tuple[str, str], str] | None = None,
-                 doubtful: Callable[[str, str], None] | None = None) -> tuple[FileSlice, ...]:
+def build_slices(
+    files: Iterable[tuple[str, str]],
+    timeline: Timeline,
+    version: int,
+    as_of: str,
+    replaced: Mapping[tuple[str, str], str] | None = None,
+    doubtful: Callable[[str, str], None] | None = None,
+) -> tuple[FileSlice, ...]:
     """The slices of ``(partition, file name)`` pairs as of an instant, by partition and file id.
 
     ``timeline`` is the whole one; ``replaced`` maps (partition, file id) to the instant that replaced the group.
@@ -159,8 +164,14 @@ def build_slices(files: Iterable[tuple[str, str]], timeline: Timeline, version: 
             for name in unsure:
                 doubtful(partition, name)
         prefix = f"{partition}/" if partition else ""
-        slices.append(FileSlice(partition, file_id, None if base_name is None else prefix + base_name,
-                                tuple(prefix + name for name in found)))
+        slices.append(
+            FileSlice(
+                partition,
+                file_id,
+                None if base_name is None else prefix + base_name,
+                tuple(prefix + name for name in found),
+            )
+        )
     return tuple(slices)
 
 
@@ -172,15 +183,19 @@ def _refuse_unknown_form(partition: str, name: str) -> None:
         raise TableError(f"{partition}/{name}" if partition else name, f"data files {form} are not supported")
 
 
-def _on_top(logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str
-            ) -> tuple[list[str], list[str]]:
+def _on_top(
+    logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str
+) -> tuple[list[str], list[str]]:
     """Names of the log files on top of a base instant, in the order in which they apply, and the doubtful of them."""
     if not logs:
         return [], []
     if version < 8:
-        found = [(log.instant, log.version, log.token, name) for log, name in logs
-                 if base <= log.instant <= as_of
-                 and (base or log.instant not in timeline.pending or log.instant in timeline.pending_compactions)]
+        found = [
+            (log.instant, log.version, log.token, name)
+            for log, name in logs
+            if base <= log.instant <= as_of
+            and (base or log.instant not in timeline.pending or log.instant in timeline.pending_compactions)
+        ]
         return [name for *_, name in sorted(found)], []
     found, unsure = [], []
     for log, name in logs:

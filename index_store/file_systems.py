@@ -39,8 +39,20 @@ from index_store.storage_options import (
 __all__ = ["Location", "locate"]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?=/)")
-_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "gcs": "gs", "abfs": "abfs", "abfss": "abfs",
-           "wasb": "abfs", "wasbs": "abfs", "az": "abfs", "hdfs": "hdfs", "viewfs": "hdfs"}
+_STORES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfs",
+    "wasb": "abfs",
+    "wasbs": "abfs",
+    "az": "abfs",
+    "hdfs": "hdfs",
+    "viewfs": "hdfs",
+}
 _SYSTEMS = {"s3": "S3FileSystem", "gs": "GcsFileSystem", "abfs": "AzureFileSystem", "hdfs": "HadoopFileSystem"}
 _TOKEN_LIFE = timedelta(hours=1)
 
@@ -90,7 +102,7 @@ def locate(path: str | os.PathLike[str], filesystem: Any = None, options: Mappin
         raise
     except (ValueError, OSError, pa.ArrowException, ImportError) as error:
         raise TableError(mask(shown), f"no such file system: {mask(str(error))}") from None
-    except Exception as error:                                # clients that fsspec loads have errors of their own
+    except Exception as error:  # clients that fsspec loads have errors of their own
         raise TableError(mask(shown), f"no such file system: {type(error).__name__} {mask(str(error))}") from None
     patience = Patience(abandon=not is_local)
     patience.tries = int(common.get("tries", patience.tries)) or 1
@@ -107,7 +119,7 @@ def _opened(text: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
     parts = _take_apart(text)
     if parts.scheme in ("file", "local"):
         _refuse_rest(options)
-        plain = parts.path if os.path.exists(parts.path) else unquote(parts.path)   # Hadoop does not escape, others do
+        plain = parts.path if os.path.exists(parts.path) else unquote(parts.path)  # Hadoop does not escape, others do
         return fs.LocalFileSystem(), os.path.abspath(plain), True
     store = _STORES.get(parts.scheme)
     if store is None or not hasattr(fs, _SYSTEMS[store]):
@@ -137,7 +149,7 @@ def _take_apart(text: str) -> _Parts:
         rest, _, tail = rest.partition("?")
         query = dict(parse_qsl(tail, keep_blank_values=True))
     if not rest.startswith("//"):
-        return _Parts(scheme, "", "", "", rest, query)        # file:/data, hdfs:/data
+        return _Parts(scheme, "", "", "", rest, query)  # file:/data, hdfs:/data
     authority, slash, path = rest[2:].partition("/")
     if "@" in path and ":" in authority and not authority.rpartition(":")[2].isdigit():
         raise ValueError("what stands before @ must be escaped (%2F for /), or given as an option")
@@ -167,15 +179,28 @@ def _s3(parts: _Parts, options: S3Options) -> tuple[Any, str, bool]:
         raise ValueError("access_key and secret_key go together")
     more: dict[str, Any] = {}
     if options.role_arn:
-        more = {"role_arn": options.role_arn, "session_name": options.session_name or "sargo",
-                "external_id": options.external_id or None}
+        more = {
+            "role_arn": options.role_arn,
+            "session_name": options.session_name or "sargo",
+            "external_id": options.external_id or None,
+        }
     elif access_key:
         more = {"access_key": access_key, "secret_key": secret_key, "session_token": options.session_token or None}
-    return fs.S3FileSystem(
-        anonymous=options.anonymous, region=region, endpoint_override=host or None,
-        scheme=scheme if options.ssl else "http", force_virtual_addressing=not options.path_style,
-        connect_timeout=options.connect_timeout, request_timeout=options.request_timeout,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=1), **more), root, False
+    return (
+        fs.S3FileSystem(
+            anonymous=options.anonymous,
+            region=region,
+            endpoint_override=host or None,
+            scheme=scheme if options.ssl else "http",
+            force_virtual_addressing=not options.path_style,
+            connect_timeout=options.connect_timeout,
+            request_timeout=options.request_timeout,
+            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=1),
+            **more,
+        ),
+        root,
+        False,
+    )
 
 
 def _region_of(bucket: str) -> str | None:
@@ -192,12 +217,23 @@ def _gcs(parts: _Parts, options: GcsOptions) -> tuple[Any, str, bool]:
     scheme, host = _endpoint(options.endpoint, options.scheme)
     more: dict[str, Any] = {}
     if options.access_token:
-        more = {"access_token": options.access_token,
-                "credential_token_expiration": datetime.now(timezone.utc) + _TOKEN_LIFE}
-    return fs.GcsFileSystem(
-        anonymous=options.anonymous or (bool(host) and not more), scheme=scheme, endpoint_override=host or None,
-        target_service_account=options.service_account or None, project_id=options.project_id or None,
-        retry_time_limit=timedelta(seconds=1), **more), root, False
+        more = {
+            "access_token": options.access_token,
+            "credential_token_expiration": datetime.now(timezone.utc) + _TOKEN_LIFE,
+        }
+    return (
+        fs.GcsFileSystem(
+            anonymous=options.anonymous or (bool(host) and not more),
+            scheme=scheme,
+            endpoint_override=host or None,
+            target_service_account=options.service_account or None,
+            project_id=options.project_id or None,
+            retry_time_limit=timedelta(seconds=1),
+            **more,
+        ),
+        root,
+        False,
+    )
 
 
 def _azure(parts: _Parts, options: AzureOptions) -> tuple[Any, str, bool]:
@@ -209,8 +245,12 @@ def _azure(parts: _Parts, options: AzureOptions) -> tuple[Any, str, bool]:
     more: dict[str, Any] = {}
     if options.endpoint:
         scheme, host = _endpoint(options.endpoint)
-        more = {"blob_storage_authority": host, "dfs_storage_authority": host, "blob_storage_scheme": scheme,
-                "dfs_storage_scheme": scheme}
+        more = {
+            "blob_storage_authority": host,
+            "dfs_storage_authority": host,
+            "blob_storage_scheme": scheme,
+            "dfs_storage_scheme": scheme,
+        }
     elif domain and not domain.endswith("core.windows.net"):  # sovereign clouds, Fabric
         tail = domain.partition(".")[2]
         more = {"blob_storage_authority": f".blob.{tail}", "dfs_storage_authority": f".dfs.{tail}"}
@@ -219,8 +259,11 @@ def _azure(parts: _Parts, options: AzureOptions) -> tuple[Any, str, bool]:
     elif options.account_key or parts.password:
         more["account_key"] = options.account_key or parts.password
     elif options.client_id:
-        more |= {"client_id": options.client_id, "tenant_id": options.tenant_id or None,
-                 "client_secret": options.client_secret or None}
+        more |= {
+            "client_id": options.client_id,
+            "tenant_id": options.tenant_id or None,
+            "client_secret": options.client_secret or None,
+        }
     return fs.AzureFileSystem(account, **more), f"{container}{parts.path}".rstrip("/"), False
 
 
@@ -231,12 +274,18 @@ def _hdfs(parts: _Parts, options: HdfsOptions) -> tuple[Any, str, bool]:
     if parts.scheme == "viewfs":
         host = f"viewfs://{host}"
     try:
-        found = fs.HadoopFileSystem(host or "default", int(port or 0), user=options.user or parts.user or None,
-                                    kerb_ticket=options.kerberos_ticket or None)
+        found = fs.HadoopFileSystem(
+            host or "default",
+            int(port or 0),
+            user=options.user or parts.user or None,
+            kerb_ticket=options.kerberos_ticket or None,
+        )
     except OSError as error:
         why = " ".join(str(error).split())
-        raise ValueError(f"Hadoop's client cannot be used ({why}): set HADOOP_HOME, JAVA_HOME and CLASSPATH, or "
-                         "read through webhdfs://, which needs neither") from error
+        raise ValueError(
+            f"Hadoop's client cannot be used ({why}): set HADOOP_HOME, JAVA_HOME and CLASSPATH, or "
+            "read through webhdfs://, which needs neither"
+        ) from error
     return found, parts.path.rstrip("/") or "/", False
 
 
@@ -261,7 +310,7 @@ def _wrapped(filesystem: Any) -> Any:
 
 def _given(filesystem: Any, text: str) -> tuple[Any, str, bool]:
     path = text.partition("://")[2].partition("?")[0] if "://" in text else text
-    if hasattr(filesystem, "_strip_protocol"):                # fsspec's
+    if hasattr(filesystem, "_strip_protocol"):  # fsspec's
         root = str(filesystem._strip_protocol(text)).rstrip("/") or "/"
         return _wrapped(filesystem), root, False
     if not isinstance(filesystem, fs.FileSystem):
@@ -274,6 +323,6 @@ def _given(filesystem: Any, text: str) -> tuple[Any, str, bool]:
 def _is_local(filesystem: Any) -> bool:
     if isinstance(filesystem, fs.SubTreeFileSystem):
         return _is_local(filesystem.base_fs)
-    if isinstance(filesystem, fs.PyFileSystem):               # a handler over the local disk says so
+    if isinstance(filesystem, fs.PyFileSystem):  # a handler over the local disk says so
         return getattr(filesystem.handler, "is_local", False) is True
     return isinstance(filesystem, fs.LocalFileSystem)

@@ -105,8 +105,9 @@ def read_files(metadata: MetadataTable, partitions: Collection[str] | None = Non
     A partition without a record is left out: ``read_partitions`` tells whether it is one.
     """
     keys = None if partitions is None else [one or NON_PARTITIONED for one in partitions]
-    return {"" if key == NON_PARTITIONED else key: files
-            for key, files in _merged(metadata, keys) if key != ALL_PARTITIONS}
+    return {
+        "" if key == NON_PARTITIONED else key: files for key, files in _merged(metadata, keys) if key != ALL_PARTITIONS
+    }
 
 
 def _merged(metadata: MetadataTable, keys: Sequence[str] | None) -> Iterator[tuple[str, PartitionFiles]]:
@@ -120,7 +121,7 @@ def _merged(metadata: MetadataTable, keys: Sequence[str] | None) -> Iterator[tup
             found = _united([change, *on_top.pop(key, ())])
             if found is not None:
                 yield key, found
-        for key, changes in on_top.items():                   # partitions that are newer than the base file
+        for key, changes in on_top.items():  # partitions that are newer than the base file
             found = _united(changes)
             if found is not None:
                 yield key, found

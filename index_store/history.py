@@ -86,8 +86,9 @@ class History:
         try:
             with self.storage.input_file(file) as stream:
                 rows = parquet.read_table(stream, columns=["instantTime", "completionTime"])
-            self._times.update(zip(rows.column("instantTime").to_pylist(), rows.column("completionTime").to_pylist(),
-                                   strict=True))
+            self._times.update(
+                zip(rows.column("instantTime").to_pylist(), rows.column("completionTime").to_pylist(), strict=True)
+            )
         except TableError as error:
             self._faults.append(str(error))
         except (OSError, KeyError, pa.ArrowException) as error:

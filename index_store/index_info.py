@@ -25,8 +25,14 @@ from index_store.kinds.expression_functions import why_not_used
 from index_store.properties import HOODIE, names
 from index_store.storage import Storage
 
-__all__ = ["EXPRESSION_PREFIX", "READ_BY_SARGO", "SECONDARY_PREFIX", "SECONDARY_VERSIONS", "IndexInfo",
-           "read_index_info"]
+__all__ = [
+    "EXPRESSION_PREFIX",
+    "READ_BY_SARGO",
+    "SECONDARY_PREFIX",
+    "SECONDARY_VERSIONS",
+    "IndexInfo",
+    "read_index_info",
+]
 
 #: The partitions of one name that this version of Sargo uses.
 READ_BY_SARGO = frozenset({"files", "column_stats", "record_index", "bloom_filters"})
@@ -39,8 +45,10 @@ DEFINITIONS = f"{HOODIE}/.index_defs/index.json"
 
 BEING_BUILT = "it is being built"
 NO_DEFINITION = "index.json does not define it"
-NO_SUM = ("its bounds leave out files that were written while the column was not listed, and nothing tells whether "
-          "there are any")
+NO_SUM = (
+    "its bounds leave out files that were written while the column was not listed, and nothing tells whether "
+    "there are any"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,9 @@ class IndexInfo:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_index_info(storage: Storage, properties: Mapping[str, str],
-                    type_of: Callable[[str], Type | None]) -> list[IndexInfo]:
+def read_index_info(
+    storage: Storage, properties: Mapping[str, str], type_of: Callable[[str], Type | None]
+) -> list[IndexInfo]:
     """The indexes that ``hoodie.properties`` names, in its order; building ones last. Raises TableError.
 
     ``type_of``: the type of a column, by name.
@@ -76,16 +85,23 @@ def read_index_info(storage: Storage, properties: Mapping[str, str],
         definition = definitions.get(name, {})
         why_not = BEING_BUILT if name in building else _why_not_read(name, definition, version, type_of)
         options = definition.get("indexOptions") or {}
-        found.append(IndexInfo(name, "inflight" if name in building else "available",
-                               tuple(map(str, definition.get("sourceFields") or ())), not why_not,
-                               str(definition.get("indexType") or ""), str(definition.get("indexFunction") or ""),
-                               str(definition.get("version") or ""), why_not,
-                               {str(key): str(value) for key, value in options.items()}))
+        found.append(
+            IndexInfo(
+                name,
+                "inflight" if name in building else "available",
+                tuple(map(str, definition.get("sourceFields") or ())),
+                not why_not,
+                str(definition.get("indexType") or ""),
+                str(definition.get("indexFunction") or ""),
+                str(definition.get("version") or ""),
+                why_not,
+                {str(key): str(value) for key, value in options.items()},
+            )
+        )
     return found
 
 
-def _why_not_read(name: str, definition: Mapping[str, Any], version: int,
-                  type_of: Callable[[str], Type | None]) -> str:
+def _why_not_read(name: str, definition: Mapping[str, Any], version: int, type_of: Callable[[str], Type | None]) -> str:
     """Why no filter reads a complete partition; "" if filters that need it do."""
     if name in READ_BY_SARGO:
         return ""

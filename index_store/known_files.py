@@ -70,7 +70,7 @@ class KnownFiles:
         future = self._ahead.pop(path, None)
         try:
             return None if future is None else future.result()
-        except CancelledError:                                # whoever began it has left
+        except CancelledError:  # whoever began it has left
             return None
 
     def keep(self, path: str, data: bytes) -> None:

@@ -85,8 +85,10 @@ class Listing:
             if metadata is not None:
                 try:
                     found = read_files(metadata)
-                    self._known = {one: self._committed(found[one]) if one in found else PartitionFiles.of({})
-                                   for one in self.partitions()}
+                    self._known = {
+                        one: self._committed(found[one]) if one in found else PartitionFiles.of({})
+                        for one in self.partitions()
+                    }
                 except TableError as error:
                     self._give_up(error)
             if self._metadata() is None:
@@ -105,8 +107,12 @@ class Listing:
         text = text.strip("/")
         found = [text] if text in names else [name for name in names if self.decoded(name) == text]
         if len(found) != 1:
-            raise TableError(self._table.path, f"there is no partition {text}" if not found else
-                             f"{len(found)} partitions read as {text}: name the path")
+            raise TableError(
+                self._table.path,
+                f"there is no partition {text}"
+                if not found
+                else f"{len(found)} partitions read as {text}: name the path",
+            )
         return found[0]
 
     # -- where the names come from
@@ -168,8 +174,9 @@ class Listing:
     def _log_counts(self, instant: str) -> bool:
         """Version 6 names a log file after its base file's instant, which a compaction may still have to write."""
         timeline = self._table.timeline
-        return bool(instant) and (timeline.is_committed(instant) or (
-            self._table.version < 8 and instant in timeline.pending_compactions))
+        return bool(instant) and (
+            timeline.is_committed(instant) or (self._table.version < 8 and instant in timeline.pending_compactions)
+        )
 
 
 def _where(texts: pa.StringArray, counts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
@@ -178,5 +185,3 @@ def _where(texts: pa.StringArray, counts: Callable[[str], bool]) -> npt.NDArray[
     good = np.array([counts(text) for text in coded.dictionary.to_pylist()], np.bool_)
     found: npt.NDArray[np.bool_] = good[coded.indices.to_numpy(zero_copy_only=False)]
     return found
-
-

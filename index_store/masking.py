@@ -25,9 +25,11 @@ _HARMLESS = frozenset({"region", "scheme", "anonymous", "user", "endpoint", "end
 _TELLING = re.compile(r"(?i)key|secret|token|passw|credential|signature|(^|[._-])(sas|sig|pwd|auth)($|[._-])")
 _ENVIRONMENT = ("AWS_", "AZURE_", "GOOGLE_", "GCS_")
 _URI = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*)://([^\s'\"<>]*)")
-_ASSIGNED = re.compile(r"(?ix) \b ((?: [\w.-]* (?: secret | token | passw(?:or)?d | signature | credential"
-                       r" | account_?key | access_?key (?:_?id)? ) [\w.-]* | sig | pwd) \s* [=:]\s* [\"']?)"
-                       r"([^\s\"'&,;)<>]+)")
+_ASSIGNED = re.compile(
+    r"(?ix) \b ((?: [\w.-]* (?: secret | token | passw(?:or)?d | signature | credential"
+    r" | account_?key | access_?key (?:_?id)? ) [\w.-]* | sig | pwd) \s* [=:]\s* [\"']?)"
+    r"([^\s\"'&,;)<>]+)"
+)
 _AUTHORIZATION = re.compile(r"(?i)\b(bearer|basic|sharedkey|aws4-hmac-sha256)(\s+)[^\s,'\"]+")
 _AWS_KEY = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b")
 _SHORTEST = 4
@@ -74,7 +76,7 @@ def _split_userinfo(rest: str) -> tuple[str, str]:
         place = rest.rindex("@")
     else:
         return "", rest
-    return rest[:place], rest[place + 1:]
+    return rest[:place], rest[place + 1 :]
 
 
 def _masked_parameter(text: str) -> str:

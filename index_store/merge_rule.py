@@ -14,18 +14,28 @@ __all__ = ["merges_to_stored_values", "merges_whole_records"]
 
 _MODEL = "org.apache.hudi.common.model"
 _PICKING_MODES = frozenset({"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"})
-_PICKING_PAYLOADS = frozenset({
-    f"{_MODEL}.OverwriteWithLatestAvroPayload", f"{_MODEL}.DefaultHoodieRecordPayload",
-    f"{_MODEL}.EventTimeAvroPayload",
-    f"{_MODEL}.PartialUpdateAvroPayload", f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
-    f"{_MODEL}.FirstValueAvroPayload",                        # the first of equal event times
-    f"{_MODEL}.AWSDmsAvroPayload", "org.apache.hudi.payload.AWSDmsAvroPayload",          # the latest, or a deletion
-    f"{_MODEL}.debezium.MySqlDebeziumAvroPayload",            # by binlog position
-    f"{_MODEL}.debezium.PostgresDebeziumAvroPayload"})        # by log sequence number; the old value for a toasted one
+_PICKING_PAYLOADS = frozenset(
+    {
+        f"{_MODEL}.OverwriteWithLatestAvroPayload",
+        f"{_MODEL}.DefaultHoodieRecordPayload",
+        f"{_MODEL}.EventTimeAvroPayload",
+        f"{_MODEL}.PartialUpdateAvroPayload",
+        f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+        f"{_MODEL}.FirstValueAvroPayload",  # the first of equal event times
+        f"{_MODEL}.AWSDmsAvroPayload",
+        "org.apache.hudi.payload.AWSDmsAvroPayload",  # the latest, or a deletion
+        f"{_MODEL}.debezium.MySqlDebeziumAvroPayload",  # by binlog position
+        f"{_MODEL}.debezium.PostgresDebeziumAvroPayload",
+    }
+)  # by log sequence number; the old value for a toasted one
 #: Of these the ones that take some columns of one version, and others of another.
-_MIXING_PAYLOADS = frozenset({
-    f"{_MODEL}.PartialUpdateAvroPayload", f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
-    f"{_MODEL}.debezium.PostgresDebeziumAvroPayload"})
+_MIXING_PAYLOADS = frozenset(
+    {
+        f"{_MODEL}.PartialUpdateAvroPayload",
+        f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+        f"{_MODEL}.debezium.PostgresDebeziumAvroPayload",
+    }
+)
 _PARTIAL_UPDATES = frozenset({"IGNORE_DEFAULTS", "FILL_UNAVAILABLE"})  # the old value for a default, for a marker
 _EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
@@ -36,10 +46,15 @@ _STRATEGIES = frozenset({_EVENT_TIME, _COMMIT_TIME, _BY_PAYLOAD})
 def merges_to_stored_values(properties: Mapping[str, str]) -> bool:
     """False when the table names a merge mode, strategy, payload or partial update that is not known to pick only."""
     mode = properties.get("hoodie.record.merge.mode", "").upper()
-    strategy = (properties.get("hoodie.record.merge.strategy.id")
-                or properties.get("hoodie.compaction.record.merger.strategy", "")).lower()
-    payloads = [name for key in ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
-                if (name := properties.get(key))]
+    strategy = (
+        properties.get("hoodie.record.merge.strategy.id")
+        or properties.get("hoodie.compaction.record.merger.strategy", "")
+    ).lower()
+    payloads = [
+        name
+        for key in ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
+        if (name := properties.get(key))
+    ]
     partial = properties.get("hoodie.table.partial.update.mode", "").upper()
     if partial and partial not in _PARTIAL_UPDATES:
         return False
@@ -49,14 +64,18 @@ def merges_to_stored_values(properties: Mapping[str, str]) -> bool:
         return False
     if mode in _PICKING_MODES:
         return True
-    if mode:                                                  # CUSTOM: safe only as another way to say "by payload"
+    if mode:  # CUSTOM: safe only as another way to say "by payload"
         return strategy == _BY_PAYLOAD and bool(payloads)
-    return True                                               # version 6: by payload, the default one picks the latest
+    return True  # version 6: by payload, the default one picks the latest
 
 
 def merges_whole_records(properties: Mapping[str, str]) -> bool:
     """Whether all values of a merged row are those of one version of it; partial updates in log files set aside."""
-    payloads = {properties.get(key, "") for key in ("hoodie.compaction.payload.class",
-                                                    "hoodie.table.legacy.payload.class")}
-    return merges_to_stored_values(properties) and not payloads & _MIXING_PAYLOADS and not properties.get(
-        "hoodie.table.partial.update.mode")
+    payloads = {
+        properties.get(key, "") for key in ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
+    }
+    return (
+        merges_to_stored_values(properties)
+        and not payloads & _MIXING_PAYLOADS
+        and not properties.get("hoodie.table.partial.update.mode")
+    )

@@ -78,15 +78,17 @@ class MetadataTable:
             return self._hole()
         if not self.timeline.writes:
             return "the metadata table has no completed commit"
-        if self.version >= 8 and any(write.completed > last.completed and self._lists_files(write)
-                                     for write in self.timeline.writes):
-            return ""                                         # built from a listing after that commit
+        if self.version >= 8 and any(
+            write.completed > last.completed and self._lists_files(write) for write in self.timeline.writes
+        ):
+            return ""  # built from a listing after that commit
         return f"the metadata table does not know the commit {last.requested}"
 
     def _lists_files(self, write: Instant) -> bool:
         """Whether a commit of the metadata table is the first of ``files``, made from a listing of the table."""
-        return (write.requested.startswith(_INITIAL)
-                and "files" in (self.timeline.details(write).get("partitionToWriteStats") or {}))
+        return write.requested.startswith(_INITIAL) and "files" in (
+            self.timeline.details(write).get("partitionToWriteStats") or {}
+        )
 
     def _hole(self) -> str:
         """Why the metadata table lacks a commit between those that it knows, or ""."""
@@ -102,8 +104,13 @@ class MetadataTable:
         names = self._names(partition)
         if not names:
             raise TableError(self.storage.absolute(partition), "the metadata table's partition has no files")
-        return build_slices(((partition, name) for name in names), self.timeline, self.version, _END_OF_TIME,
-                            doubtful=self._refuse_doubtful)
+        return build_slices(
+            ((partition, name) for name in names),
+            self.timeline,
+            self.version,
+            _END_OF_TIME,
+            doubtful=self._refuse_doubtful,
+        )
 
     def _refuse_doubtful(self, partition: str, name: str) -> None:
         """A log file that may be compacted must not be put on top again: it would bring back what is gone since."""
@@ -183,8 +190,9 @@ class MetadataTable:
             return True
         if instant in self.data_timeline.pending:
             return False
-        return instant in self.timeline.by_name or (self.timeline.is_committed(instant)
-                                                    and instant < self.data_timeline.start)
+        return instant in self.timeline.by_name or (
+            self.timeline.is_committed(instant) and instant < self.data_timeline.start
+        )
 
     def check_complete(self, partition: str) -> None:
         """Raise TableError when a file that a commit says it wrote into the partition is not there.
@@ -200,8 +208,11 @@ class MetadataTable:
             made = self.timeline.by_name.get(base.instant) if base else None
             if made is not None:
                 since = max(since, made.completed if made.action == "deltacommit" else made.requested)
-        checked = [instant for instant in self.timeline.instants
-                   if instant.action in WRITE_ACTIONS and instant.completed >= since]
+        checked = [
+            instant
+            for instant in self.timeline.instants
+            if instant.action in WRITE_ACTIONS and instant.completed >= since
+        ]
         with self.timeline.ahead(checked):
             for instant in checked:
                 stats = self.timeline.details(instant).get("partitionToWriteStats") or {}
@@ -227,8 +238,11 @@ class MetadataTable:
         known = found.pop(ALL_PARTITIONS, None)
         if known is None and self.data_timeline.last is not None:
             raise TableError(self.storage.absolute("files"), "the list of partitions is missing")
-        return {"" if partition == NON_PARTITIONED else partition: files
-                for partition, files in found.items() if partition not in dropped}
+        return {
+            "" if partition == NON_PARTITIONED else partition: files
+            for partition, files in found.items()
+            if partition not in dropped
+        }
 
 
 def _merge_files(hfile: HFile, found: dict[str, dict[str, int]], dropped: set[str]) -> None:

@@ -24,6 +24,7 @@ def _unescape(text: str) -> str:
     def one(match: re.Match[str]) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) == 5 else _CONTROL.get(code, code)
+
     return _ESCAPE.sub(one, text)
 
 

@@ -58,8 +58,16 @@ class RangedFile:
 
     __slots__ = ("_free", "_kept", "_local", "_reopen", "_run", "_shared", "size")
 
-    def __init__(self, size: int, stream: Any, reopen: Callable[[], Any], run: Callable[[Callable[[], bytes]], bytes],
-                 *, local: bool, shared: bool) -> None:
+    def __init__(
+        self,
+        size: int,
+        stream: Any,
+        reopen: Callable[[], Any],
+        run: Callable[[Callable[[], bytes]], bytes],
+        *,
+        local: bool,
+        shared: bool,
+    ) -> None:
         self.size = size
         self._free: list[Any] = [stream]
         self._reopen = reopen
@@ -76,11 +84,11 @@ class RangedFile:
             return self._fetched((offset, length))
         for start, data in self._kept:
             if start <= offset and offset + length <= start + len(data):
-                return data[offset - start:offset - start + length]
+                return data[offset - start : offset - start + length]
         if offset + length == self.size and length < TAIL:
             start = max(0, self.size - TAIL)
             self._kept.append((start, self._fetched((start, self.size - start))))
-            return self._kept[-1][1][offset - start:]
+            return self._kept[-1][1][offset - start :]
         return self._fetched((offset, length))
 
     def expect(self, ranges: Sequence[Range]) -> None:
@@ -88,8 +96,11 @@ class RangedFile:
         if self._local:
             return
         tail = [kept for kept in self._kept if kept[0] + len(kept[1]) == self.size]
-        missing = [one for one in joined(ranges)
-                   if not any(start <= one[0] and sum(one) <= start + len(data) for start, data in tail)]
+        missing = [
+            one
+            for one in joined(ranges)
+            if not any(start <= one[0] and sum(one) <= start + len(data) for start, data in tail)
+        ]
         if len(missing) > 1:
             with ThreadPoolExecutor(min(SIDE_BY_SIDE, len(missing)), "sargo-ranges") as pool:
                 fetched = list(pool.map(self._fetched, missing))
@@ -106,7 +117,7 @@ class RangedFile:
                 data: bytes = stream.read_at(length, offset)
             except BaseException:
                 with suppress(ValueError):
-                    self._free.remove(stream)                 # a broken connection may not come back
+                    self._free.remove(stream)  # a broken connection may not come back
                 raise
             if len(data) != length:
                 raise EOFError(f"the file ends early: {len(data)} of {length} bytes at {offset}")

@@ -25,21 +25,39 @@ __all__ = ["Patience", "is_transient"]
 T = TypeVar("T")
 
 _FINAL_TYPES = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, NotImplementedError)
-_TRANSIENT_CODES = frozenset({errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT, errno.ECONNRESET, errno.ECONNREFUSED,
-                              errno.ECONNABORTED, errno.EPIPE, errno.ENETDOWN, errno.ENETUNREACH, errno.ENETRESET,
-                              errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ESTALE})
+_TRANSIENT_CODES = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EINTR,
+        errno.ETIMEDOUT,
+        errno.ECONNRESET,
+        errno.ECONNREFUSED,
+        errno.ECONNABORTED,
+        errno.EPIPE,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.ENETRESET,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ESTALE,
+    }
+)
 #: What stands before a number that is a status: paths hold other numbers.
 _STATUS = r"(?:status(?: code)?|http(?:/[\d.]+)?|code|error|\])[\s:=(]*"
-_FINAL_TEXT = re.compile(rf"(?i)access.?denied|forbidden|no.?such|not.?found|does not exist|invalid.?access|"
-                         rf"signature.?does.?not.?match|expired.?token|invalid.?token|unauthorized|"
-                         rf"auth(?:oriz|entic)ation.?fail|{_STATUS}4(?!08|29)\d\d\b")
-_TRANSIENT_TEXT = re.compile(rf"(?i)time.?out|timed.?out|throttl|slow.?down|too many requests|rate.?limit|"
-                             rf"{_STATUS}(?:5\d\d|408|429)\b|internal.?(?:error|failure|server)|"
-                             rf"unavailable|deadline.?exceeded|resource.?exhausted|"
-                             rf"server.?(?:is )?busy|temporar|try again|network.?connection|curlCode|"
-                             rf"connection (?:was )?(?:reset|closed|refused|aborted)|broken pipe|unexpected eof")
+_FINAL_TEXT = re.compile(
+    rf"(?i)access.?denied|forbidden|no.?such|not.?found|does not exist|invalid.?access|"
+    rf"signature.?does.?not.?match|expired.?token|invalid.?token|unauthorized|"
+    rf"auth(?:oriz|entic)ation.?fail|{_STATUS}4(?!08|29)\d\d\b"
+)
+_TRANSIENT_TEXT = re.compile(
+    rf"(?i)time.?out|timed.?out|throttl|slow.?down|too many requests|rate.?limit|"
+    rf"{_STATUS}(?:5\d\d|408|429)\b|internal.?(?:error|failure|server)|"
+    rf"unavailable|deadline.?exceeded|resource.?exhausted|"
+    rf"server.?(?:is )?busy|temporar|try again|network.?connection|curlCode|"
+    rf"connection (?:was )?(?:reset|closed|refused|aborted)|broken pipe|unexpected eof"
+)
 _STATUS_NAMES = ("status_code", "status", "code")
-_NEARLY = 0.99                                                # a clock may show that a time-out came a little early
+_NEARLY = 0.99  # a clock may show that a time-out came a little early
 
 
 def is_transient(error: BaseException) -> bool:
@@ -48,7 +66,7 @@ def is_transient(error: BaseException) -> bool:
         return False
     if isinstance(error, TimeoutError | ConnectionError):
         return True
-    for name in _STATUS_NAMES:                                # errors of HTTP libraries carry it
+    for name in _STATUS_NAMES:  # errors of HTTP libraries carry it
         status = getattr(error, name, None)
         if isinstance(status, str) and status.isdigit():
             status = int(status)
@@ -76,7 +94,7 @@ class Patience:
     abandon: bool = False
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
-    _failing: tuple[float, float] | None = field(default=None, init=False, repr=False)   # since, last seen
+    _failing: tuple[float, float] | None = field(default=None, init=False, repr=False)  # since, last seen
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def run(self, operation: Callable[[], T]) -> T:
@@ -92,7 +110,7 @@ class Patience:
                     self._answered()
                     raise
                 self._failed(start)
-                pause = min(self.first_pause * 2 ** attempt, self.longest_pause) * random.uniform(0.5, 1)
+                pause = min(self.first_pause * 2**attempt, self.longest_pause) * random.uniform(0.5, 1)
                 if attempt + 1 >= self.tries or pause >= began + self.deadline - self.clock():
                     raise
                 self.sleep(pause)
@@ -145,5 +163,5 @@ def _within(seconds: float, operation: Callable[[], T]) -> T:
     try:
         raise value
     finally:
-        del value                                             # no cycle through the traceback
+        del value  # no cycle through the traceback
         outcome.clear()

@@ -44,8 +44,10 @@ def read_name_history(storage: Storage) -> NameHistory:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             why = f"the schema history cannot be understood: {error}"
             raise TableError(storage.absolute(entry.path), why) from error
-    return NameHistory(frozenset(name for name, found in ids.items() if len(found) > 1),
-                       frozenset(name for found in names.values() if len(found) > 1 for name in found))
+    return NameHistory(
+        frozenset(name for name, found in ids.items() if len(found) > 1),
+        frozenset(name for found in names.values() if len(found) > 1 for name in found),
+    )
 
 
 def _columns(struct: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, int]]:

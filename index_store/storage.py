@@ -30,8 +30,10 @@ __all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
 
 T = TypeVar("T")
 
-_REFUSED = re.compile(r"(?i)access.?denied|forbidden|unauthorized|auth(?:oriz|entic)ation.?fail|invalid.?access.?key|"
-                      r"signature.?does.?not.?match|permission.?denied|status 40[13]\b")
+_REFUSED = re.compile(
+    r"(?i)access.?denied|forbidden|unauthorized|auth(?:oriz|entic)ation.?fail|invalid.?access.?key|"
+    r"signature.?does.?not.?match|permission.?denied|status 40[13]\b"
+)
 
 #: Files up to this size are read whole; of larger ones only what is asked for.
 READ_WHOLE = 4 << 20
@@ -60,7 +62,7 @@ class Bytes:
         return len(self.data)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        return self.data[offset:offset + length]
+        return self.data[offset : offset + length]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,9 @@ class Storage:
     _options: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str], filesystem: Any = None,
-           options: Mapping[str, str] | None = None) -> Storage:
+    def at(
+        cls, path: str | os.PathLike[str], filesystem: Any = None, options: Mapping[str, str] | None = None
+    ) -> Storage:
         """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
         location = locate(path, filesystem, options)
         return cls(location.name, location, location.root, KnownFiles(), dict(options or {}))
@@ -116,10 +119,10 @@ class Storage:
         """A path that a table's files name, absolute or as a URI, relative to this storage if it is inside."""
         for root in (self.root, self._inside):
             if path.startswith(f"{root}/"):
-                return path[len(root):].lstrip("/")
+                return path[len(root) :].lstrip("/")
         bare, own = path.partition("://")[2], self.root.partition("://")[2]
-        if bare and own and bare.startswith(f"{own}/"):       # s3a://bucket/t and s3://bucket/t are one place
-            return bare[len(own):].lstrip("/")
+        if bare and own and bare.startswith(f"{own}/"):  # s3a://bucket/t and s3://bucket/t are one place
+            return bare[len(own) :].lstrip("/")
         return path
 
     def place(self, path: str) -> str:
@@ -188,9 +191,14 @@ class Storage:
             if size <= READ_WHOLE:
                 yield Bytes(self._read(path, stream))
                 return
-            yield RangedFile(size, stream, lambda: self._stream(path), lambda attempt: self._run(path, attempt),
-                             local=self._location.is_local,
-                             shared=not isinstance(self._location.filesystem, fs.PyFileSystem))
+            yield RangedFile(
+                size,
+                stream,
+                lambda: self._stream(path),
+                lambda attempt: self._run(path, attempt),
+                local=self._location.is_local,
+                shared=not isinstance(self._location.filesystem, fs.PyFileSystem),
+            )
 
     def input_file(self, path: str) -> Any:
         """The file as pyarrow's random access file, for pyarrow's own readers."""
@@ -198,9 +206,11 @@ class Storage:
 
     def apply(self, path: str, function: Callable[[Any], T]) -> T:
         """What the function makes of the file, open as pyarrow's random access file; tried again as a whole."""
+
         def attempt() -> T:
             with self._stream(path) as stream:
                 return function(stream)
+
         return self._run(path, attempt)
 
     @property
@@ -215,6 +225,7 @@ class Storage:
 
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         """The files of a directory, by path; an absent directory has none."""
+
         def listed() -> Any:
             selector = fs.FileSelector(self.place(path), recursive=recursive, allow_not_found=True)
             return self._location.filesystem.get_file_info(selector)
@@ -222,12 +233,16 @@ class Storage:
         found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
         if not recursive:
             self._known.listed({info.path: info.size or 0 for info in found})
-        return sorted((Entry(self._relative(info.path), info.size or 0) for info in found),
-                      key=lambda entry: entry.path)
+        return sorted(
+            (Entry(self._relative(info.path), info.size or 0) for info in found), key=lambda entry: entry.path
+        )
 
     def _relative(self, path: str) -> str:
-        return (path[len(self._inside):].lstrip("/") if path.startswith(self._inside)
-                else posixpath.relpath(path, self._inside))
+        return (
+            path[len(self._inside) :].lstrip("/")
+            if path.startswith(self._inside)
+            else posixpath.relpath(path, self._inside)
+        )
 
     # -- one attempt
 
@@ -241,7 +256,7 @@ class Storage:
                 return data
 
         data = self._run(path, attempt)
-        data = data[:self._checked_size(path, len(data))]
+        data = data[: self._checked_size(path, len(data))]
         if not self._location.is_local:
             self._known.keep(self.place(path), data)
         return data
@@ -270,12 +285,12 @@ class Storage:
             raise
         except FileNotFoundError:
             raise _NoSuchFileError(self.absolute(path), "no such file") from None
-        except Exception as error:                            # clients behind fsspec have errors of their own
+        except Exception as error:  # clients behind fsspec have errors of their own
             text = str(error) or type(error).__name__
             shown = self._location.mask(text)
             if _REFUSED.search(text):
                 shown = f"access is denied, check the credentials and what they allow: {shown}"
-            cause = error if shown.endswith(text) else None          # a traceback would show the secret again
+            cause = error if shown.endswith(text) else None  # a traceback would show the secret again
             raise TableError(self.absolute(path), f"cannot be {done}: {shown}") from cause
 
 

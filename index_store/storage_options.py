@@ -15,41 +15,75 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-__all__ = ["COMMON", "Access", "AzureOptions", "GcsOptions", "HdfsOptions", "S3Options", "read_options",
-           "split_common"]
+__all__ = ["COMMON", "Access", "AzureOptions", "GcsOptions", "HdfsOptions", "S3Options", "read_options", "split_common"]
 
 #: Options of every file system: how long it is waited for (``index_store.retries.Patience``).
 COMMON = ("tries", "deadline")
 
 _SYNONYMS: Mapping[str, Mapping[str, str]] = {
     "s3": {
-        "endpoint_override": "endpoint", "endpoint_url": "endpoint", "aws_endpoint_url": "endpoint",
-        "aws_endpoint": "endpoint", "aws_region": "region", "aws_default_region": "region", "endpoint_region": "region",
-        "access_key_id": "access_key", "aws_access_key_id": "access_key", "key": "access_key",
-        "secret_access_key": "secret_key", "aws_secret_access_key": "secret_key", "secret": "secret_key",
-        "aws_session_token": "session_token", "token": "session_token", "anon": "anonymous", "role": "role_arn",
-        "assumed_role_arn": "role_arn", "assumed_role_session_name": "session_name", "skip_signature": "anonymous",
-        "aws_skip_signature": "anonymous", "connection_ssl_enabled": "ssl", "path_style_access": "path_style",
-        "connection_timeout": "request_timeout", "connection_establish_timeout": "connect_timeout",
+        "endpoint_override": "endpoint",
+        "endpoint_url": "endpoint",
+        "aws_endpoint_url": "endpoint",
+        "aws_endpoint": "endpoint",
+        "aws_region": "region",
+        "aws_default_region": "region",
+        "endpoint_region": "region",
+        "access_key_id": "access_key",
+        "aws_access_key_id": "access_key",
+        "key": "access_key",
+        "secret_access_key": "secret_key",
+        "aws_secret_access_key": "secret_key",
+        "secret": "secret_key",
+        "aws_session_token": "session_token",
+        "token": "session_token",
+        "anon": "anonymous",
+        "role": "role_arn",
+        "assumed_role_arn": "role_arn",
+        "assumed_role_session_name": "session_name",
+        "skip_signature": "anonymous",
+        "aws_skip_signature": "anonymous",
+        "connection_ssl_enabled": "ssl",
+        "path_style_access": "path_style",
+        "connection_timeout": "request_timeout",
+        "connection_establish_timeout": "connect_timeout",
     },
     "gs": {
-        "endpoint_override": "endpoint", "endpoint_url": "endpoint", "token": "access_token", "anon": "anonymous",
-        "project": "project_id", "impersonate": "service_account", "target_service_account": "service_account",
+        "endpoint_override": "endpoint",
+        "endpoint_url": "endpoint",
+        "token": "access_token",
+        "anon": "anonymous",
+        "project": "project_id",
+        "impersonate": "service_account",
+        "target_service_account": "service_account",
     },
     "abfs": {
-        "account": "account_name", "key": "account_key", "sas": "sas_token", "endpoint_override": "endpoint",
+        "account": "account_name",
+        "key": "account_key",
+        "sas": "sas_token",
+        "endpoint_override": "endpoint",
         "endpoint_url": "endpoint",
     },
     "hdfs": {"kerb_ticket": "kerberos_ticket", "ticket": "kerberos_ticket"},
 }
 _PREFIXES = ("fs_s3a_", "fs_s3n_", "fs_s3_", "fs_gs_", "fs_azure_", "google_")
 _FROM_ENVIRONMENT: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "s3": (("endpoint", "AWS_ENDPOINT_URL_S3"), ("endpoint", "AWS_ENDPOINT_URL"), ("region", "AWS_REGION"),
-           ("region", "AWS_DEFAULT_REGION"), ("anonymous", "AWS_SKIP_SIGNATURE")),
+    "s3": (
+        ("endpoint", "AWS_ENDPOINT_URL_S3"),
+        ("endpoint", "AWS_ENDPOINT_URL"),
+        ("region", "AWS_REGION"),
+        ("region", "AWS_DEFAULT_REGION"),
+        ("anonymous", "AWS_SKIP_SIGNATURE"),
+    ),
     "gs": (("endpoint", "STORAGE_EMULATOR_HOST"), ("endpoint", "CLOUD_STORAGE_EMULATOR_ENDPOINT")),
-    "abfs": (("account_name", "AZURE_STORAGE_ACCOUNT_NAME"), ("account_name", "AZURE_STORAGE_ACCOUNT"),
-             ("account_key", "AZURE_STORAGE_ACCOUNT_KEY"), ("account_key", "AZURE_STORAGE_KEY"),
-             ("sas_token", "AZURE_STORAGE_SAS_TOKEN"), ("endpoint", "AZURE_STORAGE_ENDPOINT")),
+    "abfs": (
+        ("account_name", "AZURE_STORAGE_ACCOUNT_NAME"),
+        ("account_name", "AZURE_STORAGE_ACCOUNT"),
+        ("account_key", "AZURE_STORAGE_ACCOUNT_KEY"),
+        ("account_key", "AZURE_STORAGE_KEY"),
+        ("sas_token", "AZURE_STORAGE_SAS_TOKEN"),
+        ("endpoint", "AZURE_STORAGE_ENDPOINT"),
+    ),
     "hdfs": (),
 }
 _TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})

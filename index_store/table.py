@@ -41,8 +41,13 @@ _THEN = "type of an older schema"
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
-def open_table(path: str | os.PathLike[str], *, filesystem: Any = None, options: Mapping[str, str] | None = None,
-               storage_options: Mapping[str, str] | None = None) -> Table:
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    filesystem: Any = None,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Table:
     """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
@@ -65,14 +70,16 @@ class Table:
         self.table_type = self.properties.get("hoodie.table.type", TYPES[0])
         if self.table_type not in TYPES:
             raise TableError(self.path, f"table type {self.table_type} is not known")
-        self.partition_fields = tuple(field.partition(":")[0] for field
-                                      in names(self.properties.get("hoodie.table.partition.fields")))
+        self.partition_fields = tuple(
+            field.partition(":")[0] for field in names(self.properties.get("hoodie.table.partition.fields"))
+        )
         self.record_key_fields = names(self.properties.get("hoodie.table.recordkey.fields"))
         directory = timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))
         if not storage.exists(directory):
             raise TableError(storage.absolute(directory), "the table's timeline is missing")
         self.timeline: Timeline = read_timeline(
-            storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history")
+            storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history"
+        )
 
         #: Index kinds that several others use, by name and the identity of their slices (which they hold).
         self.in_use: WeakValueDictionary[tuple[str, int], Any] = WeakValueDictionary()
@@ -83,8 +90,9 @@ class Table:
     def _version(self) -> int:
         text = self.properties.get("hoodie.table.version", "0")
         if text not in map(str, VERSIONS):
-            raise TableError(self.path, f"table version {text} is not supported (supported: "
-                                        f"{', '.join(map(str, VERSIONS))})")
+            raise TableError(
+                self.path, f"table version {text} is not supported (supported: {', '.join(map(str, VERSIONS))})"
+            )
         return int(text)
 
     @property
@@ -98,7 +106,7 @@ class Table:
         found, created = self._latest_schema(), self.properties.get("hoodie.table.create.schema")
         table = found or (self._avro(created, "hoodie.table.create.schema") if created else self._footer_schema())
         missing = [field for field in self.partition_fields if table.schema.resolve(field, case_sensitive=True) is None]
-        if missing and created:                               # dropped from the files: the creator knew the type
+        if missing and created:  # dropped from the files: the creator knew the type
             known = self._avro(created, "hoodie.table.create.schema").schema
             for name in missing:
                 field = known.resolve(name, case_sensitive=True)
@@ -148,8 +156,14 @@ class Table:
             return self.schema
         then = {field.name: field.type for field in self._avro(text, where).schema} if text else {}
         beside = {*self.partition_fields, *META_COLUMNS}
-        return Schema(tuple(field if field.name in beside or then.get(field.name) == field.type
-                            else replace(field, type=Type(Kind.OTHER, name=_THEN)) for field in self.schema))
+        return Schema(
+            tuple(
+                field
+                if field.name in beside or then.get(field.name) == field.type
+                else replace(field, type=Type(Kind.OTHER, name=_THEN))
+                for field in self.schema
+            )
+        )
 
     @property
     def schema_text(self) -> str:
@@ -220,8 +234,14 @@ class Table:
         if last is not self.timeline.last:
             check_not_cleaned(last.requested, files, self.timeline, self.version, self._replaced, self.path)
         unsure: list[str] = []
-        items = build_slices(files, self.timeline, self.version, last.requested, self._replaced,
-                             lambda partition, name: unsure.append(f"{partition}/{name}"))
+        items = build_slices(
+            files,
+            self.timeline,
+            self.version,
+            last.requested,
+            self._replaced,
+            lambda partition, name: unsure.append(f"{partition}/{name}"),
+        )
         notes = (note, self._doubts(unsure), self.disputed)
         return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
 
@@ -233,8 +253,10 @@ class Table:
         for partition, name in self._files[0]:
             parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
             if parsed is not None and self.timeline.is_disputed(parsed.instant):
-                return (f"nothing is skipped: {partition}/{name} is of an instant archived beyond a savepoint, which "
-                        "Hudi's readers take for uncommitted")
+                return (
+                    f"nothing is skipped: {partition}/{name} is of an instant archived beyond a savepoint, which "
+                    "Hudi's readers take for uncommitted"
+                )
         return ""
 
     def _doubts(self, unsure: Sequence[str]) -> str:
@@ -242,8 +264,10 @@ class Table:
         if not unsure:
             return ""
         fault = self.timeline.history.fault if self.timeline.history else ""
-        return (f"{len(unsure)} log files, such as {unsure[0].lstrip('/')}, may be compacted and count as if they were "
-                f"not: {fault or 'the history does not tell when they completed'}")
+        return (
+            f"{len(unsure)} log files, such as {unsure[0].lstrip('/')}, may be compacted and count as if they were "
+            f"not: {fault or 'the history does not tell when they completed'}"
+        )
 
     @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:
@@ -253,8 +277,11 @@ class Table:
             try:
                 note = self.metadata.lag()
                 if not note:
-                    return ([(partition, name) for partition, found in self.metadata.files().items() for name in found],
-                            FROM_METADATA, "")
+                    return (
+                        [(partition, name) for partition, found in self.metadata.files().items() for name in found],
+                        FROM_METADATA,
+                        "",
+                    )
             except TableError as error:
                 note = str(error)
         return list(self._listing()), FROM_LISTING, note
@@ -309,6 +336,7 @@ class Table:
 
     def indexes(self) -> list[IndexInfo]:
         """Every index that the table says it has or is building, and whether Sargo reads it."""
+
         def type_of(column: str) -> Type | None:
             field = self.schema.resolve(column, case_sensitive=True)
             return None if field is None else field.type

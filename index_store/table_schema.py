@@ -47,10 +47,24 @@ from index_store.errors import FormatError
 __all__ = ["META_COLUMNS", "TableSchema", "from_arrow", "from_avro", "with_columns"]
 
 #: The columns that Hudi adds to every row.
-META_COLUMNS = ("_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path",
-                "_hoodie_file_name")
-_PLAIN = {"int": INT, "long": BIGINT, "float": FLOAT, "double": DOUBLE, "boolean": BOOLEAN, "string": STRING,
-          "bytes": BINARY, "enum": STRING, "fixed": BINARY}
+META_COLUMNS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+_PLAIN = {
+    "int": INT,
+    "long": BIGINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "boolean": BOOLEAN,
+    "string": STRING,
+    "bytes": BINARY,
+    "enum": STRING,
+    "fixed": BINARY,
+}
 _UNITS = ("millis", "micros", "nanos")
 
 
@@ -84,8 +98,15 @@ def from_avro(text: str) -> TableSchema:
     return TableSchema(Schema(fields), units, frozenset(filled))
 
 
-def _fields(record: Mapping[str, Any], prefix: str, nullable_above: bool, named: dict[str, Any],
-            units: dict[str, str], filled: set[str], inside: tuple[int, ...]) -> Iterator[Field]:
+def _fields(
+    record: Mapping[str, Any],
+    prefix: str,
+    nullable_above: bool,
+    named: dict[str, Any],
+    units: dict[str, str],
+    filled: set[str],
+    inside: tuple[int, ...],
+) -> Iterator[Field]:
     if "name" in record:
         named[record["name"]] = record
     for entry in record["fields"]:
@@ -161,9 +182,20 @@ def _arrow_type(arrow: Any) -> Type:
     if t.is_timestamp(arrow):
         return TIMESTAMP_LTZ if arrow.tz else TIMESTAMP
     tests: Sequence[tuple[Any, Type]] = (
-        (t.is_boolean, BOOLEAN), (t.is_int8, TINYINT), (t.is_int16, SMALLINT), (t.is_int32, INT), (t.is_int64, BIGINT),
-        (t.is_float32, FLOAT), (t.is_float64, DOUBLE), (t.is_string, STRING), (t.is_large_string, STRING),
-        (t.is_binary, BINARY), (t.is_large_binary, BINARY), (t.is_fixed_size_binary, BINARY), (t.is_date32, DATE))
+        (t.is_boolean, BOOLEAN),
+        (t.is_int8, TINYINT),
+        (t.is_int16, SMALLINT),
+        (t.is_int32, INT),
+        (t.is_int64, BIGINT),
+        (t.is_float32, FLOAT),
+        (t.is_float64, DOUBLE),
+        (t.is_string, STRING),
+        (t.is_large_string, STRING),
+        (t.is_binary, BINARY),
+        (t.is_large_binary, BINARY),
+        (t.is_fixed_size_binary, BINARY),
+        (t.is_date32, DATE),
+    )
     return next((found for test, found in tests if test(arrow)), Type(Kind.OTHER, name=str(arrow)))
 
 

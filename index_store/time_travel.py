@@ -33,8 +33,14 @@ def instant_at(timeline: Timeline, as_of: str) -> Instant:
     return found[-1]
 
 
-def check_not_cleaned(instant: str, files: Sequence[tuple[str, str]], timeline: Timeline, version: int,
-                      replaced: Mapping[tuple[str, str], str], table: str) -> None:
+def check_not_cleaned(
+    instant: str,
+    files: Sequence[tuple[str, str]],
+    timeline: Timeline,
+    version: int,
+    replaced: Mapping[tuple[str, str], str],
+    table: str,
+) -> None:
     """Raise TableError when a file of an older instant's slices is gone.
 
     ``files`` are the table's (partition, name) pairs, ``replaced`` the groups that were replaced, and when.
@@ -59,8 +65,11 @@ def check_not_cleaned(instant: str, files: Sequence[tuple[str, str]], timeline: 
 
 
 def _check_rewritten(instant: str, files: Sequence[tuple[str, str]], timeline: Timeline, table: str) -> None:
-    bases = {(partition, base.file_id, base.instant) for partition, name in files
-             if (base := parse_base_name(name)) is not None}
+    bases = {
+        (partition, base.file_id, base.instant)
+        for partition, name in files
+        if (base := parse_base_name(name)) is not None
+    }
     later = sorted(_rewritten(instant, timeline))
     for partition, file_id, previous in later:
         if previous <= instant and (partition, file_id, previous) not in bases:

@@ -95,8 +95,12 @@ class Timeline:
 
         It is committed, but Hudi's own file view (0.15 to 1.2) starts at that write and passes over its files.
         """
-        return (bool(self.writes) and self.writes[0].requested < name < self.start
-                and name not in self.by_name and name not in self.pending)
+        return (
+            bool(self.writes)
+            and self.writes[0].requested < name < self.start
+            and name not in self.by_name
+            and name not in self.pending
+        )
 
     def completion(self, name: str) -> str | None:
         """When a committed instant completed; None for an archived one of which the history does not tell."""
@@ -114,8 +118,10 @@ class Timeline:
         if self.storage is None or not instant.file:
             return True
         data = self.storage.read(instant.file)
-        return (not any(word in data for word in _SERVICE_WORDS)
-                or self.details(instant).get("operationType") not in _SERVICES)
+        return (
+            not any(word in data for word in _SERVICE_WORDS)
+            or self.details(instant).get("operationType") not in _SERVICES
+        )
 
     def details(self, instant: Instant) -> Mapping[str, Any]:
         """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
@@ -155,8 +161,12 @@ def read_timeline(storage: Storage, history: str = "history") -> Timeline:
             done[requested, action] = Instant(requested, completed or requested, action, entry.path, entry.size)
     instants = _in_order(done.values())
     finished = {instant.requested for instant in instants}
-    return Timeline(instants, {name: action for name, action in pending.items() if name not in finished}, storage,
-                    History(storage.below(history)))
+    return Timeline(
+        instants,
+        {name: action for name, action in pending.items() if name not in finished},
+        storage,
+        History(storage.below(history)),
+    )
 
 
 def _in_order(instants: Iterable[Instant]) -> tuple[Instant, ...]:

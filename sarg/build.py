@@ -133,8 +133,11 @@ def _bridge(function: JavaObject) -> Bridge | None:
         return None
     fields = function.fields
     operator = fields["isOperator"]
-    return Bridge(_optional_text(fields["udfName"], function), _optional_text(fields["udfClassName"], function),
-                  bool(operator.value if isinstance(operator, Boxed) else operator))
+    return Bridge(
+        _optional_text(fields["udfName"], function),
+        _optional_text(fields["udfClassName"], function),
+        bool(operator.value if isinstance(operator, Boxed) else operator),
+    )
 
 
 def _text(value: Any, owner: JavaObject) -> str:

@@ -1,11 +1,11 @@
 """Functions that yield a value: casts, and calls by SQL name.
 
-    ======================  ========================================================================
-    cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
-    coalesce, nvl           Call("coalesce", ...)
-    another of Hive's       Call by its SQL name (sarg.function_names)
-    run-time function       not decided
-    ======================  ========================================================================
+======================  ========================================================================
+cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
+coalesce, nvl           Call("coalesce", ...)
+another of Hive's       Call by its SQL name (sarg.function_names)
+run-time function       not decided
+======================  ========================================================================
 """
 
 from __future__ import annotations

@@ -31,8 +31,17 @@ from sarg.java_text import fraction_text, hybrid_moment, java_float, moment, zon
 from sarg.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
 from sarg.values import Boxed, JavaList, JavaObject
 
-__all__ = ["Constant", "DayTime", "LocalDate", "LocalTimestamp", "SqlDate", "SqlTimestamp", "YearMonth",
-           "ZonedTimestamp", "constant_of"]
+__all__ = [
+    "Constant",
+    "DayTime",
+    "LocalDate",
+    "LocalTimestamp",
+    "SqlDate",
+    "SqlTimestamp",
+    "YearMonth",
+    "ZonedTimestamp",
+    "constant_of",
+]
 
 _HIVE = "org.apache.hadoop.hive.common.type."
 
@@ -238,8 +247,11 @@ def _local_date(found: Any, owner: JavaObject) -> LocalDate:
     if not isinstance(found, JavaObject):
         raise DecodeError(owner.offset, "a date has no value")
     fields = found.fields
-    return LocalDate(_within(fields["year"], -999_999_999, 999_999_999, found),
-                     _within(fields["month"], 1, 12, found), _within(fields["day"], 1, 31, found))
+    return LocalDate(
+        _within(fields["year"], -999_999_999, 999_999_999, found),
+        _within(fields["month"], 1, 12, found),
+        _within(fields["day"], 1, 31, found),
+    )
 
 
 def _local_timestamp(found: Any, owner: JavaObject) -> LocalTimestamp:
@@ -249,9 +261,13 @@ def _local_timestamp(found: Any, owner: JavaObject) -> LocalTimestamp:
     if not isinstance(time, JavaObject):
         raise DecodeError(owner.offset, "a timestamp has no time")
     parts = time.fields
-    return LocalTimestamp(_local_date(date, found), _within(parts["hour"], 0, 23, time),
-                          _within(parts["minute"], 0, 59, time), _within(parts["second"], 0, 59, time),
-                          _within(parts["nano"], 0, 999_999_999, time))
+    return LocalTimestamp(
+        _local_date(date, found),
+        _within(parts["hour"], 0, 23, time),
+        _within(parts["minute"], 0, 59, time),
+        _within(parts["second"], 0, 59, time),
+        _within(parts["nano"], 0, 999_999_999, time),
+    )
 
 
 def _within(value: object, low: int, high: int, found: JavaObject) -> int:

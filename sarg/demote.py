@@ -81,8 +81,8 @@ def _tree(root: ArgumentTree) -> HudiExpression:
     while order:
         node = order.pop()
         count = len(node.children)
-        below = tuple(values[len(values) - count:])
-        del values[len(values) - count:]
+        below = tuple(values[len(values) - count :])
+        del values[len(values) - count :]
         values.append(_node(node, below))
     return values[0]
 

@@ -23,8 +23,17 @@ from typing import Any, TypeVar
 
 from sarg.constants import Constant
 
-__all__ = ["Bridge", "ColumnNode", "ConstantNode", "DynamicNode", "ExprNode", "FieldNode", "FunctionNode", "OtherNode",
-           "fold_tree"]
+__all__ = [
+    "Bridge",
+    "ColumnNode",
+    "ConstantNode",
+    "DynamicNode",
+    "ExprNode",
+    "FieldNode",
+    "FunctionNode",
+    "OtherNode",
+    "fold_tree",
+]
 
 R = TypeVar("R")
 
@@ -121,8 +130,9 @@ class OtherNode(ExprNode):
     type: str
 
 
-def fold_tree(root: ExprNode, children_of: Callable[[ExprNode], tuple[ExprNode, ...]],
-              combine: Callable[[ExprNode, list[R]], R]) -> R:
+def fold_tree(
+    root: ExprNode, children_of: Callable[[ExprNode], tuple[ExprNode, ...]], combine: Callable[[ExprNode, list[R]], R]
+) -> R:
     """Compute a value bottom-up, ``combine(node, values of its children)``, without recursion."""
     order: list[tuple[ExprNode, int]] = []
     stack = [root]
@@ -134,8 +144,8 @@ def fold_tree(root: ExprNode, children_of: Callable[[ExprNode], tuple[ExprNode, 
     values: list[R] = []
     while order:
         node, count = order.pop()
-        below = values[len(values) - count:]
-        del values[len(values) - count:]
+        below = values[len(values) - count :]
+        del values[len(values) - count :]
         values.append(combine(node, below))
     return values[0]
 
@@ -145,8 +155,14 @@ def _as_dict(node: ExprNode, children: list[dict[str, Any]]) -> dict[str, Any]:
         case FunctionNode(java=java, bridge=None):
             return {"func": java, "type": node.type, "children": children}
         case FunctionNode(java=java, bridge=Bridge() as bridge):
-            return {"func": java, "udfName": bridge.name, "udfClassName": bridge.java,
-                    "isOperator": bridge.is_operator, "type": node.type, "children": children}
+            return {
+                "func": java,
+                "udfName": bridge.name,
+                "udfClassName": bridge.java,
+                "isOperator": bridge.is_operator,
+                "type": node.type,
+                "children": children,
+            }
         case ColumnNode():
             return {"col": node.name, "tab": node.table, "part": node.is_partition_or_virtual, "type": node.type}
         case ConstantNode(value=None):

@@ -84,7 +84,8 @@ def zone_offset(zone: str, seconds: int) -> int:
             return -size if zone[0] == "-" else size
     try:
         local = (_EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).astimezone(
-            zoneinfo.ZoneInfo(zone))
+            zoneinfo.ZoneInfo(zone)
+        )
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OverflowError, OSError):
         return 0
     offset = local.utcoffset()

@@ -262,8 +262,14 @@ class Reader:
             case Shape.TREE_MAP:
                 entries = self._element(arguments, 0), self._element(arguments, 1)
                 size = wire.count() - 1 if self._is_kryo5 else None  # Kryo 3 and 4 put the comparator first
-                self._push(_Frame((TAGGED,), 1, items=[], finish=lambda: self._push_items(
-                    found, wire.count() if size is None else size, *entries)))
+                self._push(
+                    _Frame(
+                        (TAGGED,),
+                        1,
+                        items=[],
+                        finish=lambda: self._push_items(found, wire.count() if size is None else size, *entries),
+                    )
+                )
             case Shape.ENUM_SET:
                 self._read_enum_set(found)
             case Shape.TAGGED_ITEMS:
@@ -322,8 +328,9 @@ class Reader:
                 found.items.extend([None] * length)
                 return
             nullable = may_hold_null and self.wire.flag()
-            self._push_items(found, length,
-                             Slot("", known=java, nullable=nullable, arguments=element.arguments, keeps_class=True))
+            self._push_items(
+                found, length, Slot("", known=java, nullable=nullable, arguments=element.arguments, keeps_class=True)
+            )
 
     def _cut(self, found: JavaList, parent: list[Any]) -> None:
         start, end = self.wire.count(), self.wire.count()

@@ -19,13 +19,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-WRAPPERS = {"int": "java.lang.Integer", "long": "java.lang.Long", "float": "java.lang.Float",
-            "double": "java.lang.Double", "boolean": "java.lang.Boolean", "byte": "java.lang.Byte",
-            "short": "java.lang.Short", "char": "java.lang.Character"}
-_ALWAYS_FINAL = frozenset(["java.lang.String", "java.time.LocalDate", "java.time.LocalDateTime", "java.time.LocalTime",
-                           "[B", "[I", "[J", "[S", "[C", "[F", "[D", "[Z", *WRAPPERS.values()])
-_PRIMITIVE_ARRAYS = {"byte[]": "[B", "int[]": "[I", "long[]": "[J", "short[]": "[S", "char[]": "[C", "float[]": "[F",
-                     "double[]": "[D", "boolean[]": "[Z"}
+WRAPPERS = {
+    "int": "java.lang.Integer",
+    "long": "java.lang.Long",
+    "float": "java.lang.Float",
+    "double": "java.lang.Double",
+    "boolean": "java.lang.Boolean",
+    "byte": "java.lang.Byte",
+    "short": "java.lang.Short",
+    "char": "java.lang.Character",
+}
+_ALWAYS_FINAL = frozenset(
+    [
+        "java.lang.String",
+        "java.time.LocalDate",
+        "java.time.LocalDateTime",
+        "java.time.LocalTime",
+        "[B",
+        "[I",
+        "[J",
+        "[S",
+        "[C",
+        "[F",
+        "[D",
+        "[Z",
+        *WRAPPERS.values(),
+    ]
+)
+_PRIMITIVE_ARRAYS = {
+    "byte[]": "[B",
+    "int[]": "[I",
+    "long[]": "[J",
+    "short[]": "[S",
+    "char[]": "[C",
+    "float[]": "[F",
+    "double[]": "[D",
+    "boolean[]": "[Z",
+}
 
 
 class Shape(enum.Enum):

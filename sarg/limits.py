@@ -1,22 +1,22 @@
 """How much a filter may ask for. The bytes come from outside: every count in them is checked before it is believed.
 
-    ====================  =============  ================================================================
-    limit                 value          protects against
-    ====================  =============  ================================================================
-    MAX_INPUT             16 MiB         a value larger than any job configuration holds
-    MAX_BASE64            24 MiB         its Base64 text, with white space
-    MAX_OBJECTS           800,000        lists that claim a length, streams of tiny objects
-    MAX_OBJECT_DEPTH      40,000         nesting of Java objects (four for each nested expression)
-    MAX_EXPRESSION_DEPTH  10,000         nesting of expressions
-    MAX_NODES             250,000        back-references: a shared subtree counts each time that it is met
-    MAX_TOTAL_OBJECTS     1,600,000      input that fails late under every profile
-    MAX_STRING            1 Mi chars     one string
-    MAX_SLOW_CHARACTERS   1 Mi chars     all strings together that are not ASCII
-    MAX_CLASS_NAME        1,000 chars    a class name
-    MAX_TYPE_DEPTH        100            array<array<...>>
-    MAX_TYPE_TEXT         1 Mi chars     all type names of a filter together, written out
-    MAX_VALUE_DEPTH       32             lists in lists in a constant
-    ====================  =============  ================================================================
+====================  =============  ================================================================
+limit                 value          protects against
+====================  =============  ================================================================
+MAX_INPUT             16 MiB         a value larger than any job configuration holds
+MAX_BASE64            24 MiB         its Base64 text, with white space
+MAX_OBJECTS           800,000        lists that claim a length, streams of tiny objects
+MAX_OBJECT_DEPTH      40,000         nesting of Java objects (four for each nested expression)
+MAX_EXPRESSION_DEPTH  10,000         nesting of expressions
+MAX_NODES             250,000        back-references: a shared subtree counts each time that it is met
+MAX_TOTAL_OBJECTS     1,600,000      input that fails late under every profile
+MAX_STRING            1 Mi chars     one string
+MAX_SLOW_CHARACTERS   1 Mi chars     all strings together that are not ASCII
+MAX_CLASS_NAME        1,000 chars    a class name
+MAX_TYPE_DEPTH        100            array<array<...>>
+MAX_TYPE_TEXT         1 Mi chars     all type names of a filter together, written out
+MAX_VALUE_DEPTH       32             lists in lists in a constant
+====================  =============  ================================================================
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """Java constants as literals of the evaluator: exactly, or not at all (contract C7).
 
-    =======================  ==============================================================================
-    type.Date                Literal, days since 1970-01-01
-    type.Timestamp           Literal, microseconds (a Fraction when nanoseconds are set)
-    TimestampTZ              Literal of an instant
-    java.sql.Date            Literal when only one day fits (see ``day_of_midnight``), else a range of days
-    java.sql.Timestamp       a range: the writer's time zone is not in the bytes
-    text with half a         Opaque: Java's replacement character would be compared instead
-    surrogate pair
-    struct, list, map        Opaque (a struct IN and a folded IN list are taken apart before)
-    a class that does not    Opaque
-    fit the declared type
-    =======================  ==============================================================================
+=======================  ==============================================================================
+type.Date                Literal, days since 1970-01-01
+type.Timestamp           Literal, microseconds (a Fraction when nanoseconds are set)
+TimestampTZ              Literal of an instant
+java.sql.Date            Literal when only one day fits (see ``day_of_midnight``), else a range of days
+java.sql.Timestamp       a range: the writer's time zone is not in the bytes
+text with half a         Opaque: Java's replacement character would be compared instead
+surrogate pair
+struct, list, map        Opaque (a struct IN and a folded IN list are taken apart before)
+a class that does not    Opaque
+fit the declared type
+=======================  ==============================================================================
 """
 
 from __future__ import annotations

@@ -44,8 +44,9 @@ def membership(node: FunctionNode, operands: list[Operand]) -> HudiExpression:
         raise UnsupportedError("IN without members")
     operand = operands[0]
     if isinstance(operand, Call) and operand.function == "struct":
-        members = [_struct_member(child, translated)
-                   for child, translated in zip(node.children[1:], operands[1:], strict=True)]
+        members = [
+            _struct_member(child, translated) for child, translated in zip(node.children[1:], operands[1:], strict=True)
+        ]
         return _struct_in(operand.arguments, members)
     members_of_list = _spread(node.children[1], node.children[0].type) if len(operands) == 2 else None
     members_flat = operands[1:] if members_of_list is None else members_of_list
@@ -120,7 +121,9 @@ def _struct_in(fields: tuple[Operand, ...], members: list[tuple[Operand, ...] | 
     choices = [_struct_equals(fields, member) for member in members]
     guards: list[HudiExpression] = [
         Or((Not(IsNull(field)), Unknown("struct IN with a NULL field")))
-        for field in dict.fromkeys(fields) if not isinstance(field, Literal)]
+        for field in dict.fromkeys(fields)
+        if not isinstance(field, Literal)
+    ]
     return And((choices[0] if len(choices) == 1 else Or(tuple(choices)), *guards))
 
 

@@ -42,14 +42,20 @@ def _with_both_texts(name: str, generation: Generation, *tables: str, newest_fir
     texts = [("text_2", "Hadoop up to 3.3"), ("text_3", "Hadoop 3.4")]
     if newest_first:
         texts.reverse()
-    return [Profile(f"{name}, {label}", generation, ("java", *tables, text), _TEXT if index else None)
-            for index, (text, label) in enumerate(texts)]
+    return [
+        Profile(f"{name}, {label}", generation, ("java", *tables, text), _TEXT if index else None)
+        for index, (text, label) in enumerate(texts)
+    ]
 
 
 EXPRESSION_PROFILES: tuple[Profile, ...] = (
     *_with_both_texts("Hive 4 (Kryo 5)", Generation.KRYO5, "hive_4"),
-    Profile("Hive 4 (Kryo 5) from 4.1, Hadoop 3.4", Generation.KRYO5, ("java", "hive_4", "text_3", "json_reader_4_1"),
-            _JSON_READER),
+    Profile(
+        "Hive 4 (Kryo 5) from 4.1, Hadoop 3.4",
+        Generation.KRYO5,
+        ("java", "hive_4", "text_3", "json_reader_4_1"),
+        _JSON_READER,
+    ),
     *_with_both_texts("Hive 3.1 (Kryo 3)", Generation.KRYO3, "hive_3_1"),
     *_with_both_texts("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
     *_with_both_texts("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
@@ -59,19 +65,27 @@ EXPRESSION_PROFILES: tuple[Profile, ...] = (
 
 SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (
     Profile("SearchArgument of Hive 4 (Kryo 5)", Generation.KRYO5, ("java", "hive_4", "text_2")),
-    Profile("SearchArgument, storage-api 2.8 (plain Kryo 3 or 4)", Generation.KRYO3,
-            ("java", "hive_2_3", "text_3", "plain_kryo_3")),
-    Profile("SearchArgument, storage-api 2.4 to 2.7 (plain Kryo 3 or 4)", Generation.KRYO3,
-            ("java", "hive_3_1", "text_2", "plain_kryo_3")),
+    Profile(
+        "SearchArgument, storage-api 2.8 (plain Kryo 3 or 4)",
+        Generation.KRYO3,
+        ("java", "hive_2_3", "text_3", "plain_kryo_3"),
+    ),
+    Profile(
+        "SearchArgument, storage-api 2.4 to 2.7 (plain Kryo 3 or 4)",
+        Generation.KRYO3,
+        ("java", "hive_3_1", "text_2", "plain_kryo_3"),
+    ),
     Profile("SearchArgument of Hive 3.1 (Kryo 3)", Generation.KRYO3, ("java", "hive_3_1", "text_2")),
     Profile("SearchArgument of Hive 2.3 (Kryo 3)", Generation.KRYO3, ("java", "hive_2_3", "text_3")),
-    Profile("SearchArgument, storage-api 2.8 (plain Kryo 5)", Generation.KRYO5,
-            ("java", "hive_4", "text_2", "plain_kryo_5")),
+    Profile(
+        "SearchArgument, storage-api 2.8 (plain Kryo 5)", Generation.KRYO5, ("java", "hive_4", "text_2", "plain_kryo_5")
+    ),
 )
 
 
-def read_with_profiles(data: bytes, profiles: tuple[Profile, ...], top: str,
-                       build: Callable[[JavaObject], R]) -> tuple[Profile, R]:
+def read_with_profiles(
+    data: bytes, profiles: tuple[Profile, ...], top: str, build: Callable[[JavaObject], R]
+) -> tuple[Profile, R]:
     """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and what it built.
 
     Raises the DecodeError of the profile that came farthest; reading to the end counts more than any place in between.

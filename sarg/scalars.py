@@ -82,8 +82,14 @@ def _zone_offset(wire: Wire, java: str, offset: int) -> Any:
 
 
 def _calendar(wire: Wire, java: str, offset: int) -> Any:
-    fields = {"zone": wire.string(), "millis": wire.positive_long(), "lenient": wire.flag(),
-              "firstDayOfWeek": wire.count(), "minimalDays": wire.count(), "gregorianChange": wire.zigzag_long()}
+    fields = {
+        "zone": wire.string(),
+        "millis": wire.positive_long(),
+        "lenient": wire.flag(),
+        "firstDayOfWeek": wire.count(),
+        "minimalDays": wire.count(),
+        "gregorianChange": wire.zigzag_long(),
+    }
     return JavaObject(java, fields, offset)
 
 

@@ -133,8 +133,7 @@ def _literal(found: Any, owner: JavaObject) -> Constant | None:
     return constant_of(found, owner.offset)
 
 
-def _tree(found: Any, leaves: list[PredicateLeaf], memory: dict[int, PredicateLeaf],
-          owner: JavaObject) -> ArgumentTree:
+def _tree(found: Any, leaves: list[PredicateLeaf], memory: dict[int, PredicateLeaf], owner: JavaObject) -> ArgumentTree:
     """One expression tree. Shared subtrees count each time; a cycle runs into the same limit."""
     done: dict[int, tuple[ArgumentTree, int, int]] = {}
     open_now: set[int] = set()
@@ -178,8 +177,9 @@ def _argument(found: Any, owner: JavaObject) -> JavaObject:
     return found
 
 
-def _argument_node(node: JavaObject, children: tuple[ArgumentTree, ...], leaves: list[PredicateLeaf],
-                   memory: dict[int, PredicateLeaf]) -> ArgumentTree:
+def _argument_node(
+    node: JavaObject, children: tuple[ArgumentTree, ...], leaves: list[PredicateLeaf], memory: dict[int, PredicateLeaf]
+) -> ArgumentTree:
     operator, constant, leaf = node.fields["operator"], node.fields["constant"], node.fields["leaf"]
     if operator not in _OPERATORS:
         raise DecodeError(node.offset, "a SearchArgument lacks its operator")

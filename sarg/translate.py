@@ -145,8 +145,14 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
         case "GenericUDFWhen":
             return _case([_condition(child) for child in children[:-1:2]], children, type_of(node.type))
         case "GenericUDFCase" if len(children) > 2:
-            return _case([_comparison("=", children[0], children[i], (node.children[0], node.children[i]))
-                          for i in range(1, len(children) - 1, 2)], children[1:], type_of(node.type))
+            return _case(
+                [
+                    _comparison("=", children[0], children[i], (node.children[0], node.children[i]))
+                    for i in range(1, len(children) - 1, 2)
+                ],
+                children[1:],
+                type_of(node.type),
+            )
         case "GenericUDFNullif":
             value, other = exactly(2, name, children)
             null = Literal(None, type_of(node.type))
@@ -161,8 +167,9 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
                 raise UnsupportedError(f"{name} over something that is not a column")
             likes = [_like(children[0], pattern) for pattern in children[1:]]
             return _joined("GenericUDFOPAnd" if name.endswith("All") else "GenericUDFOPOr", likes)
-        case "GenericUDFRegExp" if len(children) == 2 and isinstance(children[1], Literal) and isinstance(
-                children[1].value, str):
+        case "GenericUDFRegExp" if (
+            len(children) == 2 and isinstance(children[1], Literal) and isinstance(children[1].value, str)
+        ):
             return matches(_operand(children[0]), children[1].value)
         case "GenericUDFRegExp" | "GenericUDFInBloomFilter":
             raise UnsupportedError(f"function {sql_name(java)} is not decided")
@@ -226,15 +233,22 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     invert, x, low, high = exactly(4, "BETWEEN", children)
     if not (isinstance(invert, Literal) and isinstance(invert.value, bool)):
         raise UnsupportedError("BETWEEN with a flag that is not a constant")
-    bounds = [_operand(bound) for bound, of in zip((low, high), node.children[2:], strict=True)
-              if not (isinstance(of, ConstantNode) and of.value is not None)]
+    bounds = [
+        _operand(bound)
+        for bound, of in zip((low, high), node.children[2:], strict=True)
+        if not (isinstance(of, ConstantNode) and of.value is not None)
+    ]
     for bound in bounds:
         if isinstance(bound, Literal):
             raise UnsupportedError("BETWEEN with a NULL bound")
         if isinstance(bound, Opaque):
             raise UnsupportedError(bound.reason)
-    inside: HudiExpression = And((_comparison(">=", x, low, (node.children[1], node.children[2])),
-                                  _comparison("<=", x, high, (node.children[1], node.children[3]))))
+    inside: HudiExpression = And(
+        (
+            _comparison(">=", x, low, (node.children[1], node.children[2])),
+            _comparison("<=", x, high, (node.children[1], node.children[3])),
+        )
+    )
     guards = [And((IsNull(bound), Unknown("BETWEEN with a bound that may be NULL"))) for bound in bounds]
     if guards:
         inside = Or((inside, *guards))

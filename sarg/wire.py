@@ -57,7 +57,7 @@ class Wire:
         if not 0 <= length <= len(self.data) - start:
             raise DecodeError(start, f"{length} bytes are announced, {len(self.data) - start} are left")
         self.position = start + length
-        return self.data[start:start + length]
+        return self.data[start : start + length]
 
     def count(self) -> int:
         """An optimised int: a length, a reference, an id. Never negative."""
@@ -181,7 +181,7 @@ class Wire:
             return None
         length -= 1
         self._check_length(length)
-        text = data[self.position:self.position + length]
+        text = data[self.position : self.position + length]
         if len(text) == length and text.isascii():
             self.position += length
             return text.decode("ascii")

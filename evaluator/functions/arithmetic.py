@@ -173,11 +173,15 @@ def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Int
     if n == 0 or not x.is_bounded:
         return strict(arguments, null=True)
     if x.lo >= 0:
-        return (strict(arguments, x.lo % n, x.hi % n) if x.lo // n == x.hi // n
-                else strict(arguments, 0, min(n - 1, x.hi)))
+        return (
+            strict(arguments, x.lo % n, x.hi % n) if x.lo // n == x.hi // n else strict(arguments, 0, min(n - 1, x.hi))
+        )
     if x.hi <= 0:
-        return (strict(arguments, -(-x.lo % n), -(-x.hi % n)) if -x.lo // n == -x.hi // n
-                else strict(arguments, max(1 - n, x.lo), 0))
+        return (
+            strict(arguments, -(-x.lo % n), -(-x.hi % n))
+            if -x.lo // n == -x.hi // n
+            else strict(arguments, max(1 - n, x.lo), 0)
+        )
     return _both(max(1 - n, x.lo), min(n - 1, x.hi), arguments, result)
 
 

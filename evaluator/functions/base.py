@@ -11,8 +11,18 @@ from evaluator.interval import Interval
 from evaluator.semantics import Semantics
 from evaluator.types import Kind, Type
 
-__all__ = ["INTEGERS", "Argument", "Compute", "RangeFunction", "common_digits", "constant_of", "decimal_parts",
-           "monotone", "strict", "widest_integer"]
+__all__ = [
+    "INTEGERS",
+    "Argument",
+    "Compute",
+    "RangeFunction",
+    "common_digits",
+    "constant_of",
+    "decimal_parts",
+    "monotone",
+    "strict",
+    "widest_integer",
+]
 
 #: The integer kinds, each holding the ones before it, and the digits that engines give them among decimals.
 INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
@@ -47,8 +57,12 @@ def strict(arguments: Sequence[Argument], lo: Any = None, hi: Any = None, *, nul
 def monotone(argument: Argument, function: Callable[[Any], Any], *, null: bool = False) -> Interval:
     """A result that never falls while its argument rises. ``function`` may give None for a bound it does not know."""
     interval = argument.interval
-    return strict([argument], None if interval.lo is None else function(interval.lo),
-                  None if interval.hi is None else function(interval.hi), null=null)
+    return strict(
+        [argument],
+        None if interval.lo is None else function(interval.lo),
+        None if interval.hi is None else function(interval.hi),
+        null=null,
+    )
 
 
 def constant_of(argument: Argument, what: str) -> Any:

@@ -98,8 +98,10 @@ def timestamp_text_bounds(argument: Argument, semantics: Semantics) -> Interval:
     clock = wall_clock(argument, semantics)
     lo = None if clock.lo is None else moment_of(clock.lo)
     hi = None if clock.hi is None else moment_of(clock.hi)
-    return clock.with_bounds(None if lo is None else lo.strftime("%Y-%m-%d %H:%M:%S"),
-                             None if hi is None else hi.strftime("%Y-%m-%d %H:%M:%S") + ".9999999999")
+    return clock.with_bounds(
+        None if lo is None else lo.strftime("%Y-%m-%d %H:%M:%S"),
+        None if hi is None else hi.strftime("%Y-%m-%d %H:%M:%S") + ".9999999999",
+    )
 
 
 def _dated(types: Sequence[Type], result: Type) -> Type:
@@ -231,9 +233,22 @@ _STARTS: dict[str, Callable[[datetime.datetime], datetime.datetime]] = {
     "minute": lambda m: m.replace(second=0, microsecond=0),
     "second": lambda m: m.replace(microsecond=0),
 }
-_UNITS = {"year": "year", "yyyy": "year", "yy": "year", "quarter": "quarter", "q": "quarter", "month": "month",
-          "mon": "month", "mm": "month", "week": "week", "day": "day", "dd": "day", "hour": "hour", "minute": "minute",
-          "second": "second"}
+_UNITS = {
+    "year": "year",
+    "yyyy": "year",
+    "yy": "year",
+    "quarter": "quarter",
+    "q": "quarter",
+    "month": "month",
+    "mon": "month",
+    "mm": "month",
+    "week": "week",
+    "day": "day",
+    "dd": "day",
+    "hour": "hour",
+    "minute": "minute",
+    "second": "second",
+}
 
 
 def _start_of(moment: Argument, unit: Argument, semantics: Semantics) -> tuple[Any, Any] | None:
@@ -247,8 +262,13 @@ def _start_of(moment: Argument, unit: Argument, semantics: Semantics) -> tuple[A
 
 def _trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
     """trunc(date, unit): the first day of the year, quarter, month or week."""
-    if len(arguments) != 2 or str(constant_of(arguments[1], "a unit")).lower() in ("day", "dd", "hour", "minute",
-    "second"):
+    if len(arguments) != 2 or str(constant_of(arguments[1], "a unit")).lower() in (
+        "day",
+        "dd",
+        "hour",
+        "minute",
+        "second",
+    ):
         raise UnsupportedError("trunc to a unit below the week is not decided")
     ends = _start_of(arguments[0], arguments[1], semantics)
     if ends is None:
@@ -285,8 +305,10 @@ def _epoch_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics)
     if not (is_instant or semantics.is_utc):
         raise UnsupportedError("unix_timestamp of a wall clock is decided in UTC only")
     micros = argument.interval if is_instant else wall_clock(argument, semantics)
-    return micros.with_bounds(None if micros.lo is None else math.floor(micros.lo) // 1_000_000,
-                              None if micros.hi is None else math.floor(micros.hi) // 1_000_000)
+    return micros.with_bounds(
+        None if micros.lo is None else math.floor(micros.lo) // 1_000_000,
+        None if micros.hi is None else math.floor(micros.hi) // 1_000_000,
+    )
 
 
 def _from_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:

@@ -95,8 +95,11 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
 
 def vanishes(source: Type, semantics: Semantics) -> bool:
     """Whether values of this type may be lost or rounded on their way to binary (``wide_decimals_vanish``)."""
-    return semantics.wide_decimals_vanish and source.kind is Kind.DECIMAL and (
-        source.precision - source.scale > 20 or source.scale > 18)
+    return (
+        semantics.wide_decimals_vanish
+        and source.kind is Kind.DECIMAL
+        and (source.precision - source.scale > 20 or source.scale > 18)
+    )
 
 
 def _unless_vanished(result: Interval, argument: Argument, semantics: Semantics) -> Interval:
@@ -193,8 +196,12 @@ def _to_decimal(argument: Argument, target: Type, semantics: Semantics) -> Inter
         return strict([argument], null=True)
     source = argument.type
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and source.scale <= target.scale)
-    return strict([argument], lo if exact else lo - unit, hi if exact else hi + unit,
-                  null=semantics.doubles_may_not_fit and source.kind.is_fractional)
+    return strict(
+        [argument],
+        lo if exact else lo - unit,
+        hi if exact else hi + unit,
+        null=semantics.doubles_may_not_fit and source.kind.is_fractional,
+    )
 
 
 def _to_boolean(argument: Argument) -> Interval:

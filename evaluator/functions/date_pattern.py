@@ -78,11 +78,13 @@ def _occurs(wanted: Mapping[int, int], lo: Sequence[int], hi: Sequence[int]) -> 
         prefix, at_lo, at_hi = stack.pop()
         unit = len(prefix)
         if unit == len(UNITS) or (unit > 2 and not at_lo and not at_hi):
-            return True                                       # inside of a day that lies inside, any time occurs
+            return True  # inside of a day that lies inside, any time occurs
         first = lo[unit] if at_lo else _FIRST[unit]
         last = hi[unit] if at_hi else _last_of(unit, prefix)
-        stack.extend(((*prefix, value), at_lo and value == first, at_hi and value == last)
-                     for value in _choices(unit, wanted.get(unit), first, last))
+        stack.extend(
+            ((*prefix, value), at_lo and value == first, at_hi and value == last)
+            for value in _choices(unit, wanted.get(unit), first, last)
+        )
     return False
 
 
@@ -102,9 +104,11 @@ def _last_of(unit: int, prefix: Sequence[int]) -> int:
 
 def _written(template: str, values: Mapping[int, int]) -> str:
     """A template of ``fields_of`` with the values in it."""
+
     def text(match: re.Match[str]) -> str:
         unit = _UNIT_OF.get(match[0])
         return "%" if unit is None else f"{values[unit]:0{len(UNITS[unit])}}"
+
     return re.sub("%.", text, template)
 
 

@@ -76,7 +76,7 @@ class LetterCase:
 
     def _least(self, lo: str, hi: str | None) -> str:
         start, found = self._common(lo, hi)
-        below_hi = hi is None                                    # whether the prefix is already less than that of hi
+        below_hi = hi is None  # whether the prefix is already less than that of hi
         for place in range(start, min(len(lo), start + LONGEST_WALK)):
             char = lo[place]
             last = _LAST if below_hi or hi is None or place >= len(hi) else ord(hi[place])
@@ -100,7 +100,7 @@ class LetterCase:
 
     def _greatest(self, lo: str, hi: str) -> str | None:
         start, found = self._common(lo, hi)
-        above_lo = False                                      # whether the prefix is already greater than that of lo
+        above_lo = False  # whether the prefix is already greater than that of lo
         for place in range(start, len(hi)):
             char = hi[place]
             if char >= _BEYOND or place == start + LONGEST_WALK:
@@ -117,8 +117,24 @@ class LetterCase:
         return found
 
 
-LOWER = LetterCase(_ASCII.lower(), "I", "\u0131", {
-    0x00CC: "i", 0x00CD: "i", 0x0128: "i", 0x0130: "i", 0x212A: "k"}, "")
-UPPER = LetterCase(_ASCII.upper(), "i", "\u0130", {
-    0x00DF: "S", 0x0131: "I", 0x017F: "S", 0x01F0: "J", 0x1E96: "H", 0x1E97: "T", 0x1E98: "W", 0x1E99: "Y",
-    0x1E9A: "A", **dict.fromkeys(range(0xFB00, 0xFB05), "F"), 0xFB05: "S", 0xFB06: "S"}, "j\u0307")
+LOWER = LetterCase(_ASCII.lower(), "I", "\u0131", {0x00CC: "i", 0x00CD: "i", 0x0128: "i", 0x0130: "i", 0x212A: "k"}, "")
+UPPER = LetterCase(
+    _ASCII.upper(),
+    "i",
+    "\u0130",
+    {
+        0x00DF: "S",
+        0x0131: "I",
+        0x017F: "S",
+        0x01F0: "J",
+        0x1E96: "H",
+        0x1E97: "T",
+        0x1E98: "W",
+        0x1E99: "Y",
+        0x1E9A: "A",
+        **dict.fromkeys(range(0xFB00, 0xFB05), "F"),
+        0xFB05: "S",
+        0xFB06: "S",
+    },
+    "j\u0307",
+)

@@ -33,8 +33,13 @@ class ClientError(SargoError):
 class Client:
     """Calls of the IDL to ``host:port``; with ``tls_ca`` over TLS. Raises ClientError, and Refused when it says so."""
 
-    def __init__(self, address: str, seconds: float = 5.0, tls_ca: Path | None = None, secret: str | None = None,
-                 ) -> None:
+    def __init__(
+        self,
+        address: str,
+        seconds: float = 5.0,
+        tls_ca: Path | None = None,
+        secret: str | None = None,
+    ) -> None:
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
             raise ClientError(f"{address!r} is not HOST:PORT")
@@ -46,12 +51,25 @@ class Client:
         except (OSError, ssl.SSLError) as error:
             raise ClientError(f"{tls_ca}: {error}") from error
 
-    def prune(self, table: str, filter_: bytes, names: Sequence[str], engine: str = "hive4", time_zone: str = "UTC",
-              ) -> PruneReply:
+    def prune(
+        self,
+        table: str,
+        filter_: bytes,
+        names: Sequence[str],
+        engine: str = "hive4",
+        time_zone: str = "UTC",
+    ) -> PruneReply:
         """Which of the names may be skipped."""
         request = interface().PruneRequest(
-            protocol_version=interface().PROTOCOL_VERSION, table=table, filter=filter_, engine=engine,
-            time_zone=time_zone, names="\n".join(names).encode(), name_count=len(names), secret=self._secret)
+            protocol_version=interface().PROTOCOL_VERSION,
+            table=table,
+            filter=filter_,
+            engine=engine,
+            time_zone=time_zone,
+            names="\n".join(names).encode(),
+            name_count=len(names),
+            secret=self._secret,
+        )
         reply: PruneReply = self._call("prune", request=request)
         return reply
 

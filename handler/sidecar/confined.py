@@ -49,8 +49,10 @@ class ConfinedFileSystem(fs.FileSystemHandler):  # type: ignore[misc]
         return path
 
     def get_file_info(self, paths: list[str]) -> list[Any]:
-        return [self._local.get_file_info(path) if self._is_inside(path) else fs.FileInfo(path, fs.FileType.NotFound)
-                for path in paths]
+        return [
+            self._local.get_file_info(path) if self._is_inside(path) else fs.FileInfo(path, fs.FileType.NotFound)
+            for path in paths
+        ]
 
     def get_file_info_selector(self, selector: Any) -> list[Any]:
         self._check(selector.base_dir)

@@ -37,9 +37,17 @@ class FilterLog:
     def write(self, table: str, question: Question, listed: int, skipped: int) -> None:
         """One filter that was answered."""
         now = datetime.datetime.now(datetime.timezone.utc)
-        line = json.dumps({"time": now.isoformat(timespec="milliseconds"), "table": table, "engine": question.engine,
-                           "time_zone": question.time_zone, "filter": question.filter.decode("ascii", "replace"),
-                           "listed": listed, "skipped": skipped})
+        line = json.dumps(
+            {
+                "time": now.isoformat(timespec="milliseconds"),
+                "table": table,
+                "engine": question.engine,
+                "time_zone": question.time_zone,
+                "filter": question.filter.decode("ascii", "replace"),
+                "listed": listed,
+                "skipped": skipped,
+            }
+        )
         self._handler.handle(logging.makeLogRecord({"msg": line}))
 
     def close(self) -> None:
@@ -52,13 +60,16 @@ class _Files(logging.handlers.RotatingFileHandler):
         super().__init__(path, maxBytes=most_bytes, backupCount=older, encoding="utf-8")
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, "a", encoding="utf-8",
-                    opener=lambda name, flags: os.open(name, flags, 0o600))
+        return open(self.baseFilename, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class's name
         """The base class would print the line, with its values."""
         del record
         if self._journal is not None:
-            self._journal.say("filter_log_failed", "error", path=self.baseFilename,
-                              consequence="filters are not logged as long as the file cannot be written")
+            self._journal.say(
+                "filter_log_failed",
+                "error",
+                path=self.baseFilename,
+                consequence="filters are not logged as long as the file cannot be written",
+            )
             self._journal = None

@@ -1,9 +1,9 @@
 """A filter as Hive's session means it: what only Hive knows the value of is left undecided, its siblings still prune.
 
-    partition columns   of a native table have the values of the metastore's partitions, which need not be those of
-    virtual columns     the files' columns of that name: Hive has applied them when it chose the partitions
-    timestamps          while the session's zone is not known: a condition keeps its meaning in every zone only when no
-                        timestamp takes part, as a column, constant or cast, and no function but those below
+partition columns   of a native table have the values of the metastore's partitions, which need not be those of
+virtual columns     the files' columns of that name: Hive has applied them when it chose the partitions
+timestamps          while the session's zone is not known: a condition keeps its meaning in every zone only when no
+                    timestamp takes part, as a column, constant or cast, and no function but those below
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ def _columns_of_hive(root: ExprNode) -> set[str]:
 
 def _undecided(expression: HudiExpression, why: str, holds: Callable[[Node], bool]) -> HudiExpression:
     """The same with every condition unknown in which ``holds`` is true of some node."""
+
     def combine(node: Node, children: list[HudiExpression]) -> HudiExpression:
         match node:
             case And():

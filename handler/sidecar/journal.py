@@ -22,8 +22,12 @@ class _Lines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         when = datetime.datetime.fromtimestamp(record.created, datetime.timezone.utc)
-        fields: dict[str, Any] = {"time": when.isoformat(timespec="milliseconds"), "level": record.levelname.lower(),
-                                  "event": record.getMessage(), **getattr(record, "fields", {})}
+        fields: dict[str, Any] = {
+            "time": when.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
         return json.dumps(fields, ensure_ascii=False, default=str)
 
 
@@ -43,10 +47,18 @@ class Journal:
 
     def failure(self, where: str, error: BaseException) -> None:
         """An error that is a fault of the sidecar, with the places it came through, without its text."""
-        places = [f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in
-                  traceback.extract_tb(error.__traceback__)[-8:]]
-        self.say("failure", "error", where=where, error=type(error).__name__, at=places,
-                 **({"text": str(error)} if self._values else {}))
+        places = [
+            f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
+            for frame in traceback.extract_tb(error.__traceback__)[-8:]
+        ]
+        self.say(
+            "failure",
+            "error",
+            where=where,
+            error=type(error).__name__,
+            at=places,
+            **({"text": str(error)} if self._values else {}),
+        )
 
     def unexpected(self, context: Mapping[str, Any]) -> None:
         """What the event loop did not expect, in its own form."""
@@ -61,10 +73,19 @@ class Journal:
         if not self._log.isEnabledFor(logging.INFO):
             return
         fields: dict[str, Any] = {
-            "table": report.table, "instant": report.instant, "query_id": report.query_id, "user": report.user,
-            "engine": report.engine, "query_type": report.query_type, "listed": report.listed,
-            "known": report.covered, "skipped": report.skipped, "could_skip": report.could_skip,
-            "milliseconds": round(report.seconds * 1000, 3), "report": report.id[:8]}
+            "table": report.table,
+            "instant": report.instant,
+            "query_id": report.query_id,
+            "user": report.user,
+            "engine": report.engine,
+            "query_type": report.query_type,
+            "listed": report.listed,
+            "known": report.covered,
+            "skipped": report.skipped,
+            "could_skip": report.could_skip,
+            "milliseconds": round(report.seconds * 1000, 3),
+            "report": report.id[:8],
+        }
         if because:
             fields["because"] = because
         if self._values:

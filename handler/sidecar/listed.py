@@ -42,8 +42,18 @@ from handler.sidecar.names import NOT_KNOWN, FileNames, ListedNames, Places
 from index_store import FileSlices
 from index_store.file_slices import parse_base_name, parse_log_name
 
-__all__ = ["BASE_SKIPPED", "FULL", "QUERY_TYPES", "SLICE_SKIPPED", "KnownFiles", "MatchedNames", "QueryType",
-           "Verdicts", "names_to_skip", "needs_fresh_view"]
+__all__ = [
+    "BASE_SKIPPED",
+    "FULL",
+    "QUERY_TYPES",
+    "SLICE_SKIPPED",
+    "KnownFiles",
+    "MatchedNames",
+    "QueryType",
+    "Verdicts",
+    "names_to_skip",
+    "needs_fresh_view",
+]
 
 QueryType = Literal["snapshot", "read_optimized", "incremental", "as_of"]
 QUERY_TYPES: tuple[QueryType, ...] = ("snapshot", "read_optimized", "incremental", "as_of")
@@ -122,8 +132,9 @@ class KnownFiles:
         complete = (met == self.count) & (others is not None)
         complete[np.array(others or (), np.intp)] = False
         whole = np.append(complete[self.slice_of] if len(self.slice_of) else [], False).astype(np.bool_)[places]
-        return MatchedNames(places, listed.digest, covered, whole, np.flatnonzero((met > 0) & ~complete),
-                            others is None)
+        return MatchedNames(
+            places, listed.digest, covered, whole, np.flatnonzero((met > 0) & ~complete), others is None
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +171,12 @@ def needs_fresh_view(table_type: str, version: int, query_type: QueryType) -> bo
     return table_type == MERGE_ON_READ and version < 8 and query_type in ("snapshot", "as_of")
 
 
-def names_to_skip(skipped: Mask, verdicts: Verdicts, matched: MatchedNames, query_type: QueryType,
-                  ) -> tuple[Mask, str | None]:
+def names_to_skip(
+    skipped: Mask,
+    verdicts: Verdicts,
+    matched: MatchedNames,
+    query_type: QueryType,
+) -> tuple[Mask, str | None]:
     """``(count,) bool``: the names that may be skipped, and why some are not although their slices are.
 
     skipped    ``(n,) bool``: the slices that the plan skips

@@ -27,8 +27,9 @@ class Unread(SargoError):  # noqa: N818 - a state, not a fault of the caller
     """Nobody here reads such files."""
 
 
-def merged_batches(table: str, root: str | None, base_file: str | None, log_files: Sequence[str],
-                   columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def merged_batches(
+    table: str, root: str | None, base_file: str | None, log_files: Sequence[str], columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
     """The rows of a slice, these columns only. Raises Unread, and UnsupportedError when they cannot be merged."""
     try:
         from hudi import HudiFileGroupReader, HudiReadOptions

@@ -93,12 +93,13 @@ class ListedNames:
         offsets[0] = 0
         offsets[1:] = self.ends + 1
         return pa.LargeBinaryArray.from_buffers(
-            pa.large_binary(), self.count, [None, pa.py_buffer(offsets), pa.py_buffer(b"".join((self.text, b"\n")))])
+            pa.large_binary(), self.count, [None, pa.py_buffer(offsets), pa.py_buffer(b"".join((self.text, b"\n")))]
+        )
 
     def at(self, indices: Sequence[int]) -> list[bytes]:
         """Some of the names."""
         text, ends = self.text, self.ends
-        return [bytes(text[int(ends[i - 1]) + 1 if i else 0:int(ends[i])]) for i in indices]
+        return [bytes(text[int(ends[i - 1]) + 1 if i else 0 : int(ends[i])]) for i in indices]
 
 
 class FileNames:

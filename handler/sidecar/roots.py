@@ -108,4 +108,3 @@ def _root(text: str) -> _Root:
 
 def _is_below(path: str, root: str) -> bool:
     return path == root or path.startswith(root.rstrip("/") + "/")
-

@@ -53,8 +53,11 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     service = Service(settings, Roots(settings.roots), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
-    metrics.watch("sargo_breaker_open_tables", "Tables that could not be opened and are left alone for retry_seconds",
-                  lambda: service.tables.unavailable)
+    metrics.watch(
+        "sargo_breaker_open_tables",
+        "Tables that could not be opened and are left alone for retry_seconds",
+        lambda: service.tables.unavailable,
+    )
     metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
     metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)
     pages = None
@@ -64,8 +67,16 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
         if settings.metrics_port >= 0:
             pages = Pages(settings.metrics_host, settings.metrics_port, metrics.registry, service.state)
         metrics_port = None if pages is None else pages.port
-        journal.say("listening", host=host, port=port, metrics_port=metrics_port, tls=settings.tls_key is not None,
-                    secret=service.has_secret, shadow=settings.shadow, roots=list(settings.roots))
+        journal.say(
+            "listening",
+            host=host,
+            port=port,
+            metrics_port=metrics_port,
+            tls=settings.tls_key is not None,
+            secret=service.has_secret,
+            shadow=settings.shadow,
+            roots=list(settings.roots),
+        )
         yield Sidecar(host, port, metrics_port, server, service, metrics)
     finally:
         journal.say("stopping", running=len(server.calls))
@@ -79,6 +90,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
 
 def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) -> None:
     """Serve until SIGTERM or SIGINT. Raises SettingsError when the sidecar cannot start."""
+
     async def until_stopped() -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -73,9 +73,14 @@ class Server:
         context = tls_context(self.settings)
         timeout = None if context is None else self.settings.read_seconds
         try:
-            self._listening = await loop.create_server(lambda: _Connection(self), self.settings.host,
-                                                       self.settings.port, ssl=context, backlog=256,
-                                                       ssl_handshake_timeout=timeout)
+            self._listening = await loop.create_server(
+                lambda: _Connection(self),
+                self.settings.host,
+                self.settings.port,
+                ssl=context,
+                backlog=256,
+                ssl_handshake_timeout=timeout,
+            )
         except OSError as error:
             raise SettingsError(f"cannot listen on {self.settings.host}:{self.settings.port}: {error}") from error
         self._sweeping = loop.create_task(self._sweep())
@@ -137,15 +142,18 @@ class Server:
 
     def _method(self, name: str) -> Callable[..., Awaitable[Any]]:
         methods: dict[str, Callable[..., Awaitable[Any]]] = {
-            "prune": self.service.prune, "explain": self.service.explain, "health": self.service.health,
-            "version": self.service.version}
+            "prune": self.service.prune,
+            "explain": self.service.explain,
+            "health": self.service.health,
+            "version": self.service.version,
+        }
         return methods[name]
 
 
 def _room(size: int, content: bytes | memoryview) -> memoryview:
     """A buffer that begins with this content. Memory of the rest is taken when it is written, not before."""
     room: memoryview = np.empty(size, np.uint8).data
-    room[:len(content)] = content
+    room[: len(content)] = content
     return room
 
 
@@ -181,9 +189,9 @@ class _Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         del sizehint
-        if self._filled == len(self._buffer):                 # more than one call, sent ahead of the answer
+        if self._filled == len(self._buffer):  # more than one call, sent ahead of the answer
             self._buffer = _room(self._filled + _SMALL, self._buffer)
-        return self._buffer[self._filled:]
+        return self._buffer[self._filled :]
 
     def buffer_updated(self, nbytes: int) -> None:
         if not self._filled:
@@ -218,10 +226,10 @@ class _Connection(asyncio.BufferedProtocol):
         end = _HEADER + length
         if self._filled < end:
             if len(self._buffer) < end:
-                self._buffer = _room(end, self._buffer[:self._filled])
+                self._buffer = _room(end, self._buffer[: self._filled])
             return
         frame = self._buffer[_HEADER:end]
-        rest = bytes(self._buffer[end:self._filled])
+        rest = bytes(self._buffer[end : self._filled])
         self._buffer = _room(max(_SMALL, len(rest)), rest)
         self._filled = len(rest)
         self.is_busy = True

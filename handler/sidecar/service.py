@@ -87,8 +87,9 @@ class _Answer:
 class Service:
     """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own."""
 
-    def __init__(self, settings: Settings, roots: Roots, metrics: Metrics, journal: Journal,
-                 threads: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, settings: Settings, roots: Roots, metrics: Metrics, journal: Journal, threads: ThreadPoolExecutor
+    ) -> None:
         self.settings = settings
         self.metrics = metrics
         self.journal = journal
@@ -103,8 +104,11 @@ class Service:
         self._asked = 0
         self._turned_off: set[str] = set()
         self._audits = Audits(self._hear)
-        self._filter_log = None if settings.filter_log is None else FilterLog(
-            settings.filter_log, settings.filter_log_bytes, settings.filter_log_older, journal)
+        self._filter_log = (
+            None
+            if settings.filter_log is None
+            else FilterLog(settings.filter_log, settings.filter_log_bytes, settings.filter_log_older, journal)
+        )
 
     @property
     def has_secret(self) -> bool:
@@ -125,8 +129,13 @@ class Service:
         except Refused:
             raise
         except TimeoutError:
-            answer = _Answer("time", reasons=(f"no answer within {self.settings.request_seconds:g} s; it is being "
-                                              "worked out for the next request",))
+            answer = _Answer(
+                "time",
+                reasons=(
+                    f"no answer within {self.settings.request_seconds:g} s; it is being "
+                    "worked out for the next request",
+                ),
+            )
         except asyncio.TimeoutError:  # another class before Python 3.11
             answer = _Answer("time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
         except TableUnavailable as error:
@@ -151,9 +160,17 @@ class Service:
 
     def state(self) -> str:
         """What health() and /healthz say, as JSON."""
-        return json.dumps({"status": "stopping" if self.stopping else "ok", "asked": self._asked,
-                           "tables": len(self.tables), "cache_bytes": self.tables.nbytes, "running": self._running,
-                           "shadow": self.settings.shadow, "turned_off": len(self._turned_off)})
+        return json.dumps(
+            {
+                "status": "stopping" if self.stopping else "ok",
+                "asked": self._asked,
+                "tables": len(self.tables),
+                "cache_bytes": self.tables.nbytes,
+                "running": self._running,
+                "shadow": self.settings.shadow,
+                "turned_off": len(self._turned_off),
+            }
+        )
 
     async def version(self) -> str:
         """The IDL's version."""
@@ -170,8 +187,13 @@ class Service:
         if self.stopping:
             raise Refused("stopping", "the sidecar is stopping")
         limits = self.settings
-        for name, kind in (("table", str), ("filter", bytes | memoryview), ("engine", str),
-                           ("names", bytes | memoryview), ("name_count", int)):
+        for name, kind in (
+            ("table", str),
+            ("filter", bytes | memoryview),
+            ("engine", str),
+            ("names", bytes | memoryview),
+            ("name_count", int),
+        ):
             if not isinstance(getattr(request, name), kind):
                 raise Refused("request", f"{name} is missing")
         if request.engine not in _ENGINES:
@@ -185,11 +207,16 @@ class Service:
             raise Refused("request", f"the query type is none of {', '.join(QUERY_TYPES)}")
         zone, notes = _zone(request.time_zone)
         question = Question(bytes(request.filter), _ENGINES[request.engine], zone)
-        return _Asked(self._roots.locate(request.table), question, query_type,
-                      _as_of(request) if query_type == "as_of" else None,
-                      ListedNames(request.names, bool(request.names_compressed), request.name_count,
-                                  limits.max_names_bytes),
-                      (request.query_id or "")[:200], (request.user or "")[:200], notes)
+        return _Asked(
+            self._roots.locate(request.table),
+            question,
+            query_type,
+            _as_of(request) if query_type == "as_of" else None,
+            ListedNames(request.names, bool(request.names_compressed), request.name_count, limits.max_names_bytes),
+            (request.query_id or "")[:200],
+            (request.user or "")[:200],
+            notes,
+        )
 
     def _check_secret(self, given: str | None) -> None:
         if self._secret is None:
@@ -229,29 +256,55 @@ class Service:
         reasons = (*asked.notes, *(() if why is None else (why,)), *decision.reasons)
         because = ""
         if not could_skip:
-            because = ("size" if decision.is_too_large else
-                       "filter" if decision.plan.explanation is None or not decision.is_read else
-                       "plan" if not decision.skipped.any() else
-                       "query_type" if why and asked.query_type == "incremental" else "list")
+            because = (
+                "size"
+                if decision.is_too_large
+                else "filter"
+                if decision.plan.explanation is None or not decision.is_read
+                else "plan"
+                if not decision.skipped.any()
+                else "query_type"
+                if why and asked.query_type == "incremental"
+                else "list"
+            )
         elif self.settings.shadow:
             because = "shadow"
         bits = np.packbits(may_skip, bitorder="little").tobytes() if not because else b""
         audited: tuple[SkippedFile, ...] = ()
         if could_skip and random.random() < self.settings.audit_rate:
-            audited = tuple(self._to_audit(asked, view, decision, item, matched.whole is not None) for item in
-                            choose_slices(view.files, may_skip, matched.places, self.settings.audit_files))
-        return _Answer(because, bits, view.instant, matched.digest, audited, matched.covered,
-                       0 if because else could_skip, could_skip, int(np.count_nonzero(verdicts & FULL)), reasons,
-                       decision)
+            audited = tuple(
+                self._to_audit(asked, view, decision, item, matched.whole is not None)
+                for item in choose_slices(view.files, may_skip, matched.places, self.settings.audit_files)
+            )
+        return _Answer(
+            because,
+            bits,
+            view.instant,
+            matched.digest,
+            audited,
+            matched.covered,
+            0 if because else could_skip,
+            could_skip,
+            int(np.count_nonzero(verdicts & FULL)),
+            reasons,
+            decision,
+        )
 
     # -- audits
 
     def _to_audit(self, asked: _Asked, view: View, decision: Decision, item: FileSlice, has_logs: bool) -> SkippedFile:
         merges = has_logs and asked.query_type != "read_optimized"
-        return SkippedFile(asked.location.path, asked.location.root, self.settings.storage_options, item.base_file,
-                           decision.plan.expression, view.opened.table.schema,
-                           Semantics.named(asked.question.engine, asked.question.time_zone or "UTC"),
-                           self.settings.audit_rows, item.log_files if merges else ())
+        return SkippedFile(
+            asked.location.path,
+            asked.location.root,
+            self.settings.storage_options,
+            item.base_file,
+            decision.plan.expression,
+            view.opened.table.schema,
+            Semantics.named(asked.question.engine, asked.question.time_zone or "UTC"),
+            self.settings.audit_rows,
+            item.log_files if merges else (),
+        )
 
     def _hear(self, file: SkippedFile, verdict: Verdict) -> None:
         """Count a verdict; a wrong skip ends the pruning of its table until the sidecar is started again."""
@@ -259,15 +312,32 @@ class Service:
         if verdict == "failed":
             self._turned_off.add(file.table)
             self.metrics.alarm.set(len(self._turned_off))
-            self.journal.say("audit_failed", "error", table=file.table, file=file.path,
-                             consequence="this table is not pruned any more; keep the file and report it")
+            self.journal.say(
+                "audit_failed",
+                "error",
+                table=file.table,
+                file=file.path,
+                consequence="this table is not pruned any more; keep the file and report it",
+            )
 
     def _reply(self, asked: _Asked, answer: _Answer, seconds: float) -> PruneReply:
         because = BECAUSE[answer.because] if answer.because else ""
-        report = Report(asked.location.path, answer.instant, asked.query_id, asked.user, asked.question.engine,
-                        asked.query_type, asked.listed.count, answer.covered, answer.skipped, answer.could_skip,
-                        because, answer.reasons, seconds,
-                        None if answer.decision is None else weakref.ref(answer.decision))
+        report = Report(
+            asked.location.path,
+            answer.instant,
+            asked.query_id,
+            asked.user,
+            asked.question.engine,
+            asked.query_type,
+            asked.listed.count,
+            answer.covered,
+            answer.skipped,
+            answer.could_skip,
+            because,
+            answer.reasons,
+            seconds,
+            None if answer.decision is None else weakref.ref(answer.decision),
+        )
         self.reports.add(report)
         self._audits.audit(list(answer.audited))
         self._count(asked, answer)
@@ -276,10 +346,17 @@ class Service:
             self._filter_log.write(asked.location.path, asked.question, asked.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
         reply: PruneReply = interface().PruneReply(
-            protocol_version=interface().PROTOCOL_VERSION, skip=answer.skip, name_count=asked.listed.count,
-            instant=answer.instant, covered=answer.covered, skipped=answer.skipped, fully_matched=answer.full,
-            report_id=report.id, reasons=[text[:_LONGEST_REASON] for text in texts[:_MOST_REASONS]],
-            digest=asked.listed.digest if answer.digest is None else answer.digest)
+            protocol_version=interface().PROTOCOL_VERSION,
+            skip=answer.skip,
+            name_count=asked.listed.count,
+            instant=answer.instant,
+            covered=answer.covered,
+            skipped=answer.skipped,
+            fully_matched=answer.full,
+            report_id=report.id,
+            reasons=[text[:_LONGEST_REASON] for text in texts[:_MOST_REASONS]],
+            digest=asked.listed.digest if answer.digest is None else answer.digest,
+        )
         return reply
 
     def _count(self, asked: _Asked, answer: _Answer) -> None:

@@ -48,7 +48,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
 
     roots: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Folders below which tables may be read: absolute paths or URIs. At least one")
+        (), description="Folders below which tables may be read: absolute paths or URIs. At least one"
+    )
     host: str = Field("127.0.0.1", description="Address to listen on. Under Tez the application masters must reach it")
     port: int = Field(10950, ge=0, le=65535, description="Port of the Thrift service; 0 = any that is free")
     metrics_host: str = Field("127.0.0.1", description="Address of /metrics and /healthz")
@@ -59,29 +60,34 @@ class Settings(BaseSettings):
     tls_key: Path | None = Field(None, description="Private key (PEM) of the certificate")
     tls_client_ca: Path | None = Field(None, description="Certificate authorities (PEM) that clients must be known to")
     allow_anonymous: bool = Field(
-        False, description="Listen beyond the loopback without secret and client certificates all the same")
+        False, description="Listen beyond the loopback without secret and client certificates all the same"
+    )
 
     max_frame_bytes: int = Field(64 * MEBIBYTE, ge=1024, le=1 << 30, description="Largest request")
     max_names: int = Field(2_000_000, ge=1, description="Most file names in a request")
     max_names_bytes: int = Field(256 * MEBIBYTE, ge=1, description="Largest list of names, not compressed")
     max_filter_bytes: int = Field(MEBIBYTE, ge=1, description="Largest filter (Base64): some 20,000 conditions")
     max_evaluations: int = Field(
-        500_000_000, ge=1, description="Most parts of a filter times file slices, about a byte each; more skip nothing")
+        500_000_000, ge=1, description="Most parts of a filter times file slices, about a byte each; more skip nothing"
+    )
     max_connections: int = Field(512, ge=1, description="Most open connections; more are closed at once")
     max_requests: int = Field(64, ge=1, description="Most requests that are answered at once; more are refused")
     max_bytes_in_flight: int = Field(512 * MEBIBYTE, ge=1024, description="Most bytes of requests held at once")
     request_seconds: float = Field(
-        1.5, gt=0, description="Answer 'skip nothing' when an answer takes longer; below the clients' time-out")
+        1.5, gt=0, description="Answer 'skip nothing' when an answer takes longer; below the clients' time-out"
+    )
     read_seconds: float = Field(10, gt=0, description="A request that has begun must have arrived by then")
     idle_seconds: float = Field(300, gt=0, description="Close a connection that asks nothing for so long")
     drain_seconds: float = Field(10, ge=0, description="How long running requests may take after SIGTERM")
 
     workers: int = Field(
-        16, ge=2, le=256, description="Threads that open tables, read indexes and evaluate filters; two for one table")
+        16, ge=2, le=256, description="Threads that open tables, read indexes and evaluate filters; two for one table"
+    )
     cache_bytes: int = Field(2048 * MEBIBYTE, ge=0, description="Memory for open tables; the least used are closed")
     refresh_seconds: float = Field(1.0, ge=0, description="How long an open table's timeline is not looked at again")
     refresh_wait_seconds: float = Field(
-        0.25, ge=0, description="Answer from the timeline as it was when reading a new one takes longer")
+        0.25, ge=0, description="Answer from the timeline as it was when reading a new one takes longer"
+    )
     retry_seconds: float = Field(10, ge=0, description="How long a table that could not be opened is left alone")
 
     shadow: bool = Field(False, description="Compute and report, but let every file be read")
@@ -92,13 +98,15 @@ class Settings(BaseSettings):
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Least level of the log")
     log_values: bool = Field(False, description="Write filters, which hold values, into the log")
     filter_log: Path | None = Field(
-        None, description="File to which every answered filter is appended as JSON, with the values that it holds")
+        None, description="File to which every answered filter is appended as JSON, with the values that it holds"
+    )
     filter_log_bytes: int = Field(64 * MEBIBYTE, ge=4096, description="Size at which that file is begun anew")
     filter_log_older: int = Field(4, ge=1, le=1000, description="How many full files of it are kept beside it")
 
     storage_options: Mapping[str, str] = Field({}, description="For roots that are not local: region, endpoint, ...")
     table_options: Mapping[str, Mapping[str, str]] = Field(
-        {}, description="By table: what only its catalog entry says, such as hoodie.index.type")
+        {}, description="By table: what only its catalog entry says, such as hoodie.index.type"
+    )
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -121,8 +129,10 @@ class Settings(BaseSettings):
             raise ValueError("secret is empty")
         known = self.secret or self.secret_file or self.tls_client_ca
         if not (_is_loopback(self.host) or known or self.allow_anonymous):
-            raise ValueError(f"host {self.host} can be reached from outside: set secret, secret_file or tls_client_ca, "
-                             "or allow_anonymous")
+            raise ValueError(
+                f"host {self.host} can be reached from outside: set secret, secret_file or tls_client_ca, "
+                "or allow_anonymous"
+            )
         return self
 
     def shared_secret(self) -> bytes | None:
@@ -151,12 +161,14 @@ def load_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
 
     class Loaded(Settings):
         @classmethod
-        def settings_customise_sources(cls, settings_cls: type[BaseSettings],
-                                       init_settings: PydanticBaseSettingsSource,
-                                       env_settings: PydanticBaseSettingsSource,
-                                       dotenv_settings: PydanticBaseSettingsSource,
-                                       file_secret_settings: PydanticBaseSettingsSource,
-                                       ) -> tuple[PydanticBaseSettingsSource, ...]:
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
             del dotenv_settings, file_secret_settings
             return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=dict(content))
 

@@ -235,7 +235,7 @@ class Tables:
 def _forget(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
     entry.at_work.pop(key, None)
     if not done.cancelled():
-        done.exception()                                      # those who waited for it may all have left
+        done.exception()  # those who waited for it may all have left
 
 
 def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:
@@ -243,6 +243,8 @@ def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:
     properties = read_properties(storage)
     version = properties.get("hoodie.table.version", "")
     folder = timeline_directory(int(version) if version.isdecimal() else 0, properties.get("hoodie.timeline.path", ""))
-    return (tuple(sorted(properties.items())), *((entry.path, entry.size) for entry in storage.files(folder)),
-            *((name, 0) for name in version_names(storage, options)))
-
+    return (
+        tuple(sorted(properties.items())),
+        *((entry.path, entry.size) for entry in storage.files(folder)),
+        *((name, 0) for name in version_names(storage, options)),
+    )

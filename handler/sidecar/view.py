@@ -125,18 +125,19 @@ class View:
         """Which slices a filter skips. Nothing that is wrong with the filter raises: it skips nothing then."""
         is_read = True
         try:
-            expression = read_hive_filter(question.filter.decode("ascii"), self.opened.table.schema,
-                                          zone_known=question.time_zone is not None)
+            expression = read_hive_filter(
+                question.filter.decode("ascii"), self.opened.table.schema, zone_known=question.time_zone is not None
+            )
         except Exception as error:
             is_read = False
             expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
         parts = sum(not isinstance(node, Literal) for node in walk(expression))
         is_too_large = parts * len(self.files.slices) > self.most_evaluations
         if is_too_large:
-            expression = Unknown(f"{parts} parts of the filter on {len(self.files.slices)} file slices: more than "
-                                 "max_evaluations")
-        plan = prune(self.opened, expression, question.engine, self.as_of,
-                     time_zone=question.time_zone or "UTC")
+            expression = Unknown(
+                f"{parts} parts of the filter on {len(self.files.slices)} file slices: more than max_evaluations"
+            )
+        plan = prune(self.opened, expression, question.engine, self.as_of, time_zone=question.time_zone or "UTC")
         skipped = np.ones(len(plan.slices), np.bool_)
         skipped[plan.kept_rows] = False
         full = np.zeros(len(plan.slices), np.bool_)

@@ -71,7 +71,7 @@ class Memory:
         end = self._at + n
         if n < 0 or end > len(self._data):
             raise FrameError("the frame ends too soon")
-        piece = self._data[self._at:end]
+        piece = self._data[self._at : end]
         self._at = end
         return piece if n > self._copied else bytes(piece)
 

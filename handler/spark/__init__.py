@@ -29,12 +29,29 @@ if TYPE_CHECKING:
     from handler.spark.registration import register as register
 
 #: name -> the room it is in
-_ROOMS = {"assign_buckets": "buckets", "open_distributed": "distributed", "plan_rebucket": "buckets",
-          "plan_ring_split": "buckets", "prune": "pruning", "prune_by_join": "join", "read": "reading",
-          "read_by_join": "join", "register": "registration"}
+_ROOMS = {
+    "assign_buckets": "buckets",
+    "open_distributed": "distributed",
+    "plan_rebucket": "buckets",
+    "plan_ring_split": "buckets",
+    "prune": "pruning",
+    "prune_by_join": "join",
+    "read": "reading",
+    "read_by_join": "join",
+    "register": "registration",
+}
 
-__all__ = ["assign_buckets", "open_distributed", "plan_rebucket", "plan_ring_split", "prune", "prune_by_join", "read",
-           "read_by_join", "register"]
+__all__ = [
+    "assign_buckets",
+    "open_distributed",
+    "plan_rebucket",
+    "plan_ring_split",
+    "prune",
+    "prune_by_join",
+    "read",
+    "read_by_join",
+    "register",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -70,15 +70,31 @@ _CAST = (StringType, ByteType, ShortType, IntegerType, LongType, BooleanType, Da
 _PLAIN_SCALE = 6
 _DAY, _HOUR, _MINUTE, _SECOND = 86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000
 _FIRST_VERSION_OF_1 = 8
-_PATH, _ESCAPED, _HIVE_STYLE, _SLASHES = (f"hoodie.datasource.write.{name}" for name in (
-    "partitionpath", "partitionpath.urlencode", "hive_style_partitioning", "slash.separated.date.partitioning"))
+_PATH, _ESCAPED, _HIVE_STYLE, _SLASHES = (
+    f"hoodie.datasource.write.{name}"
+    for name in (
+        "partitionpath",
+        "partitionpath.urlencode",
+        "hive_style_partitioning",
+        "slash.separated.date.partitioning",
+    )
+)
 
 
-def assign_buckets(rows: DataFrame, buckets: int | None = None, key: str | Sequence[str] | None = None, *,
-                   hashed: str | Sequence[str] | None = None, text: str | None = None,
-                   table: OpenTable | str | os.PathLike[str] | None = None, partition: str | None = None,
-                   options: Mapping[str, str] | None = None, storage_options: Mapping[str, str] | None = None,
-                   column: str = "bucket", prefix: str | None = None) -> DataFrame:
+def assign_buckets(
+    rows: DataFrame,
+    buckets: int | None = None,
+    key: str | Sequence[str] | None = None,
+    *,
+    hashed: str | Sequence[str] | None = None,
+    text: str | None = None,
+    table: OpenTable | str | os.PathLike[str] | None = None,
+    partition: str | None = None,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+    column: str = "bucket",
+    prefix: str | None = None,
+) -> DataFrame:
     """The rows with a column more: the bucket that Hudi writes each row to, within its partition.
 
         assign_buckets(rows, 16, key=["id", "day"]).repartition("day", "bucket")
@@ -128,7 +144,8 @@ def assign_buckets(rows: DataFrame, buckets: int | None = None, key: str | Seque
         raise UnsupportedError(
             f"{opened.path}: its options do not tell of buckets (hoodie.index.type=BUCKET, "
             "hoodie.bucket.index.num.buckets), or its record keys are of another form than is known; then give buckets "
-            "and text='_hoodie_record_key'")
+            "and text='_hoodie_record_key'"
+        )
     found.check()
     keys = _record_key(rows, found.hashed.key, text)
     every_release = opened.version < _FIRST_VERSION_OF_1
@@ -141,9 +158,14 @@ def assign_buckets(rows: DataFrame, buckets: int | None = None, key: str | Seque
     return _with_simple(rows, keys, found.hashed, number, every_release, column, prefix)
 
 
-def plan_rebucket(old: int, new: int, table: OpenTable | str | os.PathLike[str] | None = None, *,
-                  options: Mapping[str, str] | None = None, storage_options: Mapping[str, str] | None = None
-                  ) -> RebucketPlan:
+def plan_rebucket(
+    old: int,
+    new: int,
+    table: OpenTable | str | os.PathLike[str] | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> RebucketPlan:
     """Which of ``old`` buckets splits into which of ``new``; with a table, also which of its file groups does.
 
         plan_rebucket(2, 4).splits            (BucketSplit(bucket=0, into=(0, 2)), BucketSplit(bucket=1, into=(1, 3)))
@@ -153,8 +175,12 @@ def plan_rebucket(old: int, new: int, table: OpenTable | str | os.PathLike[str] 
     return rebucket.plan_rebucket(old, new, None if table is None else _opened(table, options, storage_options))
 
 
-def plan_ring_split(table: OpenTable | str | os.PathLike[str], *, options: Mapping[str, str] | None = None,
-                    storage_options: Mapping[str, str] | None = None) -> tuple[NodeSplit, ...]:
+def plan_ring_split(
+    table: OpenTable | str | os.PathLike[str],
+    *,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> tuple[NodeSplit, ...]:
     """Where Hudi would split each node of the rings of a table with consistent hashing.
 
     Raises as ``index_store.buckets.rebucket.plan_ring_split`` does.
@@ -162,8 +188,11 @@ def plan_ring_split(table: OpenTable | str | os.PathLike[str], *, options: Mappi
     return rebucket.plan_ring_split(_opened(table, options, storage_options))
 
 
-def _opened(table: OpenTable | str | os.PathLike[str], options: Mapping[str, str] | None,
-            storage_options: Mapping[str, str] | None) -> Table:
+def _opened(
+    table: OpenTable | str | os.PathLike[str],
+    options: Mapping[str, str] | None,
+    storage_options: Mapping[str, str] | None,
+) -> Table:
     if isinstance(table, OpenTable):
         return table.table
     return open_table(table, options, cache=None, storage_options=storage_options).table
@@ -182,15 +211,16 @@ def _record_key(rows: DataFrame, fields: Sequence[str], text: str | None) -> Col
         only = _text(rows, fields[0] if text is None else text)
         return F.when(only != "", only)
     texts = [_text(rows, name) for name in fields]
-    parts = [F.concat(F.lit(f"{name}:"), F.when(one.isNull(), NULL).when(one == "", EMPTY).otherwise(one))
-             for name, one in zip(fields, texts, strict=True)]
+    parts = [
+        F.concat(F.lit(f"{name}:"), F.when(one.isNull(), NULL).when(one == "", EMPTY).otherwise(one))
+        for name, one in zip(fields, texts, strict=True)
+    ]
     is_there = reduce(Column.__or__, [F.coalesce(one != "", F.lit(False)) for one in texts])
     return F.when(is_there, F.concat_ws(",", *parts))
 
 
 def _text(rows: DataFrame, name: str) -> Column:
-    """A column's value as key generators write it; NULL stays NULL. Raises UnsupportedError where that is not certain.
-    """
+    """A column's value as key generators write it; NULL stays NULL. Raises UnsupportedError where it is uncertain."""
     one = _column(rows, name)
     kind = rows.select(one).schema[0].dataType
     match kind:
@@ -212,8 +242,10 @@ def _column(rows: DataFrame, name: str) -> Column:
 def _why_not(kind: DataType) -> str:
     match kind:
         case TimestampType():
-            return ("Hudi writes microseconds when it inserts and text in the JVM's time zone when it inserts in bulk; "
-                    "give a column that has the key's text (text=)")
+            return (
+                "Hudi writes microseconds when it inserts and text in the JVM's time zone when it inserts in bulk; "
+                "give a column that has the key's text (text=)"
+            )
         case FloatType() | DoubleType():
             return "Java's releases write it differently; give a column that has the key's text (text=)"
         case _:
@@ -223,8 +255,12 @@ def _why_not(kind: DataType) -> str:
 def _microseconds(wall: Column) -> Column:
     """Microseconds of a wall clock since 1970, without any time zone in between."""
     fraction = F.date_format(wall, "SSSSSS").cast("bigint")
-    units = ((F.unix_date(wall.cast("date")), _DAY), (F.hour(wall), _HOUR), (F.minute(wall), _MINUTE),
-             (F.second(wall), _SECOND))
+    units = (
+        (F.unix_date(wall.cast("date")), _DAY),
+        (F.hour(wall), _HOUR),
+        (F.minute(wall), _MINUTE),
+        (F.second(wall), _SECOND),
+    )
     return reduce(Column.__add__, [count.cast("bigint") * size for count, size in units], fraction)
 
 
@@ -241,8 +277,9 @@ def _partition_path(rows: DataFrame, table: Table, given: str | None) -> Column:
         return F.lit("")
     told = table.properties
     if custom_fields(table) or any(told.get(option, "false") == "true" for option in (_ESCAPED, _SLASHES)):
-        raise UnsupportedError(f"{table.path}: the partition's path is not the columns' own text; give a column that "
-                               "has it (partition=)")
+        raise UnsupportedError(
+            f"{table.path}: the partition's path is not the columns' own text; give a column that has it (partition=)"
+        )
     parts = []
     for name in table.partition_fields:
         one = _text(rows, name)
@@ -254,8 +291,15 @@ def _partition_path(rows: DataFrame, table: Table, given: str | None) -> Column:
 # -- from keys to buckets
 
 
-def _with_simple(rows: DataFrame, keys: Column, fields: HashFields, number: Column, every_release: bool, column: str,
-                 prefix: str | None) -> DataFrame:
+def _with_simple(
+    rows: DataFrame,
+    keys: Column,
+    fields: HashFields,
+    number: Column,
+    every_release: bool,
+    column: str,
+    prefix: str | None,
+) -> DataFrame:
     def hash_keys(texts: pd.Series) -> pd.Series:
         return pd.Series(fields.hashes(_arrow(texts), every_release=every_release))
 
@@ -273,8 +317,15 @@ def _number(paths: Column, buckets: TableBuckets) -> Column:
     return found
 
 
-def _with_rings(rows: DataFrame, keys: Column, paths: Column, buckets: TableBuckets, every_release: bool, column: str,
-                prefix: str | None) -> DataFrame:
+def _with_rings(
+    rows: DataFrame,
+    keys: Column,
+    paths: Column,
+    buckets: TableBuckets,
+    every_release: bool,
+    column: str,
+    prefix: str | None,
+) -> DataFrame:
     assign = _RingBuckets(buckets.hashed, dict(buckets.layouts), buckets.first_number, every_release)
 
     def of_rings(texts: pd.Series, partitions: pd.Series) -> pd.DataFrame:
@@ -284,8 +335,10 @@ def _with_rings(rows: DataFrame, keys: Column, paths: Column, buckets: TableBuck
     names = {_BUCKET: column} if prefix is None else {_BUCKET: column, _PREFIX: prefix}
     whole = _unused("sargo_ring", rows.columns)
     found = rows.withColumn(whole, both)
-    return found.select(*[_column(rows, name) for name in rows.columns],
-                        *[F.col(f"{whole}.{part}").alias(name) for part, name in names.items()])
+    return found.select(
+        *[_column(rows, name) for name in rows.columns],
+        *[F.col(f"{whole}.{part}").alias(name) for part, name in names.items()],
+    )
 
 
 def _unused(name: str, taken: Sequence[str]) -> str:

@@ -58,12 +58,19 @@ TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(Non
 #: Nodes that a translated condition may have: what is nested and stands twice at each level would double it.
 LARGEST_TREE = 100_000
 
-_COMPARISONS = {"EqualTo": "=", "EqualNullSafe": "<=>", "LessThan": "<", "LessThanOrEqual": "<=", "GreaterThan": ">",
-                "GreaterThanOrEqual": ">="}
+_COMPARISONS = {
+    "EqualTo": "=",
+    "EqualNullSafe": "<=>",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+}
 
 
-def condition_of(items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None,
-                 zone: str = "UTC") -> HudiExpression:
+def condition_of(
+    items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None, zone: str = "UTC"
+) -> HudiExpression:
     """The condition whose nodes Catalyst listed as JSON.
 
     ``exact``: what the JSON does not tell, by the place of the node (``catalyst_tree.missing_parts``).
@@ -209,13 +216,13 @@ def _struct_fields(node: CatalystNode) -> Sequence[Mapping[str, Any]]:
 
 def _compare(op: str, left: Node, right: Node) -> HudiExpression:
     if isinstance(left, Literal) and isinstance(right, HudiExpression):
-        left, right = right, left                                # both ways are the same for = and <=> of conditions
+        left, right = right, left  # both ways are the same for = and <=> of conditions
         op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
     if isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool):
         inner = left if right.value else Not(left)
         if op == "=":
             return inner
-        if op == "<=>":                                          # FALSE, not NULL, where the condition is NULL
+        if op == "<=>":  # FALSE, not NULL, where the condition is NULL
             return And((inner, Compare("=", If(inner, TRUE, FALSE), TRUE)))
     a, b = _operand(left), _operand(right)
     return Compare(op, _beside(a, b), _beside(b, a))
@@ -228,8 +235,10 @@ def _beside(operand: Operand, other: Operand) -> Operand:
     """
     match operand:
         case Cast(operand=Literal(value=str()) as text, type=to) if (
-                isinstance(other, Column) and other.type == to
-                and (to.kind is Kind.DATE or to.kind.is_timestamp or to.kind.is_integer)):
+            isinstance(other, Column)
+            and other.type == to
+            and (to.kind is Kind.DATE or to.kind.is_timestamp or to.kind.is_integer)
+        ):
             return text
         case _:
             return operand
@@ -290,6 +299,7 @@ def _matching(children: list[Node], pattern: Callable[[str], str], escape: str =
 def _affix(before: str, after: str) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
         return _matching(children, lambda text: before + _plain(text) + after)
+
     return build
 
 
@@ -299,12 +309,14 @@ def _plain(text: str) -> str:
 
 def _like_several(some: bool, negated: bool) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     """LIKE ANY (some), LIKE ALL, NOT LIKE ANY, NOT LIKE ALL. ``exact``: the patterns, None for NULL."""
+
     def build(node: CatalystNode, children: list[Node]) -> HudiExpression:
         if not isinstance(node.exact, Sequence) or not node.exact:
             return Unknown("LIKE with patterns that are not told is not decided")
         tests = [Constant(None) if text is None else Like(_operand(children[0]), str(text)) for text in node.exact]
         parts = tuple(Not(test) if negated else test for test in tests)
         return Or(parts) if some else And(parts)
+
     return build
 
 
@@ -321,6 +333,7 @@ def _rlike(_: CatalystNode, children: list[Node]) -> HudiExpression:
 def _connected(kind: type[And] | type[Or]) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
         return kind(tuple(_flat(kind, map(_condition, children))))
+
     return build
 
 
@@ -344,7 +357,7 @@ def _case(children: list[Node]) -> Operand:
 def _call(node: CatalystNode, arguments: list[Operand]) -> Operand:
     name = FUNCTIONS[node.name]
     if name == "unix_timestamp" and len(arguments) == 2 and _is_moment(arguments[0]):
-        arguments = arguments[:1]                                # the pattern is for texts
+        arguments = arguments[:1]  # the pattern is for texts
     if name in OF_DAYS:
         arguments = [_uncast(argument) for argument in arguments]
     return Call(name, tuple(arguments))

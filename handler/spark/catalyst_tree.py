@@ -17,8 +17,14 @@ from typing import Any
 __all__ = ["CatalystNode", "missing_parts", "read_tree"]
 
 #: By class, the field whose value the JSON leaves out.
-_UNTOLD = {"Like": "escapeChar", "LikeAny": "patterns", "LikeAll": "patterns", "NotLikeAny": "patterns",
-           "NotLikeAll": "patterns", "InSet": "hset"}
+_UNTOLD = {
+    "Like": "escapeChar",
+    "LikeAny": "patterns",
+    "LikeAll": "patterns",
+    "NotLikeAny": "patterns",
+    "NotLikeAll": "patterns",
+    "InSet": "hset",
+}
 _LITERALS_UNTOLD = ("timestamp", "binary")
 _DEFINITION, _REFERENCE, _WITH = "CommonExpressionDef", "CommonExpressionRef", "With"
 
@@ -51,7 +57,7 @@ def missing_parts(items: Sequence[Mapping[str, Any]]) -> dict[int, str]:
 def read_tree(items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None) -> CatalystNode:
     """The tree of a condition. Raises ValueError when the list is not one tree."""
     exact = exact or {}
-    ready: list[CatalystNode] = []                           # subtrees that wait for their parent, the first one last
+    ready: list[CatalystNode] = []  # subtrees that wait for their parent, the first one last
     for place in range(len(items) - 1, -1, -1):
         item = items[place]
         count = item["num-children"]
@@ -96,6 +102,7 @@ def _without_names(root: CatalystNode) -> CatalystNode:
 
 def _with_names_replaced(body: CatalystNode, named: Mapping[Any, CatalystNode], one_name: bool) -> CatalystNode:
     """What uses the names, with their definitions in place; definitions are left as they are."""
+
     def of(node: CatalystNode) -> CatalystNode | None:
         number = None if one_name else node.exact
         known = node.name == _REFERENCE and (one_name or number is not None)

@@ -36,8 +36,14 @@ from evaluator.zones import DAY, instant_of, wall_clock_of
 
 __all__ = ["cast_of", "literal_of", "type_of"]
 
-_NAMES = {"byte": TINYINT, "short": SMALLINT, "long": BIGINT, "timestamp": TIMESTAMP_LTZ, "timestamp_ntz": TIMESTAMP,
-          "null": Type(Kind.VOID)}
+_NAMES = {
+    "byte": TINYINT,
+    "short": SMALLINT,
+    "long": BIGINT,
+    "timestamp": TIMESTAMP_LTZ,
+    "timestamp_ntz": TIMESTAMP,
+    "null": Type(Kind.VOID),
+}
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 #: Whole numbers up to these are exact in binary.
 _EXACT = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}

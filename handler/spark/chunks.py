@@ -29,21 +29,27 @@ Mask = npt.NDArray[np.bool_]
 
 def slices_to_arrow(slices: Sequence[FileSlice]) -> pa.Table:
     """File slices by name."""
-    return pa.table({
-        "partition": pa.array([_bytes(one.partition) for one in slices], pa.large_binary()),
-        "file_id": pa.array([_bytes(one.file_id) for one in slices], pa.large_binary()),
-        "base": pa.array([None if one.base_file is None else _bytes(one.base_file) for one in slices],
-                         pa.large_binary()),
-        "logs": pa.array([[_bytes(name) for name in one.log_files] for one in slices], pa.list_(pa.large_binary())),
-    })
+    return pa.table(
+        {
+            "partition": pa.array([_bytes(one.partition) for one in slices], pa.large_binary()),
+            "file_id": pa.array([_bytes(one.file_id) for one in slices], pa.large_binary()),
+            "base": pa.array(
+                [None if one.base_file is None else _bytes(one.base_file) for one in slices], pa.large_binary()
+            ),
+            "logs": pa.array([[_bytes(name) for name in one.log_files] for one in slices], pa.list_(pa.large_binary())),
+        }
+    )
 
 
 def slices_from_arrow(table: pa.Table) -> list[FileSlice]:
     """The reverse of ``slices_to_arrow``."""
     columns = (table.column(name).to_pylist() for name in ("partition", "file_id", "base", "logs"))
-    return [FileSlice(_text(partition), _text(file_id), None if base is None else _text(base),
-                      tuple(_text(name) for name in logs))
-            for partition, file_id, base, logs in zip(*columns, strict=True)]
+    return [
+        FileSlice(
+            _text(partition), _text(file_id), None if base is None else _text(base), tuple(_text(name) for name in logs)
+        )
+        for partition, file_id, base, logs in zip(*columns, strict=True)
+    ]
 
 
 def _bytes(text: str) -> bytes:
@@ -74,6 +80,7 @@ def statistics_from_arrow(table: pa.Table, types: Sequence[Type]) -> list[Column
 
 def join_statistics(columns: Sequence[ColumnStatistics]) -> ColumnStatistics:
     """Statistics of one column in slices one after the other; without index."""
+
     def joined(name: str) -> npt.NDArray[Any]:
         array: npt.NDArray[Any] = np.concatenate([getattr(one, name) for one in columns])
         return array
@@ -81,27 +88,42 @@ def join_statistics(columns: Sequence[ColumnStatistics]) -> ColumnStatistics:
     if len(columns) == 1:
         return columns[0]
     starts = np.cumsum([0, *(len(one) for one in columns)])
-    with_parts = [(one.parts, start) for one, start in zip(columns, starts.tolist(), strict=False)
-                  if one.parts is not None]
+    with_parts = [
+        (one.parts, start) for one, start in zip(columns, starts.tolist(), strict=False) if one.parts is not None
+    ]
     parts = None
     if with_parts:
-        parts = Parts(join_statistics([part.statistics for part, _ in with_parts]),
-                      np.concatenate([part.slice_of + start for part, start in with_parts]))
-    return ColumnStatistics(columns[0].type, concatenated([one.lo for one in columns]),
-                            concatenated([one.hi for one in columns]), joined("lo_known"), joined("hi_known"),
-                            joined("null_count"), joined("row_count"), joined("trust"), parts)
+        parts = Parts(
+            join_statistics([part.statistics for part, _ in with_parts]),
+            np.concatenate([part.slice_of + start for part, start in with_parts]),
+        )
+    return ColumnStatistics(
+        columns[0].type,
+        concatenated([one.lo for one in columns]),
+        concatenated([one.hi for one in columns]),
+        joined("lo_known"),
+        joined("hi_known"),
+        joined("null_count"),
+        joined("row_count"),
+        joined("trust"),
+        parts,
+    )
 
 
 def _flat(one: ColumnStatistics) -> dict[str, pa.Array]:
-    return {"lo": _bound(one.lo, one.lo_known, one.type), "hi": _bound(one.hi, one.hi_known, one.type),
-            "nulls": pa.array(one.null_count), "rows": pa.array(one.row_count)}
+    return {
+        "lo": _bound(one.lo, one.lo_known, one.type),
+        "hi": _bound(one.hi, one.hi_known, one.type),
+        "nulls": pa.array(one.null_count),
+        "rows": pa.array(one.row_count),
+    }
 
 
 def _bound(values: Bounds, known: Mask, of: Type) -> pa.Array:
     if is_storable(of):
         stored = values if isinstance(values, StoredBounds) else StoredBounds.of(np.asarray(values), of)
         return pa.compute.if_else(pa.array(known), stored.array, pa.scalar(None, stored.array.type))
-    if array_dtype(of) == np.dtype(object):       # nothing of such a type is ever compared
+    if array_dtype(of) == np.dtype(object):  # nothing of such a type is ever compared
         return pa.nulls(len(known), pa.int64())
     return pa.array(values, mask=~known, from_pandas=False)
 
@@ -123,15 +145,32 @@ def _statistics(table: pa.Table, number: int, of: Type) -> ColumnStatistics:
     flat = lists.flatten()
     parts = _unflat({name: flat.field(name) for name in ("lo", "hi", "nulls", "rows")}, of)
     slice_of = np.repeat(np.arange(len(lists)), lists.value_lengths().to_numpy(zero_copy_only=False))
-    return ColumnStatistics(found.type, found.lo, found.hi, found.lo_known, found.hi_known, found.null_count,
-                            found.row_count, found.trust, Parts(parts, slice_of))
+    return ColumnStatistics(
+        found.type,
+        found.lo,
+        found.hi,
+        found.lo_known,
+        found.hi_known,
+        found.null_count,
+        found.row_count,
+        found.trust,
+        Parts(parts, slice_of),
+    )
 
 
 def _unflat(arrays: dict[str, pa.Array], of: Type) -> ColumnStatistics:
     lo, lo_known = _unbound(arrays["lo"], of)
     hi, hi_known = _unbound(arrays["hi"], of)
-    return ColumnStatistics(of, lo, hi, lo_known, hi_known, arrays["nulls"].to_numpy(), arrays["rows"].to_numpy(),
-                            np.zeros(len(lo), np.uint8))
+    return ColumnStatistics(
+        of,
+        lo,
+        hi,
+        lo_known,
+        hi_known,
+        arrays["nulls"].to_numpy(),
+        arrays["rows"].to_numpy(),
+        np.zeros(len(lo), np.uint8),
+    )
 
 
 def _unbound(array: pa.Array, of: Type) -> tuple[Bounds, Mask]:
@@ -146,5 +185,10 @@ def _unbound(array: pa.Array, of: Type) -> tuple[Bounds, Mask]:
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks) if column.num_chunks else (
-        pa.array([], column.type))
+    return (
+        column.chunk(0)
+        if column.num_chunks == 1
+        else pa.concat_arrays(column.chunks)
+        if column.num_chunks
+        else (pa.array([], column.type))
+    )

@@ -53,7 +53,8 @@ def reads_alike(have: DataType, wanted: DataType) -> bool:
     match have, wanted:
         case StructType(), StructType():
             return have.names == wanted.names and all(
-                reads_alike(a.dataType, b.dataType) for a, b in zip(have, wanted, strict=True))
+                reads_alike(a.dataType, b.dataType) for a, b in zip(have, wanted, strict=True)
+            )
         case ArrayType(), ArrayType():
             return reads_alike(have.elementType, wanted.elementType)
         case MapType(), MapType():
@@ -70,16 +71,18 @@ def changed(column: Column, have: DataType, wanted: DataType, name: str) -> Colu
         case StructType(), StructType():
             return _struct(column, have, wanted, name)
         case ArrayType(), ArrayType():
-            return F.transform(column, lambda one: changed(one, have.elementType, wanted.elementType,
-                                                           f"{name}.element"))
+            return F.transform(
+                column, lambda one: changed(one, have.elementType, wanted.elementType, f"{name}.element")
+            )
         case MapType(), MapType() if reads_alike(have.keyType, wanted.keyType):
-            return F.transform_values(column, lambda _, one: changed(one, have.valueType, wanted.valueType,
-                                                                     f"{name}.value"))
+            return F.transform_values(
+                column, lambda _, one: changed(one, have.valueType, wanted.valueType, f"{name}.value")
+            )
         case FloatType(), DoubleType():
             return column.cast(StringType()).cast(wanted)
         case DecimalType(), DecimalType() if _is_wider(have, wanted):
             return column.cast(wanted)
-        case (ByteType() | ShortType() | IntegerType() | LongType()), DecimalType() if _holds(wanted, have):
+        case ((ByteType() | ShortType() | IntegerType() | LongType()), DecimalType()) if _holds(wanted, have):
             return column.cast(wanted)
         case _ if isinstance(wanted, _CASTS.get(type(have), ())):
             return column.cast(wanted)
@@ -99,8 +102,9 @@ def _struct(column: Column, have: StructType, wanted: StructType, name: str) -> 
     parts = []
     for field in wanted:
         if field.name in have.names:
-            part = changed(column.getField(field.name), have[field.name].dataType, field.dataType,
-                           f"{name}.{field.name}")
+            part = changed(
+                column.getField(field.name), have[field.name].dataType, field.dataType, f"{name}.{field.name}"
+            )
         else:
             part = F.lit(None).cast(field.dataType)
         parts.append(part.alias(field.name))

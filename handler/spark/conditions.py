@@ -93,15 +93,16 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
         nodes, exact = _resolved(spark, schema, condition)
     except PySparkException as error:
         raise ConditionError(_text(condition), _without_plan(str(error))) from error
-    except Py4JError as error:                                    # a stack overflow, say
+    except Py4JError as error:  # a stack overflow, say
         raise ConditionError(_text(condition), f"it fails with {_without_plan(str(error))[:200]}") from error
     if nodes is None:
         return Unknown("Spark rewrites this condition into more than a filter")
     return condition_of(nodes, exact, time_zone_of(spark))
 
 
-def _resolved(spark: SparkSession, schema: StructType,
-              condition: str | Column) -> tuple[Sequence[Mapping[str, Any]] | None, Mapping[int, Any]]:
+def _resolved(
+    spark: SparkSession, schema: StructType, condition: str | Column
+) -> tuple[Sequence[Mapping[str, Any]] | None, Mapping[int, Any]]:
     """The condition's nodes as Catalyst's JSON, and what that leaves out; None when there is more than a filter."""
     relation = _relation(spark, schema)
     plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()

@@ -68,9 +68,11 @@ class SargoSource(DataSource):
         """Where the table is. Raises UnsupportedError when nobody said it."""
         path = self.options.get("path")
         if not path:
-            raise UnsupportedError('format("sargo") without a path: .load(path), or .option("path", ...). Spark does '
-                                   "not pass on that of a table in the catalog: CREATE TEMPORARY VIEW ... USING sargo "
-                                   "OPTIONS (path '...')")
+            raise UnsupportedError(
+                'format("sargo") without a path: .load(path), or .option("path", ...). Spark does '
+                "not pass on that of a table in the catalog: CREATE TEMPORARY VIEW ... USING sargo "
+                "OPTIONS (path '...')"
+            )
         return str(path)
 
     @property
@@ -86,7 +88,7 @@ class SargoSource(DataSource):
 
     def storage_options(self) -> Mapping[str, str]:
         """The options of the table's file system."""
-        return {name[len(_STORAGE):]: value for name, value in self.options.items() if name.startswith(_STORAGE)}
+        return {name[len(_STORAGE) :]: value for name, value in self.options.items() if name.startswith(_STORAGE)}
 
     def open_at(self) -> tuple[OpenTable, str | None]:
         """The table, and as of when it is read: the instant when the DataFrame was made, or None for the latest."""
@@ -97,7 +99,7 @@ class SargoSource(DataSource):
 
     def _open(self) -> OpenTable:
         self._query()
-        for name in self.options:     # a catalog adds others, such as "owner": only a slip of the pen is refused
+        for name in self.options:  # a catalog adds others, such as "owner": only a slip of the pen is refused
             meant = difflib.get_close_matches(name, _KNOWN, 1, _ALIKE)
             if meant and name not in _KNOWN:
                 raise UnsupportedError(f'option {name} of format("sargo"): is {meant[0]} meant?')
@@ -144,15 +146,18 @@ class SliceReader(DataSourceReader):
         opened = self._opened or self._source.open_at()[0]
         plan = prune(opened, self._condition, "spark", self._as_of, time_zone="UTC")
         kept: Sequence[FileSlice] = plan.kept
-        if self._read_optimized:      # an index may know of a row only what the log made of it
+        if self._read_optimized:  # an index may know of a row only what the log made of it
             rows = {(one.partition, one.file_id) for one in kept}
-            kept = [one for one in plan.slices
-                    if one.base_file and (one.log_files or (one.partition, one.file_id) in rows)]
+            kept = [
+                one for one in plan.slices if one.base_file and (one.log_files or (one.partition, one.file_id) in rows)
+            ]
         logged = next((one for one in kept if one.log_files), None)
         if logged is not None and not self._read_optimized and self._slices.not_merged:
-            raise UnsupportedError(f"{logged.log_files[0]}: {self._slices.not_merged}. Use handler.spark.read with the "
-                                   'Hudi bundle on the class path, or read the base files alone: option "query", '
-                                   '"read_optimized"')
+            raise UnsupportedError(
+                f"{logged.log_files[0]}: {self._slices.not_merged}. Use handler.spark.read with the "
+                'Hudi bundle on the class path, or read the base files alone: option "query", '
+                '"read_optimized"'
+            )
         note = f"file slices kept: {len(kept)} of {len(plan.slices)}"
         return [SlicePartition(item, note) for item in kept] or [SlicePartition(None, note)]
 
@@ -160,8 +165,9 @@ class SliceReader(DataSourceReader):
         """The rows of a slice."""
         item = cast(SlicePartition, partition).item
         if item is not None:
-            yield from slice_batches(self._slices, item, to_arrow_schema(self._schema),
-                                     read_optimized=self._read_optimized)
+            yield from slice_batches(
+                self._slices, item, to_arrow_schema(self._schema), read_optimized=self._read_optimized
+            )
 
 
 class PruningReader(SliceReader):

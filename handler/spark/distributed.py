@@ -59,9 +59,15 @@ SLICES_PER_FILE = 100_000
 _FOLDER_SETTING = "spark.sargo.sharedFolder"
 
 
-def open_distributed(spark: SparkSession, path: str, *, options: Mapping[str, str] | None = None,
-                     storage_options: Mapping[str, str] | None = None, shared_folder: str | None = None,
-                     slices_per_file: int = SLICES_PER_FILE) -> DistributedTable:
+def open_distributed(
+    spark: SparkSession,
+    path: str,
+    *,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+    shared_folder: str | None = None,
+    slices_per_file: int = SLICES_PER_FILE,
+) -> DistributedTable:
     """A table for ``handler.planner.prune`` whose statistics stay on the executors.
 
     ``shared_folder``: a path or URI that driver and executors can read and write, with the same storage options; by
@@ -70,15 +76,19 @@ def open_distributed(spark: SparkSession, path: str, *, options: Mapping[str, st
     """
     folder = shared_folder or spark.conf.get(_FOLDER_SETTING, "") or _local_folder(spark)
     stored = tuple(sorted((storage_options or {}).items()))
-    place = Place(path, None, tuple(sorted((options or {}).items())), stored, SharedFolder(folder, stored),
-                  slices_per_file)
+    place = Place(
+        path, None, tuple(sorted((options or {}).items())), stored, SharedFolder(folder, stored), slices_per_file
+    )
     return DistributedTable(partial(on_executors, spark), place)
 
 
 def _local_folder(spark: SparkSession) -> str:
     if not (spark.conf.get("spark.master", "") or "").startswith("local"):
-        raise TableError("distributed=True", "name a folder that the driver and all executors can read and write: "
-                                             f"shared_folder=..., or the setting {_FOLDER_SETTING}")
+        raise TableError(
+            "distributed=True",
+            "name a folder that the driver and all executors can read and write: "
+            f"shared_folder=..., or the setting {_FOLDER_SETTING}",
+        )
     return str(Path(user_cache_path("sargo")) / "shared")
 
 
@@ -129,8 +139,11 @@ class _DistributedAt(TableAt):
         """What every kind says: where that is written down, and the kinds that have keys."""
         questions = [part for part in asked.parts() if not part.keys]
         folder = self.stored.folder
-        known = {number: said for number, question in enumerate(questions)
-                 if (said := folder.read_json(f"{name_of(question)}.json")) is not None}
+        known = {
+            number: said
+            for number, question in enumerate(questions)
+            if (said := folder.read_json(f"{name_of(question)}.json")) is not None
+        }
         answers = [Answer.from_plain(plain) for said in known.values() for plain in said["answers"]]
         missing = [question for number, question in enumerate(questions) if number not in known]
         for written in self.run([partial(write_answers, self.place, self.stored, one) for one in missing]):
@@ -139,8 +152,9 @@ class _DistributedAt(TableAt):
             if one.failure:
                 on_failure(one.kind, _ExecutorError(one.failure))
         said_by_kinds = Answers(folder, tuple(one for one in answers if not one.failure))
-        return _DistributedAnswers(lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, asked=asked,
-                                   on_failure=on_failure)
+        return _DistributedAnswers(
+            lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, asked=asked, on_failure=on_failure
+        )
 
 
 class _ExecutorError(SargoError):
@@ -157,24 +171,32 @@ class _DistributedAnswers(TableAnswers):
     def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
         """The outcome of a filter in the table's n slices, worked out by executors."""
         stored, with_leaves = self.at.stored, bool(self.asked.keys)
-        shipped = replace(bound, expression=Constant(True))     # a tree may be too deep to travel
+        shipped = replace(bound, expression=Constant(True))  # a tree may be too deep to travel
         evaluating = partial(_evaluate_run, stored, self.answers, shipped, with_leaves)
         found = self.at.run([partial(evaluating, number) for number in range(len(stored.files))])
-        outcomes = np.concatenate([np.frombuffer(zlib.decompress(one.outcomes), np.uint8) for one in found]
-                                  or [np.zeros(0, np.uint8)])
+        outcomes = np.concatenate(
+            [np.frombuffer(zlib.decompress(one.outcomes), np.uint8) for one in found] or [np.zeros(0, np.uint8)]
+        )
         kept = [item for one in found for item in slices_from_arrow(pa.ipc.open_stream(one.kept).read_all())]
         rows = np.flatnonzero(outcomes & outcome.TRUE)
         assert isinstance(self.at.slices.items, SlicesFromRuns)
         self.at.slices.items.remember(rows, kept)
-        leaves = np.concatenate([np.frombuffer(zlib.decompress(one.leaves), np.uint8).reshape(len(bound.leaves), -1)
-                                 for one in found], axis=1) if with_leaves and found else None
+        leaves = (
+            np.concatenate(
+                [np.frombuffer(zlib.decompress(one.leaves), np.uint8).reshape(len(bound.leaves), -1) for one in found],
+                axis=1,
+            )
+            if with_leaves and found
+            else None
+        )
         sources = {source.name: source for source in self.sources}
         for name, may_hold, may_match in self._kinds_on_the_driver(rows, kept, n):
             sources[name] = replace(sources.get(name, Source(name, {})), may_hold=may_hold, may_match=may_match)
         return _DistributedEvaluation(bound, outcomes, leaves, list(sources.values()))
 
-    def _kinds_on_the_driver(self, rows: Rows, kept: list[FileSlice], n: int
-                             ) -> Iterator[tuple[str, MayHold | None, MayMatch | None]]:
+    def _kinds_on_the_driver(
+        self, rows: Rows, kept: list[FileSlice], n: int
+    ) -> Iterator[tuple[str, MayHold | None, MayMatch | None]]:
         """The kinds that have keys or match whole filters, made for the slices that statistics leave."""
         if not kept:
             return
@@ -187,8 +209,11 @@ class _DistributedAnswers(TableAnswers):
                 continue
             may_match = match_of(kind) if needs else None
             if needs.keys or may_match:
-                yield (kind.name, self._looking_up(kind, needs.keys, rows, n) if needs.keys else None,
-                       self._matching(kind.name, may_match, rows, n) if may_match else None)
+                yield (
+                    kind.name,
+                    self._looking_up(kind, needs.keys, rows, n) if needs.keys else None,
+                    self._matching(kind.name, may_match, rows, n) if may_match else None,
+                )
 
     def _matching(self, name: str, may_match: MayMatch, rows: Rows, n: int) -> MayMatch:
         def matched(bound: BoundExpression, candidates: Mask) -> Match | None:
@@ -202,6 +227,7 @@ class _DistributedAnswers(TableAnswers):
             found: Mask = np.zeros(n, np.bool_)
             found[rows] = said.may_match
             return replace(said, may_match=found)
+
         return matched
 
     def _looking_up(self, kind: IndexKind, keys: tuple[Lookup, ...], rows: Rows, n: int) -> MayHold:
@@ -219,6 +245,7 @@ class _DistributedAnswers(TableAnswers):
             found: Mask = np.zeros(n, np.bool_)
             found[rows] = said
             return found
+
         return may_hold
 
 
@@ -229,8 +256,9 @@ class _DistributedEvaluation(Evaluation):
     leaves     ``(leaves, k) uint8``: of each leaf in the slices that statistics leave, if there are keys to look up
     """
 
-    def __init__(self, bound: BoundExpression, outcomes: Outcomes, leaves: Outcomes | None,
-                 sources: Sequence[Source]) -> None:
+    def __init__(
+        self, bound: BoundExpression, outcomes: Outcomes, leaves: Outcomes | None, sources: Sequence[Source]
+    ) -> None:
         super().__init__(bound, len(outcomes), sources)
         self._by_statistics = outcomes
         self._left: Rows = np.flatnonzero(outcomes & outcome.TRUE)
@@ -283,14 +311,22 @@ class _Found:
     kept: bytes
 
 
-def _evaluate_run(stored: StoredSlices, answers: Answers, bound: BoundExpression, with_leaves: bool, number: int,
-                  ) -> _Found:
+def _evaluate_run(
+    stored: StoredSlices,
+    answers: Answers,
+    bound: BoundExpression,
+    with_leaves: bool,
+    number: int,
+) -> _Found:
     n = min(stored.run, stored.n - number * stored.run)
     evaluation = evaluate(bound, n, answers.sources(number))
     outcomes = evaluation.outcomes
     rows = np.flatnonzero(outcomes & outcome.TRUE)
-    leaves = b"".join(evaluation.leaf_at(index, rows).tobytes() for index in range(len(bound.leaves))
-                      ) if with_leaves else b""
+    leaves = (
+        b"".join(evaluation.leaf_at(index, rows).tobytes() for index in range(len(bound.leaves)))
+        if with_leaves
+        else b""
+    )
     kept = slices_to_arrow([])
     if len(rows):
         kept = stored.folder.read_table(stored.files[number]).take(pa.array(rows))

@@ -96,8 +96,10 @@ def lazy_sources(answers: Answers) -> list[Source]:
                 expressions[function, name] = _reading(answer, answers.folder, place)
             else:
                 statistics[name] = _reading(answer, answers.folder, place)
-    return [Source(kind, _LazyStatistics(kinds[order, kind][0]), None, _LazyStatistics(kinds[order, kind][1]))
-            for order, kind in sorted(kinds)]
+    return [
+        Source(kind, _LazyStatistics(kinds[order, kind][0]), None, _LazyStatistics(kinds[order, kind][1]))
+        for order, kind in sorted(kinds)
+    ]
 
 
 def _reading(answer: Answer, folder: SharedFolder, place: int) -> Callable[[], ColumnStatistics]:

@@ -32,8 +32,9 @@ def on_executors(spark: SparkSession, tasks: Sequence[Callable[[], Any]]) -> lis
                     found: object = shipped[number]()
                 except Exception as error:
                     found = _failure_of(error)
-                yield pa.record_batch([pa.array([number]), pa.array([pickle.dumps(found)], pa.binary())],
-                                      schema=_RESULTS)
+                yield pa.record_batch(
+                    [pa.array([number]), pa.array([pickle.dumps(found)], pa.binary())], schema=_RESULTS
+                )
 
     rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(run, "number long, found binary").collect()
     results: list[Any] = [None] * len(tasks)

@@ -73,7 +73,8 @@ def is_same_type(have: pa.DataType, wanted: pa.DataType) -> bool:
     t = pa.types
     if t.is_struct(have) and t.is_struct(wanted):
         return [f.name for f in _fields(have)] == [f.name for f in _fields(wanted)] and all(
-            is_same_type(a.type, b.type) for a, b in zip(_fields(have), _fields(wanted), strict=True))
+            is_same_type(a.type, b.type) for a, b in zip(_fields(have), _fields(wanted), strict=True)
+        )
     if t.is_list(have) and t.is_list(wanted):
         return is_same_type(have.value_type, wanted.value_type)
     if t.is_map(have) and t.is_map(wanted):
@@ -114,8 +115,9 @@ def _plain(column: Any, wanted: pa.DataType) -> Any:
 
 def _is_bytes(have: pa.DataType) -> bool:
     t = pa.types
-    return any(test(have) for test in (t.is_string, t.is_large_string, t.is_binary, t.is_large_binary,
-                                       t.is_fixed_size_binary))
+    return any(
+        test(have) for test in (t.is_string, t.is_large_string, t.is_binary, t.is_large_binary, t.is_fixed_size_binary)
+    )
 
 
 def _day_texts(column: Any) -> Any:
@@ -129,8 +131,12 @@ def _struct(column: Any, wanted: pa.DataType, name: str) -> Any:
     """By name; a field that the file lacks is NULL, and a NULL struct stays NULL."""
     have = {column.type.field(i).name: i for i in range(column.type.num_fields)}
     parts = column.flatten()
-    children = [in_table_type(parts[have[field.name]], field.type, f"{name}.{field.name}") if field.name in have
-                else pa.nulls(len(column), field.type) for field in _fields(wanted)]
+    children = [
+        in_table_type(parts[have[field.name]], field.type, f"{name}.{field.name}")
+        if field.name in have
+        else pa.nulls(len(column), field.type)
+        for field in _fields(wanted)
+    ]
     return pa.StructArray.from_arrays(children, fields=_fields(wanted), mask=column.is_null())
 
 
@@ -140,8 +146,9 @@ def _list(column: Any, wanted: pa.DataType, name: str) -> Any:
 
 
 def _map(column: Any, wanted: pa.DataType, name: str) -> Any:
-    entries = pa.ListArray.from_arrays(column.offsets, pa.StructArray.from_arrays(
-        [column.keys, column.items], ["key", "value"]))
+    entries = pa.ListArray.from_arrays(
+        column.offsets, pa.StructArray.from_arrays([column.keys, column.items], ["key", "value"])
+    )
     entries = pc.if_else(column.is_null(), None, entries)
     parts = entries.flatten().flatten()
     keys = in_table_type(parts[0], wanted.key_type, f"{name}.key")

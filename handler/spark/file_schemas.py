@@ -55,8 +55,11 @@ def _read_here(storage: Storage, files: Sequence[str]) -> list[tuple[str, pa.Sch
 def _read_there(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
     tasks = -(-len(files) // _FILES_A_TASK)
     frame = spark.createDataFrame([(place, file) for place, file in enumerate(files)], "place int, file string")
-    rows = frame.repartition(tasks).mapInArrow(partial(_schemas_of_batches, source),
-                                               "place int, key string, schema binary").collect()
+    rows = (
+        frame.repartition(tasks)
+        .mapInArrow(partial(_schemas_of_batches, source), "place int, key string, schema binary")
+        .collect()
+    )
     schemas = {row["key"]: pa.ipc.read_schema(pa.py_buffer(row["schema"])) for row in rows if row["schema"] is not None}
     return [(row["key"], schemas[row["key"]]) for row in sorted(rows, key=lambda row: int(row["place"]))]
 
@@ -70,14 +73,17 @@ def _schemas_of_batches(source: SliceSource, batches: Iterator[pa.RecordBatch]) 
             keys.append(_key(schema))
             texts.append(None if keys[-1] in sent else schema.serialize().to_pybytes())
             sent.add(keys[-1])
-        yield pa.RecordBatch.from_arrays([batch.column("place"), pa.array(keys, pa.string()),
-                                          pa.array(texts, pa.binary())], ["place", "key", "schema"])
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("place"), pa.array(keys, pa.string()), pa.array(texts, pa.binary())],
+            ["place", "key", "schema"],
+        )
 
 
 def _schema(storage: Storage, file: str) -> pa.Schema:
     def read(stream: Any) -> pa.Schema:
         with parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us") as opened:
             return instants_in_int96(opened)
+
     return storage.apply(file, read)
 
 

@@ -66,10 +66,19 @@ _KEY = "__sargo_join_key"
 Rows = npt.NDArray[np.int64]
 
 
-def prune_by_join(spark: SparkSession, path: OpenTable | str | os.PathLike[str], column: str, dimension: DataFrame, *,
-                  key: str | SparkColumn | None = None, condition: Condition | None = None, most_keys: int = MOST_KEYS,
-                  as_of: str | None = None, strict: bool = False,
-                  storage_options: Mapping[str, str] | None = None) -> Plan:
+def prune_by_join(
+    spark: SparkSession,
+    path: OpenTable | str | os.PathLike[str],
+    column: str,
+    dimension: DataFrame,
+    *,
+    key: str | SparkColumn | None = None,
+    condition: Condition | None = None,
+    most_keys: int = MOST_KEYS,
+    as_of: str | None = None,
+    strict: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> Plan:
     """Which file slices of a fact table may hold rows that meet a key of the dimension.
 
     column        of the fact table: a name, or ``st.x`` for a field of a struct
@@ -84,8 +93,10 @@ def prune_by_join(spark: SparkSession, path: OpenTable | str | os.PathLike[str],
     opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
     wanted = _key_column(dimension, column, key)
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
-    parts = [_or_unknown(partial(to_expression, spark, schema, one), strict)
-             for one in (() if condition is None else listed(condition))]
+    parts = [
+        _or_unknown(partial(to_expression, spark, schema, one), strict)
+        for one in (() if condition is None else listed(condition))
+    ]
     keys: JoinKeys | None = None
     operand: Operand | None = None
     try:
@@ -101,17 +112,27 @@ def prune_by_join(spark: SparkSession, path: OpenTable | str | os.PathLike[str],
     return plan if keys is None or operand is None else _without_missing(plan, operand, keys)
 
 
-def read_by_join(spark: SparkSession, path: str | os.PathLike[str], column: str, dimension: DataFrame, *,
-                 key: str | SparkColumn | None = None, condition: Condition | None = None, most_keys: int = MOST_KEYS,
-                 as_of: str | None = None, strict: bool = False,
-                 storage_options: Mapping[str, str] | None = None) -> DataFrame:
+def read_by_join(
+    spark: SparkSession,
+    path: str | os.PathLike[str],
+    column: str,
+    dimension: DataFrame,
+    *,
+    key: str | SparkColumn | None = None,
+    condition: Condition | None = None,
+    most_keys: int = MOST_KEYS,
+    as_of: str | None = None,
+    strict: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> DataFrame:
     """The fact table without the file slices that ``prune_by_join`` skips, to be joined with the dimension.
 
     Its rows are those of the kept slices that satisfy ``condition``; join them with the dimension to drop the others.
     """
     opened = open_table(path, storage_options=storage_options)
-    plan = prune_by_join(spark, opened, column, dimension, key=key, condition=condition, most_keys=most_keys,
-                         as_of=as_of, strict=strict)
+    plan = prune_by_join(
+        spark, opened, column, dimension, key=key, condition=condition, most_keys=most_keys, as_of=as_of, strict=strict
+    )
     source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
     frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
     for one in () if condition is None else listed(condition):
@@ -140,12 +161,18 @@ def _or_unknown(make: Any, strict: bool) -> HudiExpression:
     return found
 
 
-def _sides(spark: SparkSession, schema: StructType, column: str, key: StructField,
-           ) -> tuple[Operand, tuple[Type, ...]]:
+def _sides(
+    spark: SparkSession,
+    schema: StructType,
+    column: str,
+    key: StructField,
+) -> tuple[Operand, tuple[Type, ...]]:
     """What Spark compares: the fact table's side, and the types to which it casts the key, the last one at the end."""
     if not has_jvm(spark):
-        raise UnsupportedError(f"its types are not known without a session with a JVM: with Spark Connect collect the "
-                               f"keys, and prune by the SQL text {column} IN (...)")
+        raise UnsupportedError(
+            f"its types are not known without a session with a JVM: with Spark Connect collect the "
+            f"keys, and prune by the SQL text {column} IN (...)"
+        )
     both = StructType([*schema.fields, StructField(_KEY, key.dataType, True)])
     name = f"`{column.replace('`', '``')}`" if column in schema.names else column
     found = to_expression(spark, both, f"{name} = {_KEY}")
@@ -167,8 +194,11 @@ def _meeting(operand: Operand, keys: JoinKeys) -> HudiExpression:
         return Constant(False)
     if keys.values is not None:
         return In(operand, tuple(Literal(value, keys.type) for value in keys.values))
-    hull = all_of(Compare(op, operand, Literal(value, keys.type))
-                  for op, value in ((">=", keys.least), ("<=", keys.greatest)) if value is not None)
+    hull = all_of(
+        Compare(op, operand, Literal(value, keys.type))
+        for op, value in ((">=", keys.least), ("<=", keys.greatest))
+        if value is not None
+    )
     return all_of([hull, Unknown("more keys in the join than are collected")])
 
 

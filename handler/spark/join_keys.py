@@ -112,8 +112,9 @@ def _bits_of_batches(size: int, batches: Iterable[pa.RecordBatch]) -> Iterator[p
 
 def _places(value: Any, size: int) -> Sequence[int]:
     """Where a value's bits are: two hashes, combined."""
-    data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else int(value).to_bytes(9, "big",
-                                                                                                    signed=True)
+    data = (
+        value.encode("utf-8", "surrogatepass") if isinstance(value, str) else int(value).to_bytes(9, "big", signed=True)
+    )
     both = xxhash.xxh3_128_intdigest(data)
     first, second = both & (1 << 64) - 1, both >> 64 | 1
     return [(first + number * second) % size for number in range(_HASHES)]

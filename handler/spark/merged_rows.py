@@ -56,11 +56,16 @@ class _Merging:
     @classmethod
     def of(cls, table: Table) -> _Merging:
         said = table.properties
-        return cls(table.version, said.get("hoodie.record.merge.mode", "").upper(),
-                   (said.get("hoodie.record.merge.strategy.id")
-                    or said.get("hoodie.compaction.record.merger.strategy", "")).lower(),
-                   said.get("hoodie.compaction.payload.class", ""), said.get("hoodie.table.legacy.payload.class", ""),
-                   said.get("hoodie.table.partial.update.mode", "").upper())
+        return cls(
+            table.version,
+            said.get("hoodie.record.merge.mode", "").upper(),
+            (
+                said.get("hoodie.record.merge.strategy.id") or said.get("hoodie.compaction.record.merger.strategy", "")
+            ).lower(),
+            said.get("hoodie.compaction.payload.class", ""),
+            said.get("hoodie.table.legacy.payload.class", ""),
+            said.get("hoodie.table.partial.update.mode", "").upper(),
+        )
 
     def __str__(self) -> str:
         named = (self.mode, self.strategy, self.payload, self.legacy_payload, self.partial_update)
@@ -68,22 +73,30 @@ class _Merging:
 
 
 #: What was held against Hudi's rows, and nothing else.
-_PROVEN = frozenset({
-    _Merging(6, "", _EVENT_TIME, _LATEST),
-    _Merging(6, "", _EVENT_TIME, _BY_DEFAULT),
-    _Merging(8, _BY_EVENT, _EVENT_TIME, _BY_DEFAULT),
-    _Merging(9, _BY_EVENT),
-    _Merging(9, _BY_COMMIT),
-    _Merging(9, _BY_EVENT, _EVENT_TIME, "", _LATEST),                         # upgraded from version 6
-    _Merging(9, _BY_EVENT, "", "", _BY_DEFAULT),
-    _Merging(9, _BY_EVENT, "", "", f"{_MODEL}EventTimeAvroPayload"),
-    _Merging(9, _BY_COMMIT, "", "", _LATEST),
-})
-_INSTEAD = ('With the Hudi bundle on the class path reader="hudi" reads it; query="read_optimized" reads only the base '
-            "files")
+_PROVEN = frozenset(
+    {
+        _Merging(6, "", _EVENT_TIME, _LATEST),
+        _Merging(6, "", _EVENT_TIME, _BY_DEFAULT),
+        _Merging(8, _BY_EVENT, _EVENT_TIME, _BY_DEFAULT),
+        _Merging(9, _BY_EVENT),
+        _Merging(9, _BY_COMMIT),
+        _Merging(9, _BY_EVENT, _EVENT_TIME, "", _LATEST),  # upgraded from version 6
+        _Merging(9, _BY_EVENT, "", "", _BY_DEFAULT),
+        _Merging(9, _BY_EVENT, "", "", f"{_MODEL}EventTimeAvroPayload"),
+        _Merging(9, _BY_COMMIT, "", "", _LATEST),
+    }
+)
+_INSTEAD = (
+    'With the Hudi bundle on the class path reader="hudi" reads it; query="read_optimized" reads only the base files'
+)
 _NO_PACKAGE = "slices with log files are merged by the package hudi: pip install 'sargo[spark]'"
-_S3 = {"access_key": "aws_access_key_id", "secret_key": "aws_secret_access_key", "session_token": "aws_session_token",
-       "region": "aws_region", "endpoint": "aws_endpoint"}
+_S3 = {
+    "access_key": "aws_access_key_id",
+    "secret_key": "aws_secret_access_key",
+    "session_token": "aws_session_token",
+    "region": "aws_region",
+    "endpoint": "aws_endpoint",
+}
 
 
 def why_not_here(table: Table, path: str, instant: str | None, options: Mapping[str, str]) -> str:
@@ -109,7 +122,7 @@ def why_not_here(table: Table, path: str, instant: str | None, options: Mapping[
     if table.schema.resolve("_hoodie_operation", case_sensitive=True) is not None:
         return "files that keep changes as rows (_hoodie_operation) are not merged here"
     if "local-timestamp" in table.schema_text:
-        return "timestamps without a zone are not merged here"   # hudi 0.5.0 panics on them in a log file
+        return "timestamps without a zone are not merged here"  # hudi 0.5.0 panics on them in a log file
     if table.schema_text_at(instant) != table.schema_text:
         return "log files are not read in the schema of an older instant"
     if table.disputed:
@@ -139,7 +152,7 @@ def merged_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batc
             yield pa.RecordBatch.from_arrays(made, schema=wanted)
     except SargoError:
         raise
-    except (Exception, panic()) as error:                    # hudi's errors have no common base that it exports
+    except (Exception, panic()) as error:  # hudi's errors have no common base that it exports
         raise TableError(source.storage().absolute(path), f"cannot be merged here: {error}. {_INSTEAD}") from error
 
 
@@ -152,8 +165,11 @@ def _reader(path: str, instant: str | None, options: tuple[tuple[str, str], ...]
         raise UnsupportedError(_NO_PACKAGE) from None
     storage = Storage.at(path, None, dict(options))
     try:
-        table = hudi.HudiTableBuilder.from_base_uri(storage.root).with_storage_options(
-            _store_options(path, dict(options))).build()
+        table = (
+            hudi.HudiTableBuilder.from_base_uri(storage.root)
+            .with_storage_options(_store_options(path, dict(options)))
+            .build()
+        )
         asked = hudi.HudiReadOptions().with_batch_size(batch_rows)
         if instant is not None:
             asked = asked.with_as_of_timestamp(instant)

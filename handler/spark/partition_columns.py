@@ -52,13 +52,15 @@ class PartitionColumns:
             return {}
         parts = partition.split("/")
         if len(parts) != len(self.names):
-            raise UnsupportedError(f"partition {partition}: the path does not have one part for each of "
-                                   f"{', '.join(self.names)}, and the files lack {', '.join(missing)}")
+            raise UnsupportedError(
+                f"partition {partition}: the path does not have one part for each of "
+                f"{', '.join(self.names)}, and the files lack {', '.join(missing)}"
+            )
         texts = dict(zip(self.names, parts, strict=True))
         return {name: self._value(name, texts[name], schema.field(name).type) for name in missing}
 
     def _value(self, name: str, part: str, kind: pa.DataType) -> Any:
-        text = part[len(name) + 1:] if part.startswith(f"{name}=") else part
+        text = part[len(name) + 1 :] if part.startswith(f"{name}=") else part
         if name in self.foreign:
             raise UnsupportedError(f"partition {part}: not a value of column {name}, which the files lack")
         if text == HIVE_NULL:
@@ -93,5 +95,10 @@ def _truth(text: str) -> bool:
 
 
 _READERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], Any]], ...] = (
-    (pa.types.is_string, str), (pa.types.is_signed_integer, _integer), (pa.types.is_date32, _day),
-    (pa.types.is_boolean, _truth), (pa.types.is_decimal, Decimal), (pa.types.is_floating, float))
+    (pa.types.is_string, str),
+    (pa.types.is_signed_integer, _integer),
+    (pa.types.is_date32, _day),
+    (pa.types.is_boolean, _truth),
+    (pa.types.is_decimal, Decimal),
+    (pa.types.is_floating, float),
+)

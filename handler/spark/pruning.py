@@ -24,9 +24,18 @@ from handler.tables import OpenTable, open_table
 __all__ = ["prune"]
 
 
-def prune(spark: SparkSession, path: OpenTable | str | os.PathLike[str], condition: Condition, *,
-          as_of: str | None = None, strict: bool = False, storage_options: Mapping[str, str] | None = None,
-          options: Mapping[str, str] | None = None, filesystem: Any = None, distributed: bool = False) -> Plan:
+def prune(
+    spark: SparkSession,
+    path: OpenTable | str | os.PathLike[str],
+    condition: Condition,
+    *,
+    as_of: str | None = None,
+    strict: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+    options: Mapping[str, str] | None = None,
+    filesystem: Any = None,
+    distributed: bool = False,
+) -> Plan:
     """Which file slices of a Hudi table may hold rows that satisfy a condition.
 
         plan = prune(spark, "/data/trips", "fare > 50 AND city LIKE 'san%'")
@@ -54,8 +63,14 @@ def prune(spark: SparkSession, path: OpenTable | str | os.PathLike[str], conditi
     return planner.prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
 
 
-def _opened(spark: SparkSession, path: OpenTable | str | os.PathLike[str], options: Mapping[str, str] | None,
-            storage_options: Mapping[str, str] | None, filesystem: Any, distributed: bool) -> OpenTable:
+def _opened(
+    spark: SparkSession,
+    path: OpenTable | str | os.PathLike[str],
+    options: Mapping[str, str] | None,
+    storage_options: Mapping[str, str] | None,
+    filesystem: Any,
+    distributed: bool,
+) -> OpenTable:
     if isinstance(path, OpenTable):
         return path
     if not distributed:
@@ -67,8 +82,9 @@ def _opened(spark: SparkSession, path: OpenTable | str | os.PathLike[str], optio
     return open_distributed(spark, os.fspath(path), options=options, storage_options=storage_options)
 
 
-def _expression(spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None,
-                strict: bool) -> HudiExpression:
+def _expression(
+    spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None, strict: bool
+) -> HudiExpression:
     """The conditions, each on its own: what fails for one is no loss to the others."""
     instant = opened.at(as_of).slices.instant
     try:

@@ -38,8 +38,14 @@ from evaluator.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
 
 __all__ = ["condition_of_filters"]
 
-_OPERATORS = {"EqualTo": "=", "EqualNullSafe": "<=>", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<",
-              "LessThanOrEqual": "<="}
+_OPERATORS = {
+    "EqualTo": "=",
+    "EqualNullSafe": "<=>",
+    "GreaterThan": ">",
+    "GreaterThanOrEqual": ">=",
+    "LessThan": "<",
+    "LessThanOrEqual": "<=",
+}
 _PATTERNS = {"StringStartsWith": "{}%", "StringEndsWith": "%{}", "StringContains": "%{}%"}
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)

@@ -50,9 +50,17 @@ _SLICE = "partition string, file_id string, base_file string, log_files array<st
 _QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
 
 
-def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition | None = None, *,
-         as_of: str | None = None, query: Query = "snapshot", reader: Reader = "own", strict: bool = False,
-         storage_options: Mapping[str, str] | None = None) -> DataFrame:
+def read(
+    spark: SparkSession,
+    path: str | os.PathLike[str],
+    condition: Condition | None = None,
+    *,
+    as_of: str | None = None,
+    query: Query = "snapshot",
+    reader: Reader = "own",
+    strict: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> DataFrame:
     """The rows of a Hudi table that satisfy a condition, from the file slices that may hold one.
 
         read(spark, "/data/trips", "fare > 50 AND city = 'sf'")
@@ -91,8 +99,9 @@ def read(spark: SparkSession, path: str | os.PathLike[str], condition: Condition
     return frame
 
 
-def frame_of(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType,
-             query: Query = "snapshot") -> DataFrame:
+def frame_of(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query = "snapshot"
+) -> DataFrame:
     """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does."""
     merged = [one for one in slices if one.log_files and query == "snapshot"]
     if merged and source.not_merged:
@@ -118,7 +127,8 @@ def _check_names(spark: SparkSession, table: Table) -> None:
     if names:
         raise UnsupportedError(
             f"{table.path}: {_BY_ID} is set, and columns were renamed, or dropped and added again: {', '.join(names)}. "
-            'Hudi\'s own reader tells them apart (reader="hudi"); without the setting columns are read by name')
+            'Hudi\'s own reader tells them apart (reader="hudi"); without the setting columns are read by name'
+        )
 
 
 def _with_logged(plan: Plan) -> list[FileSlice]:
@@ -130,8 +140,9 @@ def _with_logged(plan: Plan) -> list[FileSlice]:
 # -- slices without log files
 
 
-def _scans(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType
-           ) -> list[DataFrame]:
+def _scans(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType
+) -> list[DataFrame]:
     """A scan for each schema that the base files have; by Python workers, if that were too many."""
     if not slices:
         return []
@@ -149,31 +160,50 @@ def _scans(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice]
             groups.setdefault((number, tuple(fixed.items())), []).append(file)
     if len(groups) > MOST_SCANS:
         return [_in_workers(spark, source, slices, schema, "read_optimized")]
-    return [_scan(spark, source, files, schemas[number].schema, dict(fixed), schema)
-            for (number, fixed), files in groups.items()]
+    return [
+        _scan(spark, source, files, schemas[number].schema, dict(fixed), schema)
+        for (number, fixed), files in groups.items()
+    ]
 
 
-def _scan(spark: SparkSession, source: SliceSource, files: Sequence[str], have: pa.Schema, fixed: Mapping[str, Any],
-          wanted: StructType) -> DataFrame:
+def _scan(
+    spark: SparkSession,
+    source: SliceSource,
+    files: Sequence[str],
+    have: pa.Schema,
+    fixed: Mapping[str, Any],
+    wanted: StructType,
+) -> DataFrame:
     """Files of one schema: read in the types that they have, then each column as the table has it."""
     names = [name for name in wanted.names if name in have.names]
     physical = _spark_types(pa.schema([have.field(name) for name in names]), files[0])
     storage = source.storage()
     prefix = "file://" if storage.is_local else ""
-    options = {"__globPaths__": "false", "recursiveFileLookup": "true", "mergeSchema": "false",
-               "ignoreMissingFiles": "false", "ignoreCorruptFiles": "false"}
+    options = {
+        "__globPaths__": "false",
+        "recursiveFileLookup": "true",
+        "mergeSchema": "false",
+        "ignoreMissingFiles": "false",
+        "ignoreCorruptFiles": "false",
+    }
     if any(_holds_floats(field.dataType) for field in physical):
         options |= {"parquet.filter.dictionary.enabled": "false", "parquet.filter.bloom.enabled": "false"}
-    found = spark.read.schema(physical).options(**options).parquet(
-        *(f"{prefix}{storage.absolute(file)}" for file in files))
+    found = (
+        spark.read.schema(physical).options(**options).parquet(*(f"{prefix}{storage.absolute(file)}" for file in files))
+    )
     if physical.names == wanted.names and all(
-            reads_alike(a.dataType, b.dataType) for a, b in zip(physical, wanted, strict=True)):
+        reads_alike(a.dataType, b.dataType) for a, b in zip(physical, wanted, strict=True)
+    ):
         return found
     columns = []
     for field in wanted:
         if field.name in names:
-            column = changed(found[f"`{_quoted(field.name)}`"], physical[field.name].dataType, field.dataType,
-                             f"{files[0]}, column {field.name}")
+            column = changed(
+                found[f"`{_quoted(field.name)}`"],
+                physical[field.name].dataType,
+                field.dataType,
+                f"{files[0]}, column {field.name}",
+            )
         else:
             column = F.lit(fixed.get(field.name)).cast(field.dataType)
         columns.append(column.alias(field.name))
@@ -211,16 +241,18 @@ def _holds_floats(kind: DataType) -> bool:
 # -- slices that Python workers read
 
 
-def _in_workers(spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType,
-                query: Query) -> DataFrame:
+def _in_workers(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query
+) -> DataFrame:
     rows = [(one.partition, one.file_id, one.base_file, list(one.log_files)) for one in slices]
     tasks = max(1, min(len(rows), 10_000))
     reads = partial(_rows_of_batches, source, to_arrow_schema(schema), query == "read_optimized")
     return spark.createDataFrame(rows, _SLICE).repartition(tasks).mapInArrow(reads, _nullable(schema))
 
 
-def _rows_of_batches(source: SliceSource, schema: pa.Schema, read_optimized: bool,
-                     batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _rows_of_batches(
+    source: SliceSource, schema: pa.Schema, read_optimized: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for row in batch.to_pylist():
             item = FileSlice(row["partition"], row["file_id"], row["base_file"], tuple(row["log_files"]))
@@ -240,7 +272,8 @@ def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, 
     if not _has_hudi(spark):
         raise UnsupportedError(
             f"{storage.root}: {why}. Put the Hudi bundle for this Spark on the class path "
-            '(spark.jars.packages), or read the base files alone with query="read_optimized"')
+            '(spark.jars.packages), or read the base files alone with query="read_optimized"'
+        )
     warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
     reader = spark.read.format("hudi").option(_QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
     if source.instant is not None:

@@ -1,9 +1,9 @@
 """``register``: make ``spark.read.format("sargo")`` known to a session, and let it prune only where that is sound.
 
-    Spark 3.5, 4.0     there is no filter pushdown for Python data sources: a clear error; use ``handler.spark.read``
-    Spark 4.1, 4.2     ``own_scans`` keeps the scans of a DataFrame apart, without which rows would be lost
-    later              Spark does that itself
-    Spark Connect      nothing can be put into the session: it prunes only if Spark itself keeps scans apart
+Spark 3.5, 4.0     there is no filter pushdown for Python data sources: a clear error; use ``handler.spark.read``
+Spark 4.1, 4.2     ``own_scans`` keeps the scans of a DataFrame apart, without which rows would be lost
+later              Spark does that itself
+Spark Connect      nothing can be put into the session: it prunes only if Spark itself keeps scans apart
 """
 
 from __future__ import annotations
@@ -31,15 +31,21 @@ def register(spark: SparkSession) -> bool:
     """
     version = tuple(int(part) for part in spark.version.split(".")[:2])
     if version < _FIRST:
-        raise UnsupportedError(f'format("sargo") needs Spark 4.1 or later, not {spark.version}: use '
-                               "handler.spark.read(spark, path, condition), which prunes on any version")
+        raise UnsupportedError(
+            f'format("sargo") needs Spark 4.1 or later, not {spark.version}: use '
+            "handler.spark.read(spark, path, condition), which prunes on any version"
+        )
     from handler.spark.datasource import PruningSource, SargoSource
     from handler.spark.own_scans import install, scans_are_their_own
+
     spark.conf.set(_PUSHDOWN, "true")
     install(spark)
     prunes = scans_are_their_own(spark)
     if not prunes:
-        warnings.warn(f'format("sargo") reads every file: Spark {spark.version} mixes up what the scans of a DataFrame '
-                      "read, and rows would be lost; handler.spark.read(spark, path, condition) prunes", stacklevel=2)
+        warnings.warn(
+            f'format("sargo") reads every file: Spark {spark.version} mixes up what the scans of a DataFrame '
+            "read, and rows would be lost; handler.spark.read(spark, path, condition) prunes",
+            stacklevel=2,
+        )
     spark.dataSource.register(PruningSource if prunes else SargoSource)
     return prunes

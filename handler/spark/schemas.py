@@ -53,13 +53,22 @@ from index_store.table_schema import META_COLUMNS
 __all__ = ["spark_schema"]
 
 _PLAIN: Mapping[str, type[DataType]] = {
-    "boolean": BooleanType, "int": IntegerType, "long": LongType, "float": FloatType, "double": DoubleType,
-    "string": StringType, "enum": StringType, "bytes": BinaryType, "fixed": BinaryType,
+    "boolean": BooleanType,
+    "int": IntegerType,
+    "long": LongType,
+    "float": FloatType,
+    "double": DoubleType,
+    "string": StringType,
+    "enum": StringType,
+    "bytes": BinaryType,
+    "fixed": BinaryType,
 }
 _LOGICAL: Mapping[tuple[str, str], type[DataType]] = {
     ("int", "date"): DateType,
-    ("long", "timestamp-millis"): TimestampType, ("long", "timestamp-micros"): TimestampType,
-    ("long", "local-timestamp-millis"): TimestampNTZType, ("long", "local-timestamp-micros"): TimestampNTZType,
+    ("long", "timestamp-millis"): TimestampType,
+    ("long", "timestamp-micros"): TimestampType,
+    ("long", "local-timestamp-millis"): TimestampNTZType,
+    ("long", "local-timestamp-micros"): TimestampNTZType,
 }
 
 

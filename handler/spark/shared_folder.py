@@ -45,6 +45,7 @@ class SharedFolder:
 
     def read_json(self, name: str) -> dict[str, Any] | None:
         """What a file says; None when it is not there, or not whole."""
+
         def attempt(location: Location) -> bytes | None:
             try:
                 with location.filesystem.open_input_stream(_inside(location, name)) as stream:
@@ -62,27 +63,38 @@ class SharedFolder:
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Put a file into the folder, which appears as a whole."""
+
         def attempt(location: Location) -> None:
             temporary = _inside(location, f"{name}.{uuid.uuid4().hex}")
             location.filesystem.create_dir(location.root, recursive=True)
             with location.filesystem.open_output_stream(temporary) as stream:
                 stream.write(json.dumps(content).encode())
             location.filesystem.move(temporary, _inside(location, name))
+
         self._run(name, attempt)
 
     def read_table(self, name: str) -> pa.Table:
         """A Parquet file; one that was damaged is an error."""
+
         def attempt(location: Location) -> pa.Table:
             with location.filesystem.open_input_file(_inside(location, name)) as stream:
                 return parquet.ParquetFile(stream, page_checksum_verification=True).read()
+
         return self._run(name, attempt)
 
     def write_table(self, name: str, table: pa.Table) -> None:
         """Write a Parquet file."""
+
         def attempt(location: Location) -> None:
             location.filesystem.create_dir(location.root, recursive=True)
-            parquet.write_table(table, _inside(location, name), filesystem=location.filesystem, compression="zstd",
-                                write_page_checksum=True)
+            parquet.write_table(
+                table,
+                _inside(location, name),
+                filesystem=location.filesystem,
+                compression="zstd",
+                write_page_checksum=True,
+            )
+
         self._run(name, attempt)
 
     def write_runs(self, tables: Callable[[int], pa.Table], count: int) -> list[str]:
@@ -95,14 +107,18 @@ class SharedFolder:
 
     def tidy(self, keep: str) -> None:
         """Remove the folders in this one but ``keep`` and the newest few."""
+
         def attempt(location: Location) -> None:
             found = location.filesystem.get_file_info(fs.FileSelector(location.root, allow_not_found=True))
             folders = [info for info in found if info.type is fs.FileType.Directory]
-            written = {info.path: location.filesystem.get_file_info(f"{info.path}/slices.json").mtime_ns or 0
-                       for info in folders}
+            written = {
+                info.path: location.filesystem.get_file_info(f"{info.path}/slices.json").mtime_ns or 0
+                for info in folders
+            }
             for path in sorted(written, key=lambda one: -written[one])[_STATES:]:
                 if posixpath.basename(path) != keep and written[path]:
                     location.filesystem.delete_dir(path)
+
         self._run("", attempt)
 
     def _run(self, name: str, attempt: Callable[[Location], T]) -> T:

@@ -48,8 +48,9 @@ class SliceSource:
     options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, table: Table, path: str, instant: str | None = None,
-           storage_options: Mapping[str, str] | None = None) -> SliceSource:
+    def of(
+        cls, table: Table, path: str, instant: str | None = None, storage_options: Mapping[str, str] | None = None
+    ) -> SliceSource:
         """Of an open table; ``path`` as the table was opened with, which may say more than its name for people."""
         options = dict(storage_options or {})
         return cls(path, instant, PartitionColumns.of(table), why_not_here(table, path, instant, options), options)
@@ -58,15 +59,23 @@ class SliceSource:
         return Storage.at(self.path, None, self.options)
 
 
-def slice_batches(source: SliceSource, item: FileSlice, schema: pa.Schema, columns: Sequence[str] | None = None, *,
-                  read_optimized: bool = False, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+def slice_batches(
+    source: SliceSource,
+    item: FileSlice,
+    schema: pa.Schema,
+    columns: Sequence[str] | None = None,
+    *,
+    read_optimized: bool = False,
+    batch_rows: int = BATCH_ROWS,
+) -> Iterator[pa.RecordBatch]:
     """Batches of the slice's rows, with the columns asked for in that order (None: all of the schema).
 
     ``schema``: the table's, as ``pyspark.sql.pandas.types.to_arrow_schema`` gives it. Raises TableError when a file
     cannot be read, UnsupportedError when its rows cannot be read rightly.
     """
-    wanted = pa.schema([pa.field(name, nullable(schema.field(name).type))
-                        for name in (schema.names if columns is None else columns)])
+    wanted = pa.schema(
+        [pa.field(name, nullable(schema.field(name).type)) for name in (schema.names if columns is None else columns)]
+    )
     if item.log_files and not read_optimized:
         if source.not_merged:
             raise UnsupportedError(f"{item.log_files[0]}: {source.not_merged}")
@@ -77,14 +86,15 @@ def slice_batches(source: SliceSource, item: FileSlice, schema: pa.Schema, colum
         yield from _base_batches(source, item, wanted, batch_rows)
 
 
-def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch_rows: int
-                  ) -> Iterator[pa.RecordBatch]:
+def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch_rows: int) -> Iterator[pa.RecordBatch]:
     path = item.base_file or ""
     check_base_file(path)
     storage = source.storage()
     try:
-        with storage.input_file(path) as stream, parquet.ParquetFile(
-                stream, coerce_int96_timestamp_unit="us", pre_buffer=not storage.is_local) as file:
+        with (
+            storage.input_file(path) as stream,
+            parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us", pre_buffer=not storage.is_local) as file,
+        ):
             have = instants_in_int96(file)
             check_names(have, wanted.names, path)
             fixed = source.partitions.values(item.partition, wanted, frozenset(have.names))
@@ -104,8 +114,12 @@ def instants_in_int96(file: Any) -> pa.Schema:
     nested = old.difference(file.schema_arrow.names)
     if nested:
         raise UnsupportedError(f"column {min(nested)}: a nested INT96 timestamp")
-    return pa.schema([pa.field(one.name, pa.timestamp("us", "UTC") if one.name in old else nullable(one.type))
-                      for one in file.schema_arrow])
+    return pa.schema(
+        [
+            pa.field(one.name, pa.timestamp("us", "UTC") if one.name in old else nullable(one.type))
+            for one in file.schema_arrow
+        ]
+    )
 
 
 def check_base_file(path: str) -> None:
@@ -114,8 +128,9 @@ def check_base_file(path: str) -> None:
         raise UnsupportedError(f"{path}: only Parquet base files are read")
     parsed = parse_base_name(path.rpartition("/")[2])
     if parsed is not None and parsed.instant == _BOOTSTRAPPED:
-        raise UnsupportedError(f"{path}: a bootstrapped file has no data columns; Hudi's bundle reads it "
-                               '(reader="hudi")')
+        raise UnsupportedError(
+            f'{path}: a bootstrapped file has no data columns; Hudi\'s bundle reads it (reader="hudi")'
+        )
 
 
 def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:

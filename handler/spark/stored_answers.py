@@ -61,8 +61,7 @@ class Place:
 
     def open(self) -> Table:
         """The table as it is now."""
-        return index_store.open_table(self.path, options=dict(self.options),
-                                      storage_options=dict(self.storage_options))
+        return index_store.open_table(self.path, options=dict(self.options), storage_options=dict(self.storage_options))
 
     def of_table(self, table: Table) -> SharedFolder:
         """The folder of all states of the table."""
@@ -71,16 +70,34 @@ class Place:
     def state(self, table: Table) -> str | None:
         """What names the table's state and the instant; None when no metadata table describes the table."""
         state = state_of(table)
-        return None if state is None else _digest(json.dumps(
-            [FORMAT, state.digest, self.as_of, self.run, version_names(table.storage, table.options)]))
+        return (
+            None
+            if state is None
+            else _digest(
+                json.dumps([FORMAT, state.digest, self.as_of, self.run, version_names(table.storage, table.options)])
+            )
+        )
 
     def state_by_names(self, table: Table, slices: FileSlices) -> str:
         """The same by everything that slices and statistics follow from where there is no metadata table."""
         names = [(one.partition, one.file_id, one.base_file, one.log_files) for one in slices]
         instants = [(one.requested, one.completed, one.action) for one in table.timeline.instants]
-        return _digest(json.dumps([FORMAT, self.run, slices.instant, slices.note, names, instants,
-                                   sorted(table.properties.items()), sorted(self.options), table.schema_text,
-                                   version_names(table.storage, table.options)]))
+        return _digest(
+            json.dumps(
+                [
+                    FORMAT,
+                    self.run,
+                    slices.instant,
+                    slices.note,
+                    names,
+                    instants,
+                    sorted(table.properties.items()),
+                    sorted(self.options),
+                    table.schema_text,
+                    version_names(table.storage, table.options),
+                ]
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -99,8 +116,13 @@ class StoredSlices:
     def find(cls, folder: SharedFolder) -> StoredSlices | None:
         """What was written for a state; None when nothing was."""
         said = folder.read_json(_SLICES)
-        return None if said is None else cls(folder, said["n"], said["run"], said["instant"], said["source"],
-                                             said["note"], tuple(said["files"]))
+        return (
+            None
+            if said is None
+            else cls(
+                folder, said["n"], said["run"], said["instant"], said["source"], said["note"], tuple(said["files"])
+            )
+        )
 
     def read(self, number: int) -> list[FileSlice]:
         """The slices of a file."""
@@ -137,16 +159,24 @@ class Answer:
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        columns = [[function, name, of.kind.value, of.precision, of.scale, of.name]
-                   for function, name, of in self.columns]
-        return {"kind": self.kind, "order": self.order, "columns": columns, "files": list(self.files),
-                "failure": self.failure}
+        columns = [
+            [function, name, of.kind.value, of.precision, of.scale, of.name] for function, name, of in self.columns
+        ]
+        return {
+            "kind": self.kind,
+            "order": self.order,
+            "columns": columns,
+            "files": list(self.files),
+            "failure": self.failure,
+        }
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Answer:
         """The reverse of ``to_plain``."""
-        columns = tuple((function, name, Type(Kind(kind), precision, scale, of))
-                        for function, name, kind, precision, scale, of in plain["columns"])
+        columns = tuple(
+            (function, name, Type(Kind(kind), precision, scale, of))
+            for function, name, kind, precision, scale, of in plain["columns"]
+        )
         return cls(plain["kind"], plain["order"], columns, tuple(plain["files"]), plain["failure"])
 
 
@@ -173,8 +203,11 @@ class Answers:
 
 def name_of(question: Needs) -> str:
     """What names a question among those of a state."""
-    parts: list[Any] = [[name, one.name, str(one.type)] for name, columns in
-                        (("bounds of", question.bounds), ("nulls of", question.nulls)) for one in columns]
+    parts: list[Any] = [
+        [name, one.name, str(one.type)]
+        for name, columns in (("bounds of", question.bounds), ("nulls of", question.nulls))
+        for one in columns
+    ]
     parts += [[function, one.name, str(one.type)] for function, one in question.functions]
     return _digest(json.dumps(parts))
 
@@ -200,9 +233,17 @@ def write_slices(place: Place) -> str:
         return slices_to_arrow(slices.some(rows))
 
     if folder.read_json(_SLICES) is None:
-        folder.write_json(_SLICES, {"n": len(slices), "run": place.run, "instant": slices.instant,
-                                    "source": slices.source, "note": slices.note,
-                                    "files": folder.write_runs(run, count)})
+        folder.write_json(
+            _SLICES,
+            {
+                "n": len(slices),
+                "run": place.run,
+                "instant": slices.instant,
+                "source": slices.source,
+                "note": slices.note,
+                "files": folder.write_runs(run, count),
+            },
+        )
         states.tidy(state)
     return state
 
@@ -223,8 +264,11 @@ def write_answers(place: Place, slices: StoredSlices, question: Needs) -> list[A
             answer = Answer(kind.name, order) if not needs else _written(kind.name, order, kind.answer(needs), slices)
         except Exception as error:
             text = " ".join(str(error).split())
-            answer = Answer(kind.name, order, failure=text if isinstance(error, SargoError) else
-                            f"{type(error).__name__} {text}".strip())
+            answer = Answer(
+                kind.name,
+                order,
+                failure=text if isinstance(error, SargoError) else f"{type(error).__name__} {text}".strip(),
+            )
         found.append(answer)
     if not any(answer.failure for answer in found):
         slices.folder.write_json(f"{name_of(question)}.json", {"answers": [answer.to_plain() for answer in found]})
@@ -242,8 +286,9 @@ def _written(kind: str, order: int, said: Source, slices: StoredSlices) -> Answe
         return statistics_to_arrow([statistics.take(rows) for _, _, statistics in columns])
 
     files = slices.folder.write_runs(run, len(slices.files))
-    return Answer(kind, order, tuple((function, name, statistics.type) for function, name, statistics in columns),
-                  tuple(files))
+    return Answer(
+        kind, order, tuple((function, name, statistics.type) for function, name, statistics in columns), tuple(files)
+    )
 
 
 def _digest(text: str) -> str:

@@ -57,8 +57,9 @@ def simple_hashes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
 def ring_hashes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
     """``(n,)``: the ``ring_hash`` of each row of columns of text."""
     texts = [column.cast(pa.large_string()) for column in columns]
-    joined = pc.binary_join_element_wise(*texts, pa.scalar("", pa.large_string()), null_handling="replace",
-                                         null_replacement=_NULL_ON_RINGS)
+    joined = pc.binary_join_element_wise(
+        *texts, pa.scalar("", pa.large_string()), null_handling="replace", null_replacement=_NULL_ON_RINGS
+    )
     digest = xxhash.xxh32_intdigest
     found = [digest(text) for text in joined.cast(pa.large_binary()).to_pylist()]
     return np.bitwise_and(np.array(found, np.int64), _LARGEST)
@@ -71,8 +72,9 @@ def java_hashes(texts: pa.Array) -> npt.NDArray[np.uint32]:
     if (data >= 0x80).any():
         units, starts = _utf_16(data, starts)
     lengths = np.diff(starts)
-    powers = np.cumprod(np.concatenate([[1], np.full(int(lengths.max(initial=0)), 31)]).astype(np.uint32),
-                        dtype=np.uint32)
+    powers = np.cumprod(
+        np.concatenate([[1], np.full(int(lengths.max(initial=0)), 31)]).astype(np.uint32), dtype=np.uint32
+    )
     weighted = units * powers[np.repeat(starts[1:], lengths) - 1 - np.arange(len(units))]
     found = np.zeros(len(lengths), np.uint32)
     has_text = lengths > 0
@@ -85,14 +87,18 @@ def _utf_8(texts: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64
     """The bytes of all texts, one after the other, and where each starts; (n + 1,)."""
     filled = pc.fill_null(texts.cast(pa.large_string()), "")
     _, offsets, data = filled.buffers()
-    starts = np.frombuffer(offsets, np.int64)[filled.offset:filled.offset + len(filled) + 1] if len(filled) else (
-        np.zeros(1, np.int64))
+    starts = (
+        np.frombuffer(offsets, np.int64)[filled.offset : filled.offset + len(filled) + 1]
+        if len(filled)
+        else (np.zeros(1, np.int64))
+    )
     whole = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
-    return whole[starts[0]:starts[-1]], starts - starts[0]
+    return whole[starts[0] : starts[-1]], starts - starts[0]
 
 
-def _utf_16(data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
-            ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+def _utf_16(
+    data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """The same in UTF-16: a character is one unit, or two if its UTF-8 has four bytes."""
     try:
         units = np.frombuffer(data.tobytes().decode("utf-8").encode("utf-16-le"), "<u2")

@@ -104,7 +104,8 @@ def plan_rebucket(old: int, new: int, table: Table | None = None) -> RebucketPla
         raise UnsupportedError(
             f"{old} buckets to {new}: {new} is no multiple of {old}. The rows of a bucket would go to {new // common} "
             f"buckets, and those of a new bucket come from {old // common}: everything would have to be shuffled. Next "
-            f"multiples: {(new // old + 1) * old}" + (f" and {new // old * old}" if new // old > 1 else ""))
+            f"multiples: {(new // old + 1) * old}" + (f" and {new // old * old}" if new // old > 1 else "")
+        )
     plan = RebucketPlan(old, new, tuple(BucketSplit(bucket, _into(bucket, old, new)) for bucket in range(old)))
     return plan if table is None else _of_table(plan, table)
 
@@ -117,8 +118,10 @@ def plan_ring_split(table: Table) -> tuple[NodeSplit, ...]:
     """
     buckets = _buckets_of(table)
     if buckets.is_simple:
-        raise UnsupportedError(f"{table.path}: the options do not tell of consistent hashing "
-                               "(hoodie.index.bucket.engine=CONSISTENT_HASHING); plan_rebucket is for its buckets")
+        raise UnsupportedError(
+            f"{table.path}: the options do not tell of consistent hashing "
+            "(hoodie.index.bucket.engine=CONSISTENT_HASHING); plan_rebucket is for its buckets"
+        )
     buckets.check()
     sizes = _Sizes(table, buckets)
     places = {(buckets.slices[place].partition, bucket): place for place, bucket in buckets.named.items()}
@@ -129,8 +132,9 @@ def plan_ring_split(table: Table) -> tuple[NodeSplit, ...]:
             place = places.get((partition, bucket))
             file_id = None if place is None else buckets.slices[place].file_id
             size, rows = (0, None) if place is None else (sizes.bytes(place), sizes.rows(place))
-            found.append(NodeSplit(partition, prefix, ring.start(bucket), ring.middle(bucket), value, file_id, size,
-                                   rows))
+            found.append(
+                NodeSplit(partition, prefix, ring.start(bucket), ring.middle(bucket), value, file_id, size, rows)
+            )
     return tuple(found)
 
 
@@ -141,16 +145,19 @@ def _into(bucket: int, old: int, new: int) -> tuple[int, ...]:
 def _buckets_of(table: Table) -> TableBuckets:
     found = table_buckets(table, table.slices())
     if found is None:
-        raise UnsupportedError(f"{table.path}: its options do not tell of buckets (hoodie.index.type=BUCKET), or its "
-                               "record keys are of another form than is known")
+        raise UnsupportedError(
+            f"{table.path}: its options do not tell of buckets (hoodie.index.type=BUCKET), or its "
+            "record keys are of another form than is known"
+        )
     return found
 
 
 def _of_table(plan: RebucketPlan, table: Table) -> RebucketPlan:
     buckets = _buckets_of(table)
     if not buckets.is_simple:
-        raise UnsupportedError(f"{table.path}: its buckets are nodes of rings, which are split one by one: "
-                               "plan_ring_split shows where")
+        raise UnsupportedError(
+            f"{table.path}: its buckets are nodes of rings, which are split one by one: plan_ring_split shows where"
+        )
     if buckets.number != plan.old:
         raise buckets.fault(f"it has {buckets.number} buckets, not {plan.old}")
     buckets.check()
@@ -161,8 +168,16 @@ def _of_table(plan: RebucketPlan, table: Table) -> RebucketPlan:
         if buckets.has_rule(one.partition):
             kept.add(one.partition)
         else:
-            groups.append(GroupSplit(one.partition, one.file_id, bucket, _into(bucket, plan.old, plan.new),
-                                     sizes.bytes(place), sizes.rows(place)))
+            groups.append(
+                GroupSplit(
+                    one.partition,
+                    one.file_id,
+                    bucket,
+                    _into(bucket, plan.old, plan.new),
+                    sizes.bytes(place),
+                    sizes.rows(place),
+                )
+            )
     return RebucketPlan(plan.old, plan.new, plan.splits, tuple(groups), tuple(sorted(kept)))
 
 

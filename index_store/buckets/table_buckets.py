@@ -132,7 +132,7 @@ class TableBuckets:
                 raise self.fault("the number of buckets was changed by partition")
             return {partition: Simple(self.number_of(partition)) for partition in partitions}
         if any(action in ("clustering", "replacecommit") for action in self._table.timeline.pending.values()):
-            return {}                                         # keys may be on their way to other buckets
+            return {}  # keys may be on their way to other buckets
         rings = {partition: self._ring(partition, files) for partition, files in self._ring_files.items()}
         return {partition: ring for partition, ring in rings.items() if ring is not None}
 
@@ -142,7 +142,7 @@ class TableBuckets:
         found: dict[str, list[str]] = {}
         for entry in self._table.storage.files(RINGS, recursive=True):
             if entry.path.endswith(".hashing_meta"):
-                partition = entry.path[len(RINGS) + 1:].rpartition("/")[0]
+                partition = entry.path[len(RINGS) + 1 :].rpartition("/")[0]
                 found.setdefault(partition, []).append(entry.path)
         return found
 
@@ -184,10 +184,11 @@ class TableBuckets:
         if not self.is_simple:
             unclear |= set(self._ring_files) - set(self.layouts)
         if unclear:
-            raise self.fault(f"the ring of {min(unclear) or 'the table'} is missing, being resized, or not that of its "
-                             "file groups")
+            raise self.fault(
+                f"the ring of {min(unclear) or 'the table'} is missing, being resized, or not that of its file groups"
+            )
         bases = [place for place in self.named if place not in found and self.slices[place].base_file]
-        for place in bases[::len(bases) // _FOOTERS + 1]:
+        for place in bases[:: len(bases) // _FOOTERS + 1]:
             footer = self._table.footers.read(str(self.slices[place].base_file))
             stored = (footer.metadata or {}) if footer is not None else {}
             if _FIRST_KEY in stored and _LAST_KEY in stored:
@@ -225,8 +226,9 @@ class TableBuckets:
         latest = found[instants.index(max(instants))]
         try:
             stored = json.loads(self._table.storage.read(latest))
-            nodes = [(int(node["value"]), str(node["fileIdPrefix"])) for node in stored["nodes"]
-                     if node["tag"] == "NORMAL"]
+            nodes = [
+                (int(node["value"]), str(node["fileIdPrefix"])) for node in stored["nodes"] if node["tag"] == "NORMAL"
+            ]
             if stored["partitionPath"] != partition or len(nodes) != len(stored["nodes"]):
                 return None
         except (ValueError, KeyError, TypeError) as error:

@@ -25,10 +25,27 @@ __all__ = ["ColumnStatsDecoder", "StatsRecord", "name_types", "wrapper_of"]
 Skip = Callable[[bytes, int], int]
 _DOUBLE = struct.Struct("<d")
 _FLOAT = struct.Struct("<f")
-_BODY = ("fileName", "columnName", "minValue", "maxValue", "valueCount", "nullCount", "totalSize",
-         "totalUncompressedSize", "isDeleted")
-_KINDS = {"null": "null", "boolean": "boolean", "int": "long", "long": "long", "float": "float", "double": "double",
-          "bytes": "bytes", "string": "bytes"}
+_BODY = (
+    "fileName",
+    "columnName",
+    "minValue",
+    "maxValue",
+    "valueCount",
+    "nullCount",
+    "totalSize",
+    "totalUncompressedSize",
+    "isDeleted",
+)
+_KINDS = {
+    "null": "null",
+    "boolean": "boolean",
+    "int": "long",
+    "long": "long",
+    "float": "float",
+    "double": "double",
+    "bytes": "bytes",
+    "string": "bytes",
+}
 
 
 class _OtherShapeError(Exception):
@@ -69,7 +86,7 @@ class ColumnStatsDecoder:
         self._tight = self._typed = False
         self._tail = 0
         self._head_skips: list[Skip] = []
-        self._wrappers: dict[int, tuple[str, str]] = {}        # by the byte of the branch
+        self._wrappers: dict[int, tuple[str, str]] = {}  # by the byte of the branch
         self._plan()
 
     def _plan(self) -> None:
@@ -88,16 +105,18 @@ class ColumnStatsDecoder:
             order = tuple(body)
             wrappers = [wrapper_of(branch, named) for branch in body["minValue"]]
             self._wrappers = {2 * i: wrapper for i, wrapper in enumerate(wrappers)}
-            rest = order[len(_BODY):]
+            rest = order[len(_BODY) :]
             self._tight, self._typed = rest[:1] == ("isTightBound",), rest[-1:] == ("valueType",)
             self._tail = len(fields) - place - 1
             nullable = (*_BODY[:8], *(("valueType",) if self._typed else ()))
             self._fast = (
-                order[:len(_BODY)] == _BODY and len(rest) == self._tight + self._typed
+                order[: len(_BODY)] == _BODY
+                and len(rest) == self._tight + self._typed
                 and [wrapper_of(branch, named) for branch in body["maxValue"]] == wrappers
                 and all(isinstance(body[name], list) and body[name][0] == "null" for name in nullable)
-                and all(isinstance(f["type"], list) and f["type"][0] == "null" for f in fields[place + 1:])
-                and fields[place]["type"][0] == "null")
+                and all(isinstance(f["type"], list) and f["type"][0] == "null" for f in fields[place + 1 :])
+                and fields[place]["type"][0] == "null"
+            )
         except (KeyError, TypeError, ValueError, FormatError):
             self._fast = False
 
@@ -120,7 +139,7 @@ class ColumnStatsDecoder:
                 position = skip(data, position)
             if data[position] != 2:
                 raise _OtherShapeError
-            head = self._head = data[start:position + 1]
+            head = self._head = data[start : position + 1]
         p = start + len(head)
         name, p = _text(data, p)
         column, p = _text(data, p)
@@ -149,8 +168,9 @@ class ColumnStatsDecoder:
                 info, p = _text(data, p)
         if p + self._tail != end or data.count(0, p, end) != self._tail:
             raise _OtherShapeError
-        return StatsRecord(name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info,
-                           size)
+        return StatsRecord(
+            name, column, lo_wrapper, lo, hi_wrapper, hi, rows, nulls, deleted, tight, ordinal, info, size
+        )
 
     def _by_reference(self, data: bytes, start: int, end: int) -> StatsRecord | None:
         if self._reference is None:
@@ -165,11 +185,21 @@ def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
     value_type = unwrap(stats.get("valueType")) or {}
     lo_wrapper, lo = _plain(stats.get("minValue"))
     hi_wrapper, hi = _plain(stats.get("maxValue"))
-    return StatsRecord((stats.get("fileName") or "").encode(), (stats.get("columnName") or "").encode(),
-                       lo_wrapper, lo, hi_wrapper, hi, stats.get("valueCount"), stats.get("nullCount"),
-                       bool(stats.get("isDeleted")), bool(stats.get("isTightBound")),
-                       value_type.get("typeOrdinal", 0), (value_type.get("additionalInfo") or "").encode(),
-                       stats.get("totalUncompressedSize"))
+    return StatsRecord(
+        (stats.get("fileName") or "").encode(),
+        (stats.get("columnName") or "").encode(),
+        lo_wrapper,
+        lo,
+        hi_wrapper,
+        hi,
+        stats.get("valueCount"),
+        stats.get("nullCount"),
+        bool(stats.get("isDeleted")),
+        bool(stats.get("isTightBound")),
+        value_type.get("typeOrdinal", 0),
+        (value_type.get("additionalInfo") or "").encode(),
+        stats.get("totalUncompressedSize"),
+    )
 
 
 def _plain(wrapped: Any) -> tuple[str, Any]:
@@ -184,7 +214,7 @@ def _plain(wrapped: Any) -> tuple[str, Any]:
         unscaled = int(value.scaleb(15))
         value = unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)
     if wrapper == "TimeMicrosWrapper":
-        value = None                                          # no column type uses it
+        value = None  # no column type uses it
     return wrapper, value.encode() if isinstance(value, str) else value
 
 
@@ -222,8 +252,10 @@ def _skipper(schema: Any, named: Mapping[str, Any]) -> Skip:
         return _skipper(schema["type"], named)
     if isinstance(schema, list):
         branches = [_skipper(branch, named) for branch in schema]
+
         def union(data: bytes, position: int) -> int:
             return branches[data[position] >> 1](data, position + 1)
+
         return union
     match schema:
         case "null":
@@ -280,7 +312,7 @@ def _bytes(data: bytes, p: int) -> tuple[bytes, int]:
     byte = data[p]
     if byte < 128:
         length, p = (byte >> 1) ^ -(byte & 1), p + 1
-    elif data[p + 1] < 128:                                   # file names have 64 to 8191 bytes
+    elif data[p + 1] < 128:  # file names have 64 to 8191 bytes
         raw = byte & 127 | data[p + 1] << 7
         length, p = (raw >> 1) ^ -(raw & 1), p + 2
     else:
@@ -324,4 +356,3 @@ def _value(data: bytes, p: int, kind: str) -> tuple[Any, int]:
     if kind == "boolean":
         return data[p] != 0, p + 1
     raise _OtherShapeError
-

@@ -92,8 +92,8 @@ def _inflated(group: Sequence[StoredBlock], free: list[Buffer]) -> BlockBatch:
     data = _buffer(int(ends[-1]), free)
     view = data.data
     for block, start, end in zip(group, starts.tolist(), ends.tolist(), strict=True):
-        view[start:end - PADDING] = block.inflated()
-        view[end - PADDING:end] = bytes(PADDING)
+        view[start : end - PADDING] = block.inflated()
+        view[end - PADDING : end] = bytes(PADDING)
     return BlockBatch(data, starts, ends - PADDING, tuple(block.offset for block in group))
 
 

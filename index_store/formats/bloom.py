@@ -68,7 +68,7 @@ class BloomFilter:
         return any(all(self._bit(start, place) for place in places) for start in self.rows)
 
     def _bit(self, start: int, place: int) -> int:
-        place = 8 * (start + (place >> 3)) + 7 - (place & 7)   # base64 has the highest bit of a byte first
+        place = 8 * (start + (place >> 3)) + 7 - (place & 7)  # base64 has the highest bit of a byte first
         return _SIX_BITS[self.text[place // 6]] >> 5 - place % 6 & 1
 
 
@@ -87,10 +87,10 @@ def positions(key: bytes, hashes: int, bits: int) -> tuple[int, ...]:
 def _decoded(text: bytes, start: int, length: int) -> bytes:
     first = start // 3
     try:
-        part = binascii.a2b_base64(text[4 * first:4 * (-(-(start + length) // 3))])
+        part = binascii.a2b_base64(text[4 * first : 4 * (-(-(start + length) // 3))])
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"a bloom filter cannot be decoded: {error}") from error
-    found = part[start - 3 * first:start - 3 * first + length]
+    found = part[start - 3 * first : start - 3 * first + length]
     if len(found) != length:
         raise FormatError("a bloom filter is cut off")
     return found
@@ -103,7 +103,7 @@ def murmur2(data: bytes, seed: int) -> int:
     hashed = (seed ^ length) & _MASK
     whole = length & ~3
     for i in range(0, whole, 4):
-        k = int.from_bytes(data[i:i + 4], "little") * factor & _MASK
+        k = int.from_bytes(data[i : i + 4], "little") * factor & _MASK
         k = (k ^ k >> 24) * factor & _MASK
         hashed = hashed * factor & _MASK ^ k
     tail = length - whole

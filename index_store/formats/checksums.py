@@ -47,7 +47,7 @@ def check(kind: int, data: memoryview, sums: memoryview, step: int, has_own: boo
         return
     crc: Callable[[memoryview], int] = _isal.crc32 if kind == CRC32 else crc32c
     for place, start in enumerate(range(0, len(data), step)):
-        if crc(data[start:start + step]) != int.from_bytes(sums[4 * place:4 * place + 4], "big"):
+        if crc(data[start : start + step]) != int.from_bytes(sums[4 * place : 4 * place + 4], "big"):
             raise FormatError("a block's checksum is wrong", offset)
 
 

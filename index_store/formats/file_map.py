@@ -43,8 +43,10 @@ class FileMap:
 
     def changes(self) -> dict[str, int | None]:
         """Sizes by name, None for a deleted one."""
-        return {name: None if gone else size for name, size, gone
-                in zip(self.names.to_pylist(), self.sizes.tolist(), self.deleted.tolist(), strict=True)}
+        return {
+            name: None if gone else size
+            for name, size, gone in zip(self.names.to_pylist(), self.sizes.tolist(), self.deleted.tolist(), strict=True)
+        }
 
 
 class FileMapReader:
@@ -60,10 +62,15 @@ class FileMapReader:
         fields = list(schema.get("fields", ())) if isinstance(schema, Mapping) else []
         types = {field.get("name"): field.get("type") for field in fields}
         place = list(types).index("filesystemMetadata") if "filesystemMetadata" in types else len(types)
-        before, here, after = (list(types.values())[part] for part in (
-            slice(place), slice(place, place + 1), slice(place + 1, None)))
-        if here and _is_file_map(here[0]) and all(one in _PASSED_OVER for one in before) and all(
-                isinstance(one, list) and one[:1] == ["null"] for one in after):
+        before, here, after = (
+            list(types.values())[part] for part in (slice(place), slice(place, place + 1), slice(place + 1, None))
+        )
+        if (
+            here
+            and _is_file_map(here[0])
+            and all(one in _PASSED_OVER for one in before)
+            and all(isinstance(one, list) and one[:1] == ["null"] for one in after)
+        ):
             self._before, self._tail = tuple(before), len(after)
 
     def read(self, data: bytes, start: int, end: int) -> FileMap:
@@ -78,9 +85,11 @@ class FileMapReader:
 
     def _by_reference(self, value: bytes) -> FileMap:
         entries = unwrap(self._reference.read(value).get("filesystemMetadata")) or {}
-        return FileMap(pa.array(list(entries), pa.string()),
-                       np.array([info["size"] for info in entries.values()], np.int64),
-                       np.array([info["isDeleted"] for info in entries.values()], np.bool_))
+        return FileMap(
+            pa.array(list(entries), pa.string()),
+            np.array([info["size"] for info in entries.values()], np.int64),
+            np.array([info["isDeleted"] for info in entries.values()], np.bool_),
+        )
 
     def _columns(self, data: bytes, start: int, end: int) -> FileMap | None:
         """None for a record of another shape."""
@@ -134,11 +143,14 @@ def _is_file_map(kind: Any) -> bool:
     values = kind[1].get("values")
     fields = values.get("fields", ()) if isinstance(values, Mapping) else ()
     return kind[1].get("type") == "map" and [(one.get("name"), one.get("type")) for one in fields] == [
-        ("size", "long"), ("isDeleted", "boolean")]
+        ("size", "long"),
+        ("isDeleted", "boolean"),
+    ]
 
 
-def _sizes(data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]
-           ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _sizes(
+    data: npt.NDArray[np.uint8], at: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """The varint at each place, and whether the byte after it is not 0."""
     value = np.zeros(len(at), np.uint64)
     place, going = at.copy(), np.ones(len(at), np.bool_)

@@ -65,7 +65,8 @@ class HFile:
         if entry is None:
             return None
         return Blocks(self.source.read_at(entry.offset, entry.size), entry.offset, self.codec).payload(
-            entry.offset, b"METABLKc")
+            entry.offset, b"METABLKc"
+        )
 
     def blocks(self, prefixes: Sequence[bytes] | None = None) -> Iterator[bytes]:
         """The uncompressed data blocks that may hold a key with one of the prefixes (None: all), in file order."""
@@ -77,8 +78,9 @@ class HFile:
         wanted = range(len(self.index)) if prefixes is None else self._holding(prefixes)
         for run in self._expected(list(self._runs(wanted))):
             first, last = self.index[run[0]], self.index[run[-1]]
-            blocks = Blocks(self.source.read_at(first.offset, last.offset + last.size - first.offset), first.offset,
-                             self.codec)
+            blocks = Blocks(
+                self.source.read_at(first.offset, last.offset + last.size - first.offset), first.offset, self.codec
+            )
             for i in run:
                 yield blocks.stored(self.index[i].offset, b"DATABLK*", b"DATABLKE")
 
@@ -86,7 +88,8 @@ class HFile:
         """One data block, by its number in the index."""
         entry = self.index[number]
         return Blocks(self.source.read_at(entry.offset, entry.size), entry.offset, self.codec).stored(
-            entry.offset, b"DATABLK*", b"DATABLKE")
+            entry.offset, b"DATABLK*", b"DATABLKE"
+        )
 
     def _holding(self, prefixes: Sequence[bytes]) -> list[int]:
         keys = [entry.key for entry in self.index]
@@ -99,10 +102,17 @@ class HFile:
     def _expected(self, runs: Sequence[list[int]]) -> Iterator[list[int]]:
         """The runs; of a large file far away some at a time are fetched side by side."""
         for i in range(0, len(runs), AT_A_TIME):
-            some = runs[i:i + AT_A_TIME]
+            some = runs[i : i + AT_A_TIME]
             if isinstance(self.source, RangedFile):
-                self.source.expect([(self.index[run[0]].offset, self.index[run[-1]].offset + self.index[run[-1]].size
-                                     - self.index[run[0]].offset) for run in some])
+                self.source.expect(
+                    [
+                        (
+                            self.index[run[0]].offset,
+                            self.index[run[-1]].offset + self.index[run[-1]].size - self.index[run[0]].offset,
+                        )
+                        for run in some
+                    ]
+                )
             yield from some
 
     def _runs(self, wanted: Sequence[int]) -> Iterator[list[int]]:
@@ -110,8 +120,10 @@ class HFile:
         run: list[int] = []
         for i in wanted:
             entry = self.index[i]
-            if run and (self.index[run[-1]].offset + self.index[run[-1]].size != entry.offset
-                        or entry.offset + entry.size - self.index[run[0]].offset > _READ_AT_ONCE):
+            if run and (
+                self.index[run[-1]].offset + self.index[run[-1]].size != entry.offset
+                or entry.offset + entry.size - self.index[run[0]].offset > _READ_AT_ONCE
+            ):
                 yield run
                 run = []
             run.append(i)
@@ -131,8 +143,8 @@ def entries(data: bytes) -> Iterator[tuple[bytes, int, int]]:
         after = value + value_length
         if content < 0 or key_length < content + 2 or value_length < 0 or after >= end:
             raise FormatError("an entry's length does not fit its block", position)
-        yield data[position + 10:position + 10 + content], value, after
-        marker = data[after]                             # MVCC: a Hadoop varint, one byte (0) in what Hudi writes
+        yield data[position + 10 : position + 10 + content], value, after
+        marker = data[after]  # MVCC: a Hadoop varint, one byte (0) in what Hudi writes
         position = after + 1 if marker < 128 or marker >= 144 else after + 1 + varint_tail(marker)
 
 

@@ -65,9 +65,15 @@ class Blocks:
             raise FormatError("a block's size does not fit the file", offset)
         view = memoryview(self.data)
         if checksum:
-            check(checksum, view[at:at + with_header], view[at + with_header:at + HEADER.size + size], step,
-                  self.codec == GZ, offset)
-        return StoredBlock(offset, self.codec, view[at + HEADER.size:at + with_header], plain)
+            check(
+                checksum,
+                view[at : at + with_header],
+                view[at + with_header : at + HEADER.size + size],
+                step,
+                self.codec == GZ,
+                offset,
+            )
+        return StoredBlock(offset, self.codec, view[at + HEADER.size : at + with_header], plain)
 
 
 def hadoop_varint(data: bytes, position: int) -> tuple[int, int]:
@@ -76,7 +82,7 @@ def hadoop_varint(data: bytes, position: int) -> tuple[int, int]:
     if marker < 128 or marker >= 144:
         return (marker if marker < 128 else marker - 256), position + 1
     count = varint_tail(marker)
-    magnitude = int.from_bytes(data[position + 1:position + 1 + count], "big")
+    magnitude = int.from_bytes(data[position + 1 : position + 1 + count], "big")
     return (magnitude if marker - 256 >= -120 else ~magnitude), position + 1 + count
 
 

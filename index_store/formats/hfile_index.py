@@ -99,7 +99,7 @@ def _root(data: bytes, count: int, end: int, rest: int = 0) -> Iterator[IndexEnt
             raise FormatError("the block index ends too early")
         offset, size = _HEAD.unpack_from(data, position)
         length, position = hadoop_varint(data, position + 12)
-        key = data[position:position + length] if length >= 0 else b""
+        key = data[position : position + length] if length >= 0 else b""
         if length < 0 or len(key) != length:
             raise FormatError("the block index ends inside a key")
         position += length
@@ -129,10 +129,11 @@ class _Walk:
             content = int.from_bytes(entry.key[:2], "big")
             if len(entry.key) < content + 2:
                 raise FormatError("the block index has a broken key", entry.offset)
-            yield IndexEntry(entry.offset, entry.size, entry.key[2:2 + content])
+            yield IndexEntry(entry.offset, entry.size, entry.key[2 : 2 + content])
             return
         data = Blocks(self._source.read_at(entry.offset, entry.size), entry.offset, self._codec).payload(
-            entry.offset, b"IDXLEAF2", b"IDXINTE2")
+            entry.offset, b"IDXLEAF2", b"IDXINTE2"
+        )
         count = int.from_bytes(data[:4], "big")
         base = 4 + 4 * (count + 1)
         if base > len(data):
@@ -141,7 +142,7 @@ class _Walk:
             if not 0 <= start <= stop - 12 or base + stop > len(data):
                 raise FormatError("an index block has a wrong place in it", entry.offset)
             offset, size = _HEAD.unpack_from(data, base + start)
-            yield from self._descend(_entry(offset, size, data[base + start + 12:base + stop], self._end), below - 1)
+            yield from self._descend(_entry(offset, size, data[base + start + 12 : base + stop], self._end), below - 1)
 
 
 def _entry(offset: int, size: int, key: bytes, end: int) -> IndexEntry:

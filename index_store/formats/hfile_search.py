@@ -61,7 +61,7 @@ class BlockCache:
                 if key in self._blocks:
                     self._blocks.move_to_end(key)
             return block
-        self._last = last = None                              # its memory is what the next block is inflated into
+        self._last = last = None  # its memory is what the next block is inflated into
         block = _Block(file.hfile.block(number).inflated())
         self._last = (key, block)
         with self._lock:
@@ -111,7 +111,7 @@ class HFileSearch:
         if number < 0:
             return None
         found = self._in_block(number, key)
-        while found is None and number and firsts[number] == key:    # equal keys may end the block before
+        while found is None and number and firsts[number] == key:  # equal keys may end the block before
             number -= 1
             found = self._in_block(number, key)
         return found
@@ -141,7 +141,7 @@ class HFileSearch:
         """Whether the entries of the file's first block all end as Hudi's keys do."""
         if self._ends_known is None:
             data = self._cache.get(self, 0).data
-            self._ends_known = all(data[start - len(KEY_END):start] == KEY_END for _, start, _ in entries(data))
+            self._ends_known = all(data[start - len(KEY_END) : start] == KEY_END for _, start, _ in entries(data))
         return self._ends_known
 
 
@@ -185,14 +185,14 @@ def _search(data: bytes, key: bytes) -> tuple[int, int] | None:
     middle = _middle(data, key)
     at = data.find(needle, *middle)
     if at < 0:
-        at = data.find(needle)                                # a guess may be wrong
+        at = data.find(needle)  # a guess may be wrong
         if at < 0:
             return None
     end = at + len(needle)
     start = at - 8
-    if start < 0 or int.from_bytes(data[start:start + 4], "big") != len(needle):
+    if start < 0 or int.from_bytes(data[start : start + 4], "big") != len(needle):
         return _UNCERTAIN
-    size = int.from_bytes(data[start + 4:at], "big")
+    size = int.from_bytes(data[start + 4 : at], "big")
     if end + size >= len(data) or data.find(needle, end, end + size + 10 + len(needle)) >= 0:
         return _UNCERTAIN
     before = data.rfind(KEY_END, 0, start)
@@ -207,7 +207,7 @@ def _middle(data: bytes, key: bytes) -> tuple[int, int]:
     half = data.find(KEY_END, len(data) // 2)
     if half < len(key) + 2:
         return 0, len(data)
-    return (0, half + len(KEY_END)) if key <= data[half - len(key):half] else (half - len(key), len(data))
+    return (0, half + len(KEY_END)) if key <= data[half - len(key) : half] else (half - len(key), len(data))
 
 
 def _other_start(data: bytes, begin: int, start: int, end: int) -> bool:
@@ -215,13 +215,13 @@ def _other_start(data: bytes, begin: int, start: int, end: int) -> bool:
 
     All places at once: the last byte of such a length falls by one from place to place.
     """
-    low = data[begin + 3:start + 3]
-    first = (263 - end + begin) & 255                          # where in the slope the first place's last byte stands
-    unlike = int.from_bytes(low, "big") ^ int.from_bytes(_SLOPE[first:first + len(low)], "big")
+    low = data[begin + 3 : start + 3]
+    first = (263 - end + begin) & 255  # where in the slope the first place's last byte stands
+    unlike = int.from_bytes(low, "big") ^ int.from_bytes(_SLOPE[first : first + len(low)], "big")
     alike = unlike.to_bytes(len(low), "big")
     place = alike.find(0)
     while place >= 0:
-        if int.from_bytes(data[begin + place:begin + place + 4], "big") == end - begin - place - 8:
+        if int.from_bytes(data[begin + place : begin + place + 4], "big") == end - begin - place - 8:
             return True
         place = alike.find(0, place + 1)
     return False

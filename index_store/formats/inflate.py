@@ -82,7 +82,7 @@ def _optional(codec: int, data: bytes, size: int) -> bytes:
 
 
 def _zstd(data: bytes, room: int) -> bytes:
-    plain = bytearray(room)                                # what is longer does not fit, and is an error
+    plain = bytearray(room)  # what is longer does not fit, and is an error
     length = _cramjam.zstd.decompress_into(data, plain)
     return bytes(plain[:length])
 
@@ -94,7 +94,7 @@ def _snappy(chunk: bytes, room: int) -> bytes:
 
 
 def _lz4(chunk: bytes, room: int) -> bytes:
-    plain = bytearray(room)                               # decompress_block would pad the last chunk with zeros
+    plain = bytearray(room)  # decompress_block would pad the last chunk with zeros
     length = _cramjam.lz4.decompress_block_into(chunk, plain)
     return bytes(plain[:length])
 
@@ -104,13 +104,13 @@ def _hadoop_chunks(data: bytes, size: int, decompress: Callable[[bytes, int], by
     out = bytearray()
     position = 0
     while len(out) < size:
-        goal = len(out) + int.from_bytes(data[position:position + 4], "big")
+        goal = len(out) + int.from_bytes(data[position : position + 4], "big")
         position += 4
         if goal <= len(out) or goal > size:
             raise FormatError("a compressed block has a length that does not fit")
         while len(out) < goal:
-            length = int.from_bytes(data[position:position + 4], "big")
-            chunk = data[position + 4:position + 4 + length]
+            length = int.from_bytes(data[position : position + 4], "big")
+            chunk = data[position + 4 : position + 4 + length]
             position += 4 + length
             if not chunk or len(chunk) != length:
                 raise FormatError("a compressed block ends too early")

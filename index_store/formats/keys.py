@@ -24,7 +24,7 @@ __all__ = ["NON_PARTITIONED", "column_id", "file_group", "file_name_id", "java_h
 
 #: What stands for the partition of a table that has none.
 NON_PARTITIONED = "."
-_UTF_16 = f"utf-16-{sys.byteorder[:1]}e"                         # as memory holds two bytes here
+_UTF_16 = f"utf-16-{sys.byteorder[:1]}e"  # as memory holds two bytes here
 _SEED = 0xFFFFFFFFDABADABA
 
 
@@ -45,8 +45,9 @@ def file_name_id(name: str) -> bytes:
 
 def java_hash(text: str) -> int:
     """Java's ``String.hashCode``: over UTF-16 units, wrapped to 32 bits, signed."""
-    units: Iterable[int] = (text.encode("ascii") if text.isascii()
-                            else memoryview(text.encode(_UTF_16, "surrogatepass")).cast("H"))
+    units: Iterable[int] = (
+        text.encode("ascii") if text.isascii() else memoryview(text.encode(_UTF_16, "surrogatepass")).cast("H")
+    )
     value = 0
     for unit in units:
         value = (31 * value + unit) & 0xFFFFFFFF

@@ -27,9 +27,11 @@ Words = npt.NDArray[np.uint64]
 _U64, _U32 = np.uint64, np.uint32
 _STOPS = _U64(0x8080808080808080)
 _STOPS_OF_FOUR = _U32(0x80808080)
-_SQUEEZE = ((_U64(0x7F007F007F007F00), _U64(0x007F007F007F007F), _U64(1)),
-            (_U64(0x3FFF00003FFF0000), _U64(0x00003FFF00003FFF), _U64(2)),
-            (_U64(0x0FFFFFFF00000000), _U64(0x000000000FFFFFFF), _U64(4)))
+_SQUEEZE = (
+    (_U64(0x7F007F007F007F00), _U64(0x007F007F007F007F), _U64(1)),
+    (_U64(0x3FFF00003FFF0000), _U64(0x00003FFF00003FFF), _U64(2)),
+    (_U64(0x0FFFFFFF00000000), _U64(0x000000000FFFFFFF), _U64(4)),
+)
 _ONE = _U64(1)
 
 
@@ -86,7 +88,7 @@ class Cursors:
     def expect(self, content: bytes) -> None:
         """Step over bytes that all records must have."""
         for start in range(0, len(content), 8):
-            part = content[start:start + 8]
+            part = content[start : start + 8]
             mask = _U64((1 << 8 * len(part)) - 1)
             if ((self._next(len(part)) & mask) != _U64(int.from_bytes(part, "little"))).any():
                 raise Bail
@@ -137,7 +139,7 @@ class Cursors:
     def _varint(self) -> Words:
         word = self._next(2)
         found: Words
-        first = int(word[0]) if len(word) else 0              # the shape to try: most values are alike
+        first = int(word[0]) if len(word) else 0  # the shape to try: most values are alike
         if not first & 0x80 and not (word & _U64(0x80)).any():
             self._used += 1
             found = word & _U64(0x7F)
@@ -156,8 +158,12 @@ class Cursors:
         kept = stops - _U32(1) ^ stops
         four &= kept
         self.move(self.places + (np.bitwise_count(kept) >> np.uint8(3)))
-        found = ((four & _U32(0x7F)) | (four >> _U32(1) & _U32(0x3F80)) | (four >> _U32(2) & _U32(0x1FC000))
-                 | (four >> _U32(3) & _U32(0xFE00000))).astype(_U64)
+        found = (
+            (four & _U32(0x7F))
+            | (four >> _U32(1) & _U32(0x3F80))
+            | (four >> _U32(2) & _U32(0x1FC000))
+            | (four >> _U32(3) & _U32(0xFE00000))
+        ).astype(_U64)
         return found
 
     def _long_varint(self) -> Words:
@@ -168,11 +174,11 @@ class Cursors:
         length = (np.bitwise_count(kept) >> np.uint8(3)).astype(np.int64)
         start = self.places
         longer = np.flatnonzero(stops == 0)
-        if len(longer):                                       # 9 or 10 bytes: 56 bits are read
+        if len(longer):  # 9 or 10 bytes: 56 bits are read
             rest = Cursors(self._words, start[longer] + 8)._next(2)
             ends = (rest & _U64(0x80)) == 0
             if not (ends | ((rest >> _U64(8) & _U64(0xFF)) <= 1)).all():
-                raise Bail                                    # more than 64 bits
+                raise Bail  # more than 64 bits
             found[longer] |= (rest & _U64(0x7F)) << _U64(56)
             found[longer] |= np.where(ends, _U64(0), rest >> _U64(8) & _ONE) << _U64(63)
             length[longer] = np.where(ends, 9, 10)
@@ -206,15 +212,14 @@ def walk(data: npt.NDArray[np.uint8], starts: Places, ends: Places, key_size: in
     found = np.stack(steps, axis=1)
     inside = found < ends[:, None]
     entry = found[inside]
-    after = found[:, 1:][inside[:, :-1]] - 1                  # an entry reaches to the next one
+    after = found[:, 1:][inside[:, :-1]] - 1  # an entry reaches to the next one
     value = entry + (fixed - 1)
     size = _U64(int.from_bytes(key_size.to_bytes(4, "big"), "little"))
     content = _U64(int.from_bytes((key_size - 12).to_bytes(2, "big"), "little"))
     words = words_of(data)
     fits = ((words[entry] & _U64(0xFFFFFFFF)) == size) & ((words[entry + 8] & _U64(0xFFFF)) == content)
-    last = np.cumsum(inside.sum(axis=1))[starts < ends] - 1   # and the last one to the end of its block
+    last = np.cumsum(inside.sum(axis=1))[starts < ends] - 1  # and the last one to the end of its block
     fits[last] &= value[last] + lengths[entry[last]].byteswap() == after[last]
     if not fits.all() or data[after].any():
         raise Bail
     return entry + 10, value, after
-

@@ -19,8 +19,18 @@ from index_store.errors import FormatError
 from index_store.formats.varint import read_varint
 from index_store.storage import ByteSource
 
-__all__ = ["AVRO_DATA", "CDC", "COMMAND", "DELETE", "HFILE_DATA", "PARQUET_DATA", "LogBlock", "data_instants",
-           "deleted_keys", "read_log_blocks"]
+__all__ = [
+    "AVRO_DATA",
+    "CDC",
+    "COMMAND",
+    "DELETE",
+    "HFILE_DATA",
+    "PARQUET_DATA",
+    "LogBlock",
+    "data_instants",
+    "deleted_keys",
+    "read_log_blocks",
+]
 
 COMMAND, DELETE, AVRO_DATA, HFILE_DATA, PARQUET_DATA, CDC = 0, 1, 3, 4, 5, 6
 _MAGIC = b"#HUDI#"
@@ -54,9 +64,16 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
     position = 0
     while position < len(data):
         kind, header, start, length, position = _block(data, position)
-        blocks.append(LogBlock(kind, header.get(_INSTANT_TIME, ""), header.get(_TARGET_INSTANT_TIME, ""),
-                               data[start:start + length], header.get(_SCHEMA, ""),
-                               header.get(_IS_PARTIAL, "").lower() == "true"))
+        blocks.append(
+            LogBlock(
+                kind,
+                header.get(_INSTANT_TIME, ""),
+                header.get(_TARGET_INSTANT_TIME, ""),
+                data[start : start + length],
+                header.get(_SCHEMA, ""),
+                header.get(_IS_PARTIAL, "").lower() == "true",
+            )
+        )
     return blocks
 
 
@@ -82,7 +99,7 @@ def _head(source: ByteSource, start: int) -> tuple[int, str, int]:
     size = _HEAD_SIZE
     while True:
         data = source.read_at(start, min(size, source.size - start))
-        if data[:6] != _MAGIC[:len(data[:6])]:
+        if data[:6] != _MAGIC[: len(data[:6])]:
             raise FormatError("a log block does not start with #HUDI#", start)
         try:
             length = _LONG.unpack_from(data, 6)[0]
@@ -94,11 +111,11 @@ def _head(source: ByteSource, start: int) -> tuple[int, str, int]:
                 key, text = _INTS.unpack_from(data, position)
                 position += 8 + max(text, 0)
                 if key == _INSTANT_TIME and position <= len(data):
-                    return kind, data[position - text:position].decode("ascii"), length
+                    return kind, data[position - text : position].decode("ascii"), length
             if position <= len(data):
                 raise FormatError("a log block does not name its instant", start)
         except (struct.error, UnicodeDecodeError):
-            pass                                              # the head is longer than what was read, or damaged
+            pass  # the head is longer than what was read, or damaged
         if len(data) < size or size > _LARGEST_HEAD:
             raise FormatError("a log block is cut off", start)
         size *= 16
@@ -106,7 +123,7 @@ def _head(source: ByteSource, start: int) -> tuple[int, str, int]:
 
 def _block(data: bytes, start: int) -> tuple[int, dict[int, str], int, int, int]:
     """Type, header, where the content starts, its length, and where the next block starts."""
-    if data[start:start + 6] != _MAGIC:
+    if data[start : start + 6] != _MAGIC:
         raise FormatError("a log block does not start with #HUDI#", start)
     try:
         length = _LONG.unpack_from(data, start + 6)[0]
@@ -144,7 +161,7 @@ def _texts(data: bytes, position: int, end: int) -> tuple[dict[int, str], int]:
         if length < 0 or position + length > end:
             raise FormatError("a log block header is cut off", position)
         try:
-            found[key] = data[position:position + length].decode("utf-8")
+            found[key] = data[position : position + length].decode("utf-8")
         except UnicodeDecodeError as error:
             raise FormatError("a log block header is not text", position) from error
         position += length
@@ -161,7 +178,7 @@ def deleted_keys(content: bytes) -> list[str]:
     if length < 0 or 8 + length > len(content):
         raise FormatError("a delete block is cut off")
     try:
-        return list(_delete_records(content[8:8 + length]))
+        return list(_delete_records(content[8 : 8 + length]))
     except (IndexError, UnicodeDecodeError) as error:
         raise FormatError("a delete block cannot be decoded") from error
 
@@ -190,15 +207,15 @@ def _optional_text(data: bytes, position: int) -> tuple[str | None, int]:
     length, position = read_varint(data, position)
     if branch != 1 or length < 0 or position + length > len(data):
         raise FormatError("a delete block cannot be decoded", position)
-    return data[position:position + length].decode("utf-8"), position + length
+    return data[position : position + length].decode("utf-8"), position + length
 
 
 def _skip_ordering_value(data: bytes, position: int) -> int:
     """The ordering value is null or one of the wrappers of HoodieMetadata.avsc, in their order."""
     branch, position = read_varint(data, position)
-    if branch in (2, 3, 8, 10, 11, 12):                      # int, long, date, time, timestamp, local date
+    if branch in (2, 3, 8, 10, 11, 12):  # int, long, date, time, timestamp, local date
         return read_varint(data, position)[1]
-    if branch in (6, 7, 9):                                  # bytes, string, decimal
+    if branch in (6, 7, 9):  # bytes, string, decimal
         length, position = read_varint(data, position)
         return position + length
     widths = {0: 0, 1: 1, 4: 4, 5: 8}

@@ -28,7 +28,7 @@ def message(data: bytes, position: int, end: int) -> Iterator[tuple[int, int | b
             length, position = _varint(data, position)
             if position + length > end:
                 raise FormatError("a protobuf field ends too early", position)
-            yield tag >> 3, data[position:position + length]
+            yield tag >> 3, data[position : position + length]
             position += length
         elif tag & 7 in (1, 5):
             position += 8 if tag & 7 == 1 else 4

@@ -33,12 +33,12 @@ def split_key(key: str, fields: Container[str]) -> tuple[str | None, ...] | None
     while start < len(key):
         colon = key.find(":", start)
         if colon < 0:
-            return None                                       # Hudi fails: text after the last field
+            return None  # Hudi fails: text after the last field
         is_wanted = key[start:colon] in fields
         end = _end_of_value(key, colon)
-        if end < 0 and not is_wanted and ":" in key[colon + 1:]:
-            return None                                       # Hudi looks for the comma for ever
-        value = key[colon + 1:] if end < 0 else key[colon + 1:end]
+        if end < 0 and not is_wanted and ":" in key[colon + 1 :]:
+            return None  # Hudi looks for the comma for ever
+        value = key[colon + 1 :] if end < 0 else key[colon + 1 : end]
         if is_wanted:
             found.append({NULL: None, EMPTY: ""}.get(value, value))
         start = len(key) if end < 0 else end + 1

@@ -30,8 +30,9 @@ _HALF = (1 << 64) - 1
 _REMEMBERED = 50_000
 _VARINT = rb"([\x80-\xff]{0,9}[\x00-\x7f])"
 #: No partition, a UUID with index 0, no text; an instant; encoding 0.
-_USUAL = re.compile(rb"\x02\x00\x02" + _VARINT + rb"\x02" + _VARINT + rb"\x02\x00\x02\x00\x02" + _VARINT + rb"\x00",
-                    re.DOTALL)
+_USUAL = re.compile(
+    rb"\x02\x00\x02" + _VARINT + rb"\x02" + _VARINT + rb"\x02\x00\x02\x00\x02" + _VARINT + rb"\x00", re.DOTALL
+)
 
 
 class _OtherShapeError(Exception):
@@ -49,7 +50,7 @@ class LocationDecoder:
         self._after = 0
         self._position = False
         self._fast = self._plan()
-        self._known: dict[bytes, Location | None] = {}        # the records of one file and instant are alike
+        self._known: dict[bytes, Location | None] = {}  # the records of one file and instant are alike
 
     def _plan(self) -> bool:
         try:
@@ -59,14 +60,16 @@ class LocationDecoder:
             self._after = len(fields) - place - 1
             _, record = fields[place]["type"]
             body = record["fields"]
-            self._position = [field["name"] for field in body[len(_BODY):]] == ["position"]
-            return ([field["name"] for field in body[:len(_BODY)]] == list(_BODY)
-                    and tuple(_nullable(field["type"]) for field in body[:6]) == _BODY_KINDS
-                    and body[6]["type"] == "int" and len(body) == len(_BODY) + self._position
-                    and (not self._position or _nullable(body[7]["type"]) == "long")
-                    and fields[place]["type"][0] == "null"
-                    and all(isinstance(field["type"], list) and field["type"][0] == "null"
-                            for field in fields[place + 1:]))
+            self._position = [field["name"] for field in body[len(_BODY) :]] == ["position"]
+            return (
+                [field["name"] for field in body[: len(_BODY)]] == list(_BODY)
+                and tuple(_nullable(field["type"]) for field in body[:6]) == _BODY_KINDS
+                and body[6]["type"] == "int"
+                and len(body) == len(_BODY) + self._position
+                and (not self._position or _nullable(body[7]["type"]) == "long")
+                and fields[place]["type"][0] == "null"
+                and all(isinstance(field["type"], list) and field["type"][0] == "null" for field in fields[place + 1 :])
+            )
         except (KeyError, TypeError, ValueError, StopIteration):
             return False
 
@@ -110,13 +113,13 @@ class LocationDecoder:
         return at + 1
 
     def _decode(self, data: bytes) -> Location:
-        if self._head and data.startswith(self._head):         # alike in all records of a file
+        if self._head and data.startswith(self._head):  # alike in all records of a file
             at = len(self._head)
         else:
             at = self._after_head(data)
             self._head = data[:at]
         usual = _USUAL.match(data, at)
-        rest = b"" if usual is None else data[usual.end():]
+        rest = b"" if usual is None else data[usual.end() :]
         if usual is not None and rest == bytes(self._position + self._after):
             return "", _uuid_text(_number(usual[1]), _number(usual[2]), 0)
         partition, at = _text(data, at)
@@ -202,7 +205,7 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
     size, at = _long(data, at + 1)
     if size < 0 or at + size > len(data):
         raise _OtherShapeError
-    return data[at:at + size].decode("utf-8"), at + size
+    return data[at : at + size].decode("utf-8"), at + size
 
 
 def _uuid_text(high: int, low: int, index: int | None) -> str:

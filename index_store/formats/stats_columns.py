@@ -90,11 +90,24 @@ class StatsColumns:
         """One row as a record."""
         lo_wrapper, lo_kind = self.wrappers[self.lo.wrapper[row]]
         hi_wrapper, hi_kind = self.wrappers[self.hi.wrapper[row]]
-        rows, nulls, size = (None if one[row] == NO_COUNT else int(one[row])
-                             for one in (self.rows, self.nulls, self.size))
-        return StatsRecord(self.names[row].as_py(), self.column, lo_wrapper, self.lo.value(row, lo_kind), hi_wrapper,
-                           self.hi.value(row, hi_kind), rows, nulls, bool(self.deleted[row]), bool(self.tight[row]),
-                           int(self.ordinal[row]), info_text(int(self.info[row])), size)
+        rows, nulls, size = (
+            None if one[row] == NO_COUNT else int(one[row]) for one in (self.rows, self.nulls, self.size)
+        )
+        return StatsRecord(
+            self.names[row].as_py(),
+            self.column,
+            lo_wrapper,
+            self.lo.value(row, lo_kind),
+            hi_wrapper,
+            self.hi.value(row, hi_kind),
+            rows,
+            nulls,
+            bool(self.deleted[row]),
+            bool(self.tight[row]),
+            int(self.ordinal[row]),
+            info_text(int(self.info[row])),
+            size,
+        )
 
     def kinds(self, side: Side) -> list[tuple[npt.NDArray[np.intp], str, int, bytes, str]]:
         """The rows of each way in which this side's bounds are stored: wrapper, ordinal, info, and the kind of value.
@@ -109,8 +122,15 @@ class StatsColumns:
         for first in firsts.tolist():
             name, kind = self.wrappers[side.wrapper[first]]
             if name:
-                found.append((np.flatnonzero(code == code[first]), name, int(self.ordinal[first]),
-                              info_text(int(self.info[first])), kind))
+                found.append(
+                    (
+                        np.flatnonzero(code == code[first]),
+                        name,
+                        int(self.ordinal[first]),
+                        info_text(int(self.info[first])),
+                        kind,
+                    )
+                )
         return found
 
     def take(self, chosen: npt.NDArray[np.intp]) -> StatsColumns:
@@ -120,13 +140,26 @@ class StatsColumns:
         def side(one: Side) -> Side:
             return Side(one.wrapper[chosen], one.bits[chosen], None if one.text is None else one.text.take(places))
 
-        return StatsColumns(self.wrappers, self.column, self.keys[chosen], self.names.take(places), side(self.lo),
-                            side(self.hi), self.rows[chosen], self.nulls[chosen], self.size[chosen],
-                            self.deleted[chosen], self.tight[chosen], self.ordinal[chosen], self.info[chosen])
+        return StatsColumns(
+            self.wrappers,
+            self.column,
+            self.keys[chosen],
+            self.names.take(places),
+            side(self.lo),
+            side(self.hi),
+            self.rows[chosen],
+            self.nulls[chosen],
+            self.size[chosen],
+            self.deleted[chosen],
+            self.tight[chosen],
+            self.ordinal[chosen],
+            self.info[chosen],
+        )
 
     @classmethod
-    def of(cls, keys: Sequence[bytes], records: Sequence[StatsRecord], wrappers: tuple[tuple[str, str], ...]
-           ) -> StatsColumns:
+    def of(
+        cls, keys: Sequence[bytes], records: Sequence[StatsRecord], wrappers: tuple[tuple[str, str], ...]
+    ) -> StatsColumns:
         """Single records of one column as rows. Raises ValueError, TypeError or OverflowError where they are none."""
         branches = {name: i for i, (name, _) in enumerate(wrappers)}
 
@@ -145,16 +178,20 @@ class StatsColumns:
         if len({record.column for record in records}) != 1 or len({len(key) for key in keys}) != 1:
             raise ValueError("records of several columns, or keys of several sizes")
         return cls(
-            wrappers, records[0].column, np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1),
+            wrappers,
+            records[0].column,
+            np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1),
             _chunked([pa.array([record.file_name for record in records], pa.binary())]),
             side([record.lo_wrapper for record in records], [record.lo for record in records]),
             side([record.hi_wrapper for record in records], [record.hi for record in records]),
-            counts([record.rows for record in records]), counts([record.nulls for record in records]),
+            counts([record.rows for record in records]),
+            counts([record.nulls for record in records]),
             counts([record.size for record in records]),
             np.array([record.deleted for record in records], np.bool_),
             np.array([record.tight for record in records], np.bool_),
             np.array([record.ordinal for record in records], np.int64),
-            np.array([_info_code(record.info) for record in records], np.uint64))
+            np.array([_info_code(record.info) for record in records], np.uint64),
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[StatsColumns]) -> StatsColumns:
@@ -170,12 +207,25 @@ class StatsColumns:
             texts = None
             if any(one.text is not None for one in sides):
                 texts = _chunked([_empty(len(one.wrapper)) if one.text is None else one.text for one in sides])
-            return Side(np.concatenate([one.wrapper for one in sides]), np.concatenate([one.bits for one in sides]),
-                        texts)
+            return Side(
+                np.concatenate([one.wrapper for one in sides]), np.concatenate([one.bits for one in sides]), texts
+            )
 
-        return cls(parts[0].wrappers, parts[0].column, array("keys"), _chunked([part.names for part in parts]),
-                   side("lo"), side("hi"), array("rows"), array("nulls"), array("size"), array("deleted"),
-                   array("tight"), array("ordinal"), array("info"))
+        return cls(
+            parts[0].wrappers,
+            parts[0].column,
+            array("keys"),
+            _chunked([part.names for part in parts]),
+            side("lo"),
+            side("hi"),
+            array("rows"),
+            array("nulls"),
+            array("size"),
+            array("deleted"),
+            array("tight"),
+            array("ordinal"),
+            array("info"),
+        )
 
 
 def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -187,7 +237,7 @@ def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 def info_text(code: int) -> bytes:
     """The bytes that an ``info`` stands for."""
-    return code.to_bytes(8, "little")[:code >> 56]
+    return code.to_bytes(8, "little")[: code >> 56]
 
 
 def signed_numbers(texts: Any) -> npt.NDArray[np.int64] | None:
@@ -196,14 +246,14 @@ def signed_numbers(texts: Any) -> npt.NDArray[np.int64] | None:
     found: list[npt.NDArray[np.int64]] = []
     for chunk in chunks:
         _, edges, content = chunk.buffers()
-        places = np.frombuffer(edges, np.int32)[chunk.offset:chunk.offset + len(chunk) + 1].astype(np.int64)
+        places = np.frombuffer(edges, np.int32)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
         size = np.diff(places)
         if size.max(initial=0) > 8:
             return None
         data = np.concatenate([np.zeros(8, np.uint8), np.frombuffer(content or b"", np.uint8)])
         words = np.ndarray((len(data) - 7,), ">i8", data.data, 0, (1,))
         unused = np.minimum(8 * (8 - size), 63)
-        numbers = words[places[1:]].astype(np.int64) << unused >> unused       # the 8 bytes that end with the number
+        numbers = words[places[1:]].astype(np.int64) << unused >> unused  # the 8 bytes that end with the number
         found.append(np.where(size > 0, numbers, 0))
     return np.concatenate(found) if found else np.empty(0, np.int64)
 

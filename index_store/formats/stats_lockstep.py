@@ -69,7 +69,7 @@ class StatsLockstep:
         place = next(i for i, field in enumerate(fields) if field["name"] == "ColumnStatsMetadata")
         null, record = fields[place]["type"]
         record = _resolved(record, named)
-        rest = fields[place + 1:]
+        rest = fields[place + 1 :]
         if null != "null" or any(_options(field["type"])[0] != "null" for field in rest):
             raise ValueError
         self._head = [_with_types(field["type"], named) for field in fields[:place]]
@@ -88,8 +88,11 @@ class StatsLockstep:
             null, record = kind
             ordinal, info = _resolved(record, named)["fields"]
             optional = self._field("additionalInfo", info["type"], named)
-            if null != "null" or (ordinal["name"], info["name"]) != ("typeOrdinal", "additionalInfo") or (
-                    _resolved(ordinal["type"], named) != "int" or optional[1:] != ("text", 2)):
+            if (
+                null != "null"
+                or (ordinal["name"], info["name"]) != ("typeOrdinal", "additionalInfo")
+                or (_resolved(ordinal["type"], named) != "int" or optional[1:] != ("text", 2))
+            ):
                 raise ValueError
             return _Field(name, "value type", 2)
         options = _options(kind)
@@ -97,14 +100,20 @@ class StatsLockstep:
         shape = _SHAPES[_resolved(values[0], named)]
         if len(values) > 1 or len(options) > 2:
             raise ValueError
-        wanted = "text" if name in _TEXTS or name == "additionalInfo" else "number" if name in _COUNTS else (
-            "flag" if name in _FLAGS else shape)
+        wanted = (
+            "text"
+            if name in _TEXTS or name == "additionalInfo"
+            else "number"
+            if name in _COUNTS
+            else ("flag" if name in _FLAGS else shape)
+        )
         if shape != wanted or (name in _FLAGS and len(options) > 1):
             raise ValueError
         return _Field(name, shape, 2 * options.index(values[0]) if isinstance(kind, list) else None)
 
-    def decode(self, data: npt.NDArray[np.uint8], keys: npt.NDArray[np.uint8], starts: Places, ends: Places
-               ) -> StatsColumns:
+    def decode(
+        self, data: npt.NDArray[np.uint8], keys: npt.NDArray[np.uint8], starts: Places, ends: Places
+    ) -> StatsColumns:
         """The records between ``starts`` and ``ends`` of a padded buffer, in ascending order. Raises Bail."""
         words = words_of(data)
         at = Cursors(words, starts)
@@ -140,9 +149,21 @@ class StatsLockstep:
         at.expect(self._tail)
         if (at.places != ends).any():
             raise Bail
-        return StatsColumns(self.wrappers, column, keys, names, sides["minValue"], sides["maxValue"],
-                            counts["valueCount"], counts["nullCount"], counts["totalUncompressedSize"],
-                            flags["isDeleted"], flags["isTightBound"], ordinal, info)
+        return StatsColumns(
+            self.wrappers,
+            column,
+            keys,
+            names,
+            sides["minValue"],
+            sides["maxValue"],
+            counts["valueCount"],
+            counts["nullCount"],
+            counts["totalUncompressedSize"],
+            flags["isDeleted"],
+            flags["isTightBound"],
+            ordinal,
+            info,
+        )
 
     def _step_over_head(self, at: Cursors, data: npt.NDArray[np.uint8], first: int) -> None:
         """All fields in front of the statistics, and the branch of the statistics."""
@@ -239,7 +260,7 @@ class _First:
 
     def _text(self) -> None:
         if self._place < len(self._data) and self._data[self._place] == 0:
-            self.byte()                                       # an empty string is expected to be empty
+            self.byte()  # an empty string is expected to be empty
             return
         length = shift = 0
         while True:
@@ -318,7 +339,7 @@ def _skip_number(at: Cursors, branch: int | None) -> None:
 def _counted(at: Cursors) -> npt.NDArray[np.int64]:
     found = at.number()
     if found.min() == NO_COUNT:
-        raise Bail                                            # a count that would be taken for none
+        raise Bail  # a count that would be taken for none
     return found
 
 
@@ -378,8 +399,8 @@ def _the_same(at: Cursors, data: npt.NDArray[np.uint8], branch: int | None) -> b
     end = int(start[0] + length[0])
     if end > len(data):
         raise Bail
-    at.expect(data[place:int(one.places[0])].tobytes())
-    return data[int(start[0]):end].tobytes()
+    at.expect(data[place : int(one.places[0])].tobytes())
+    return data[int(start[0]) : end].tobytes()
 
 
 def _copied(data: npt.NDArray[np.uint8], text: _Text) -> Any:

@@ -72,8 +72,9 @@ def _decoders(schema: bytes) -> tuple[ColumnStatsDecoder, StatsLockstep]:
     return ColumnStatsDecoder(parsed), StatsLockstep(parsed)
 
 
-def _one_by_one(data: bytes, offset: int, decoder: ColumnStatsDecoder, columns: Collection[bytes] | None
-                ) -> Iterator[Found]:
+def _one_by_one(
+    data: bytes, offset: int, decoder: ColumnStatsDecoder, columns: Collection[bytes] | None
+) -> Iterator[Found]:
     try:
         for key, start, end in entries(data):
             column = key[:COLUMN_ID]
@@ -98,13 +99,14 @@ class _Reader:
             yield from self._read(batch)
         except Bail:
             half = len(batch.offsets) // 2
-            if half:                                          # the other blocks need not suffer for one
+            if half:  # the other blocks need not suffer for one
                 for some in (slice(half), slice(half, None)):
-                    yield from self.read(BlockBatch(batch.data, batch.starts[some], batch.ends[some],
-                                                    batch.offsets[some]))
+                    yield from self.read(
+                        BlockBatch(batch.data, batch.starts[some], batch.ends[some], batch.offsets[some])
+                    )
                 return
             yield from self.rest()
-            data = batch.data[int(batch.starts[0]):int(batch.ends[0])].tobytes()
+            data = batch.data[int(batch.starts[0]) : int(batch.ends[0])].tobytes()
             yield from _one_by_one(data, batch.offsets[0], self._decoder, self._columns)
 
     def rest(self) -> Iterator[Found]:
@@ -116,7 +118,7 @@ class _Reader:
     def _read(self, batch: BlockBatch) -> Iterator[Found]:
         """Raises Bail before it gives anything."""
         data = batch.data
-        key_size = int.from_bytes(data[batch.starts[0]:batch.starts[0] + 4].tobytes(), "big", signed=True)
+        key_size = int.from_bytes(data[batch.starts[0] : batch.starts[0] + 4].tobytes(), "big", signed=True)
         size = key_size - 12
         if not COLUMN_ID <= size <= 4096:
             raise Bail
@@ -127,11 +129,12 @@ class _Reader:
         edges = [0, *cuts.tolist(), len(keys)]
         return self._columns_of(batch, size, keys, values, ends, edges)
 
-    def _columns_of(self, batch: BlockBatch, size: int, keys: Places, values: Places, ends: Places, edges: list[int]
-                    ) -> Iterator[Found]:
+    def _columns_of(
+        self, batch: BlockBatch, size: int, keys: Places, values: Places, ends: Places, edges: list[int]
+    ) -> Iterator[Found]:
         whole = np.ndarray((len(batch.data) - size + 1,), f"V{size}", batch.data.data, 0, (1,))
         for first, last in pairwise(edges):
-            column = batch.data[keys[first]:keys[first] + COLUMN_ID].tobytes()
+            column = batch.data[keys[first] : keys[first] + COLUMN_ID].tobytes()
             if self._columns is not None and column not in self._columns:
                 continue
             if column != self._id:
@@ -141,8 +144,9 @@ class _Reader:
                 chosen = slice(start, min(start + STEP, last))
                 yield from self._step(batch, whole, column, keys[chosen], values[chosen], ends[chosen])
 
-    def _step(self, batch: BlockBatch, whole: npt.NDArray[np.void], column: bytes, keys: Places, values: Places,
-              ends: Places) -> Iterator[Found]:
+    def _step(
+        self, batch: BlockBatch, whole: npt.NDArray[np.void], column: bytes, keys: Places, values: Places, ends: Places
+    ) -> Iterator[Found]:
         if len(keys) > FEW_OF_A_COLUMN and (values < ends).all():
             try:
                 bare = whole[keys].view(np.uint8).reshape(len(keys), -1)

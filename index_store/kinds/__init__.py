@@ -20,5 +20,15 @@ def registered_kinds() -> tuple[MakeKind, ...]:
     from index_store.own.kind import make as own_sketches
     from index_store.own.secondary.kind import make as own_secondary_index
 
-    return (partition_values, column_stats, own_sketches, bucket, record_index, secondary_index, own_secondary_index,
-            bloom_filters, expression_index, key_filters)
+    return (
+        partition_values,
+        column_stats,
+        own_sketches,
+        bucket,
+        record_index,
+        secondary_index,
+        own_secondary_index,
+        bloom_filters,
+        expression_index,
+        key_filters,
+    )

@@ -41,8 +41,15 @@ COMMIT_LIMIT = 256
 COMMIT_SECONDS = 1.0
 
 
-def with_absent_columns(rows: FileStatistics, column: Field, files: SliceFiles, deleted: npt.NDArray[np.intp],
-                        table: Table, renamed: frozenset[str], commits: CommitSchemas) -> FileStatistics:
+def with_absent_columns(
+    rows: FileStatistics,
+    column: Field,
+    files: SliceFiles,
+    deleted: npt.NDArray[np.intp],
+    table: Table,
+    renamed: frozenset[str],
+    commits: CommitSchemas,
+) -> FileStatistics:
     """Add a row of nothing but NULL for each base file without a record that was written without the column."""
     if not reads_as_null(column, table, renamed):
         return rows
@@ -129,8 +136,12 @@ def reads_as_null(column: Field, table: Table, renamed: frozenset[str]) -> bool:
     """Whether a file without the column has only NULL for it."""
     name = column.name
     parents = {name[:end] for end in range(len(name) + 1) if end == len(name) or name[end] == "."}
-    return not (parents & (renamed | table.columns.filled) or name in table.partition_fields
-                or name.startswith("_hoodie_") or "hoodie.bootstrap.base.path" in table.properties)
+    return not (
+        parents & (renamed | table.columns.filled)
+        or name in table.partition_fields
+        or name.startswith("_hoodie_")
+        or "hoodie.bootstrap.base.path" in table.properties
+    )
 
 
 def _has_column(paths: Iterable[str], name: str) -> bool:

@@ -30,8 +30,18 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["ColumnCoverage", "Coverage", "IndexKind", "LookUpKeys", "MakeKind", "answer_of_keys", "column_coverage",
-           "faults_of", "match_of", "needs_of_keys"]
+__all__ = [
+    "ColumnCoverage",
+    "Coverage",
+    "IndexKind",
+    "LookUpKeys",
+    "MakeKind",
+    "answer_of_keys",
+    "column_coverage",
+    "faults_of",
+    "match_of",
+    "needs_of_keys",
+]
 
 Mask = npt.NDArray[np.bool_]
 NOTHING = Needs()
@@ -101,6 +111,7 @@ def needs_of_keys(asked: Needs, is_key: Callable[[Field], bool]) -> Needs:
 
 def answer_of_keys(kind: str, look_up: LookUpKeys) -> Source:
     """The answer of a kind that knows keys of plain columns and nothing else."""
+
     def may_hold(lookup: Lookup, candidates: Mask) -> Mask | None:
         return None if lookup.function else look_up(lookup.column, lookup.values, candidates)
 

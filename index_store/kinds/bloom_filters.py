@@ -68,8 +68,9 @@ class BloomFilters:
         del needs
         return answer_of_keys(self.name, self.may_hold)
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
         """False for the slices whose filter holds none of the keys. Raises StatsError when they cannot be read."""
         keys = record_keys(self._table, column, values)
         if keys is None:

@@ -82,13 +82,16 @@ class BucketIndex:
         """
         if is_record_key(self._table, column):
             return True
-        others = [self._table.schema.resolve(name, case_sensitive=True) for name in self._hashed.key
-                  if name != column.name]
+        others = [
+            self._table.schema.resolve(name, case_sensitive=True) for name in self._hashed.key if name != column.name
+        ]
         return self._hashed.fields == (column.name,) and all(
-            other is not None and other.type.kind.is_integer for other in others)
+            other is not None and other.type.kind.is_integer for other in others
+        )
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
         """True for the slices of the keys' buckets, and for those whose bucket is not certain.
 
         Raises StatsError when the table is not as its options say.

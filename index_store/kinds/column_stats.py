@@ -85,9 +85,12 @@ class ColumnStats:
         """How many slices have usable statistics of each column, and why the others have not."""
         found = self.statistics(columns)
         n = len(self._slices)
-        known = {column.name: column_coverage(found.get(column.name)
-                                              or ColumnStatistics.unknown(column.type, n, Trust.NO_RECORD))
-                 for column in columns}
+        known = {
+            column.name: column_coverage(
+                found.get(column.name) or ColumnStatistics.unknown(column.type, n, Trust.NO_RECORD)
+            )
+            for column in columns
+        }
         return Coverage(self.name, self._slices.instant, n, known)
 
     @property

@@ -105,8 +105,12 @@ def believe_expression(rows: FileStatistics, files: SliceFiles, function: Expres
     null_only = files.is_log[rows.place] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
     rows = replace(rows, rows=unknown, size=unknown, nulls=np.maximum(rows.nulls, UNKNOWN_COUNT))
     wrong = rows.trust != Trust.OK
-    rows = replace(rows, lo_known=rows.lo_known & ~wrong, hi_known=rows.hi_known & ~wrong,
-                   nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls))
+    rows = replace(
+        rows,
+        lo_known=rows.lo_known & ~wrong,
+        hi_known=rows.hi_known & ~wrong,
+        nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls),
+    )
     rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
     both = rows.lo_known & rows.hi_known
     inverted = np.zeros(len(both), np.bool_)

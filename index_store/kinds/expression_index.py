@@ -60,8 +60,11 @@ Mask = npt.NDArray[np.bool_]
 
 def make(table: Table, slices: FileSlices) -> ExpressionIndex | None:
     """The kind, if the table has expression indexes and its metadata table describes the latest commit."""
-    if table.metadata is None or not table.metadata_is_current or not any(
-            name.startswith(EXPRESSION_PREFIX) for name in table.available_indexes):
+    if (
+        table.metadata is None
+        or not table.metadata_is_current
+        or not any(name.startswith(EXPRESSION_PREFIX) for name in table.available_indexes)
+    ):
         return None
     return ExpressionIndex(table, slices, table.metadata)
 
@@ -95,8 +98,10 @@ class ExpressionIndex:
 
     def needs(self, asked: Needs) -> Needs:
         """The very functions that there are bounds of, and look-ups in those that there are filters of."""
-        return Needs(functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
-                     keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]))
+        return Needs(
+            functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
+            keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
+        )
 
     def answer(self, needs: Needs) -> Source:
         """Bounds of the functions; filters are read for the slices that a look-up comes to."""
@@ -117,8 +122,11 @@ class ExpressionIndex:
 
     def may_hold(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
         """False for the slices whose filter holds none of the texts of these values."""
-        found = [(one, texts) for one in self._of(lookup.function, lookup.column, is_filter=True)
-                 if (texts := texts_of_values(one.function, lookup.values)) is not None]
+        found = [
+            (one, texts)
+            for one in self._of(lookup.function, lookup.column, is_filter=True)
+            if (texts := texts_of_values(one.function, lookup.values)) is not None
+        ]
         if not found or self._is_reused(lookup.column):
             return None
         mask = np.ones(len(self._slices), np.bool_)
@@ -144,8 +152,9 @@ class ExpressionIndex:
                     covered = ColumnCoverage(usable, {why: count for why, count in reasons.items() if count})
                 else:
                     statistics = self.expressions([(name, column)]).get((name, column.name))
-                    covered = column_coverage(statistics or ColumnStatistics.unknown(
-                        one.function.result, n, Trust.NO_RECORD))
+                    covered = column_coverage(
+                        statistics or ColumnStatistics.unknown(one.function.result, n, Trust.NO_RECORD)
+                    )
                 text = f"{name}({column.name})" if name else column.name
                 if text not in known or covered.usable > known[text].usable:
                     known[text] = covered
@@ -154,8 +163,9 @@ class ExpressionIndex:
     @cached_property
     def _used(self) -> tuple[_Index, ...]:
         """The indexes that are used at all (``IndexInfo.read``). Raises TableError."""
-        return tuple(_index_of(info) for info in self._table.indexes()
-                     if info.read and info.name.startswith(EXPRESSION_PREFIX))
+        return tuple(
+            _index_of(info) for info in self._table.indexes() if info.read and info.name.startswith(EXPRESSION_PREFIX)
+        )
 
     def _of(self, name: str, column: Field, *, is_filter: bool) -> list[_Index]:
         return [one for one in self._used if one.is_filter is is_filter and one.is_of(name, column)]
@@ -178,14 +188,23 @@ class ExpressionIndex:
         if self._is_reused(column):
             return ColumnStatistics.unknown(function.result, files.slices, Trust.RENAMED)
         rows = believe_expression(found.statistics(function.result, "", self._table.version), files, function)
-        united = unite(rows, files, self._places.of_names(latest.deleted),
-                       custom_merge=not merges_to_stored_values(self._table.properties))
+        united = unite(
+            rows,
+            files,
+            self._places.of_names(latest.deleted),
+            custom_merge=not merges_to_stored_values(self._table.properties),
+        )
         ancient, other = self._doubts(column)
         doubtful = ancient | other
         trust = np.where(ancient & (united.trust == Trust.OK), np.uint8(Trust.ANCIENT), united.trust)
-        return replace(united, parts=None, lo_known=united.lo_known & ~doubtful, hi_known=united.hi_known & ~doubtful,
-                       null_count=np.where(doubtful, UNKNOWN_COUNT, united.null_count),
-                       trust=np.where(other, np.uint8(Trust.WRONG_TYPE), trust))
+        return replace(
+            united,
+            parts=None,
+            lo_known=united.lo_known & ~doubtful,
+            hi_known=united.hi_known & ~doubtful,
+            null_count=np.where(doubtful, UNKNOWN_COUNT, united.null_count),
+            trust=np.where(other, np.uint8(Trust.WRONG_TYPE), trust),
+        )
 
     def _doubts(self, column: Field) -> tuple[Mask, Mask]:
         """What the column's own statistics doubt: slices with days of another calendar, and of another type."""

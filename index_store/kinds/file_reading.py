@@ -79,8 +79,10 @@ class FileReading:
             return FileRows(rows, deleted, Trust.RENAMED)
         rows = believe(rows, self.files, ColumnProofs(self._proofs, column.name))
         rows = self._distrust_appended_logs(rows)
-        return FileRows(with_absent_columns(rows, column, self.files, deleted, self._table, self._names.renamed,
-                                            self._commits), deleted)
+        return FileRows(
+            with_absent_columns(rows, column, self.files, deleted, self._table, self._names.renamed, self._commits),
+            deleted,
+        )
 
     @cached_property
     def _names(self) -> NameHistory:
@@ -96,8 +98,9 @@ class FileReading:
             return rows
         places = np.unique(rows.place[self.files.is_log[rows.place]])
         whole = [place for place in places.tolist() if self._has_one_writer(place)]
-        return rows.distrusting(self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG,
-                                counts_too=True)
+        return rows.distrusting(
+            self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG, counts_too=True
+        )
 
     def _has_one_writer(self, place: int) -> bool:
         if place not in self._one_writer and len(self._one_writer) < LOG_LIMIT:

@@ -71,8 +71,9 @@ class FileStatistics:
     size: Counts
 
     @classmethod
-    def of(cls, records: Sequence[StatsRecord], place: npt.NDArray[np.intp], column_type: Type, unit: str,
-           version: int) -> FileStatistics:
+    def of(
+        cls, records: Sequence[StatsRecord], place: npt.NDArray[np.intp], column_type: Type, unit: str, version: int
+    ) -> FileStatistics:
         """Records of one column in the column's type; nothing is believed or doubted yet but the type."""
         m = len(records)
         columns: tuple[Sequence[Any], ...] = tuple(zip(*records, strict=True)) if m else ((),) * 13
@@ -81,16 +82,32 @@ class FileStatistics:
         low = read_bounds(lo, lo_kinds, column_type, unit, version, upper=False)
         high = read_bounds(hi, hi_kinds, column_type, unit, version, upper=True)
         no = np.zeros(m, np.bool_)
-        return cls(column_type, place, low.values, high.values, low.known, high.known, _counts(nulls), _counts(rows),
-                   np.maximum(low.trust, high.trust), no, no, _counts(size))
+        return cls(
+            column_type,
+            place,
+            low.values,
+            high.values,
+            low.known,
+            high.known,
+            _counts(nulls),
+            _counts(rows),
+            np.maximum(low.trust, high.trust),
+            no,
+            no,
+            _counts(size),
+        )
 
     @classmethod
-    def of_columns(cls, columns: StatsColumns, place: npt.NDArray[np.intp], column_type: Type, unit: str,
-                   version: int) -> FileStatistics:
+    def of_columns(
+        cls, columns: StatsColumns, place: npt.NDArray[np.intp], column_type: Type, unit: str, version: int
+    ) -> FileStatistics:
         """The same as ``of``, for many records at once."""
+
         def side(one: Side, upper: bool) -> Bound:
-            groups = ((rows, StoredAs(wrapper, ordinal, info), one.values(rows, kind))
-                      for rows, wrapper, ordinal, info, kind in columns.kinds(one))
+            groups = (
+                (rows, StoredAs(wrapper, ordinal, info), one.values(rows, kind))
+                for rows, wrapper, ordinal, info, kind in columns.kinds(one)
+            )
             return read_groups(groups, len(columns), column_type, unit, version, upper=upper)
 
         def counts(values: Counts) -> Counts:
@@ -98,26 +115,57 @@ class FileStatistics:
 
         low, high = side(columns.lo, False), side(columns.hi, True)
         no = np.zeros(len(columns), np.bool_)
-        return cls(column_type, place, low.values, high.values, low.known, high.known, counts(columns.nulls),
-                   counts(columns.rows), np.maximum(low.trust, high.trust), no, no, counts(columns.size))
+        return cls(
+            column_type,
+            place,
+            low.values,
+            high.values,
+            low.known,
+            high.known,
+            counts(columns.nulls),
+            counts(columns.rows),
+            np.maximum(low.trust, high.trust),
+            no,
+            no,
+            counts(columns.size),
+        )
 
     def distrusting(self, mask: Mask, trust: Trust, *, counts_too: bool = False) -> FileStatistics:
         """Forget the bounds where the mask says so (and the counts, which takes back "all null" and "empty")."""
         if not mask.any():
             return self
-        found = replace(self, lo_known=self.lo_known & ~mask, hi_known=self.hi_known & ~mask,
-                        trust=np.where(mask, np.uint8(trust), self.trust))
+        found = replace(
+            self,
+            lo_known=self.lo_known & ~mask,
+            hi_known=self.hi_known & ~mask,
+            trust=np.where(mask, np.uint8(trust), self.trust),
+        )
         if counts_too:
-            found = replace(found, nulls=np.where(mask, UNKNOWN_COUNT, self.nulls), empty=self.empty & ~mask,
-                            rows=np.where(mask, UNKNOWN_COUNT, self.rows), null_only=self.null_only & ~mask)
+            found = replace(
+                found,
+                nulls=np.where(mask, UNKNOWN_COUNT, self.nulls),
+                empty=self.empty & ~mask,
+                rows=np.where(mask, UNKNOWN_COUNT, self.rows),
+                null_only=self.null_only & ~mask,
+            )
         return found
 
     def take(self, chosen: npt.NDArray[np.intp]) -> FileStatistics:
         """Some of the rows."""
         return FileStatistics(
-            self.type, self.place[chosen], taken(self.lo, chosen), taken(self.hi, chosen), self.lo_known[chosen],
-            self.hi_known[chosen], self.nulls[chosen], self.rows[chosen], self.trust[chosen], self.empty[chosen],
-            self.null_only[chosen], self.size[chosen])
+            self.type,
+            self.place[chosen],
+            taken(self.lo, chosen),
+            taken(self.hi, chosen),
+            self.lo_known[chosen],
+            self.hi_known[chosen],
+            self.nulls[chosen],
+            self.rows[chosen],
+            self.trust[chosen],
+            self.empty[chosen],
+            self.null_only[chosen],
+            self.size[chosen],
+        )
 
     def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
         """Rows added for files of which all ``counts`` values are null."""
@@ -129,10 +177,19 @@ class FileStatistics:
             return np.concatenate([old, new])
 
         return FileStatistics(
-            self.type, joined(self.place, places), concatenated([self.lo, empty]), concatenated([self.hi, empty]),
-            joined(self.lo_known, no), joined(self.hi_known, no), joined(self.nulls, counts), joined(self.rows, counts),
-            joined(self.trust, np.zeros(m, np.uint8)), joined(self.empty, counts == 0),
-            joined(self.null_only, counts > 0), joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)))
+            self.type,
+            joined(self.place, places),
+            concatenated([self.lo, empty]),
+            concatenated([self.hi, empty]),
+            joined(self.lo_known, no),
+            joined(self.hi_known, no),
+            joined(self.nulls, counts),
+            joined(self.rows, counts),
+            joined(self.trust, np.zeros(m, np.uint8)),
+            joined(self.empty, counts == 0),
+            joined(self.null_only, counts > 0),
+            joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)),
+        )
 
 
 def _counts(values: Sequence[int | None]) -> Counts:
@@ -151,16 +208,16 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     null_only = all_null(rows.nulls, rows.rows) & (rows.trust == Trust.OK)
     is_text = rows.type.kind.is_text or rows.type.kind is Kind.BINARY
     doubtful = distrust_null_bounds_of_text(stored_lo, stored_hi, rows.nulls, rows.rows)
-    if not is_text:                                           # all null is stored as zeros: these had no bounds (INT96)
+    if not is_text:  # all null is stored as zeros: these had no bounds (INT96)
         doubtful &= ~is_log
-    elif (~is_log & (stored_lo | stored_hi)).any():           # the writer does write bounds of the column
+    elif (~is_log & (stored_lo | stored_hi)).any():  # the writer does write bounds of the column
         doubtful &= is_log | ~believe_short_text(rows.size)
     proven = _ask(doubtful & ~is_log, rows, files, proof, lambda found: found.all_null)
     if _is_refuted(null_only & ~doubtful & ~is_log, rows, files, proof):
         doubtful = doubtful | null_only & ~is_log
     null_only &= ~doubtful | proven
     rows = replace(rows, empty=empty, null_only=null_only)
-    counted = rows.rows                                       # how many rows there are is not in doubt
+    counted = rows.rows  # how many rows there are is not in doubt
     why = Trust.LONG_STRING if is_text else Trust.NO_BOUNDS
     rows = replace(rows.distrusting(doubtful & ~proven, why, counts_too=True), rows=counted)
     rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
@@ -178,8 +235,9 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     return replace(rows, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
 
 
-def _believe_floats(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
-                    ) -> FileStatistics:
+def _believe_floats(
+    rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
+) -> FileStatistics:
     bounded = rows.lo_known | rows.hi_known
     zero = bounded & distrust_nan_zero_bounds(rows.lo, rows.hi)
     spanning = bounded & ~zero & ~is_log & distrust_float_spanning_zero(rows.lo, rows.hi, rows.rows)
@@ -188,8 +246,9 @@ def _believe_floats(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof
     return rows.distrusting(bounded & distrust_nan_bounds(rows.lo, rows.hi), Trust.NAN_BOUND)
 
 
-def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
-                  ) -> FileStatistics:
+def _believe_text(
+    rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: Callable[[str], Proof]
+) -> FileStatistics:
     beside = (rows.lo_known | rows.hi_known) & ~is_log & distrust_text_beside_nulls(rows.nulls, rows.rows)
     beside &= ~believe_short_text(rows.size)
     proven = _ask(beside, rows, files, proof, lambda found: found.bounded)
@@ -199,8 +258,12 @@ def _believe_text(rows: FileStatistics, files: SliceFiles, is_log: Mask, proof: 
     in_java = is_log | (rows.rows > ROWS_IN_ONE_ROW_GROUP) | (rows.rows == UNKNOWN_COUNT)
     lo_bad = rows.lo_known & in_java & distrust_reordered_text(rows.lo, upper=False)
     hi_bad = rows.hi_known & in_java & distrust_reordered_text(rows.hi, upper=True)
-    return replace(rows, lo_known=rows.lo_known & ~lo_bad, hi_known=rows.hi_known & ~hi_bad,
-                   trust=np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust))
+    return replace(
+        rows,
+        lo_known=rows.lo_known & ~lo_bad,
+        hi_known=rows.hi_known & ~hi_bad,
+        trust=np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust),
+    )
 
 
 def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> bool:
@@ -217,8 +280,13 @@ def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Ca
     return any(one.read and not one.all_null for one in found)
 
 
-def _ask(doubtful: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof],
-         settles: Callable[[Proof], bool]) -> Mask:
+def _ask(
+    doubtful: Mask,
+    rows: FileStatistics,
+    files: SliceFiles,
+    proof: Callable[[str], Proof],
+    settles: Callable[[Proof], bool],
+) -> Mask:
     """Where a doubt is settled by a footer."""
     found = np.zeros(len(doubtful), np.bool_)
     places = np.flatnonzero(doubtful).tolist()

@@ -73,7 +73,7 @@ class Footers:
     def expect(self, paths: Sequence[str]) -> None:
         """Read the footers of these base files side by side, within the limits; on a local disk they can wait."""
         missing = [path for path in dict.fromkeys(paths) if path not in self._footers and path.endswith(".parquet")]
-        missing = missing[:max(self._limit - len(self._footers), 0)]
+        missing = missing[: max(self._limit - len(self._footers), 0)]
         if self._storage.is_local or len(missing) < 2 or self.exhausted:
             return
         start = time.monotonic()

@@ -61,8 +61,9 @@ class KeyFilters:
         del needs
         return answer_of_keys(self.name, self.may_hold)
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
         """False for the candidates whose filter holds none of the keys."""
         keys = record_keys(self._table, column, values)
         if keys is None:
@@ -103,7 +104,7 @@ class KeyFilters:
         if path not in self._filters:
             footer = self._table.footers.read(path)
             if footer is None:
-                return None                                   # it may be read when the next filter asks
+                return None  # it may be read when the next filter asks
             self._filters[path] = _parse(footer.metadata or {})
         return self._filters[path]
 

@@ -154,7 +154,7 @@ class KeyGroups:
 
     def opened(self, name: GroupName) -> OpenGroup | None:
         """A group, open; None when nothing of it is committed."""
-        _ = self.sizes                                        # a group that is missing is noticed before any answer
+        _ = self.sizes  # a group that is missing is noticed before any answer
         if name in self._open:
             self._open.move_to_end(name)
             return self._open[name]
@@ -195,12 +195,12 @@ class KeyGroups:
         """Group and key of live entries from blocks that are spread evenly over the base files."""
         stored = [(name, group.base) for name in self.named if (group := self.opened(name)) is not None and group.base]
         every = [(name, base, number) for name, base in stored for number in range(len(base.hfile.index))]
-        for name, base, number in every[::max(1, len(every) // blocks)]:
+        for name, base, number in every[:: max(1, len(every) // blocks)]:
             with naming_table(base.path):
                 keys = [key for key, _, _ in entries(base.hfile.block(number).inflated())]
             group = self.opened(name)
             assert group is not None
-            for key in keys[::max(1, len(keys) // entries_of_block)]:
+            for key in keys[:: max(1, len(keys) // entries_of_block)]:
                 if group.find(key) is not None:
                     yield name, key
 
@@ -216,7 +216,7 @@ class KeyGroups:
             if group is None:
                 continue
             on_top: dict[bytes, bool] = {}
-            for layer in group.logs:                          # the latest first
+            for layer in group.logs:  # the latest first
                 if isinstance(layer, frozenset):
                     for key in layer:
                         on_top.setdefault(key, False)

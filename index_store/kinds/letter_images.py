@@ -29,9 +29,18 @@ _FIRST_UNCERTAIN = {"lower": "i", "upper": "A"}
 #: Pieces of an image and what else may stand in their place: other locales, mappings of single characters.
 _ALTERNATIVES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "lower": {"i": ("\u0131", "i\u0307", "\u0130"), "k": ("\u212a",)},
-    "upper": {"I": ("\u0130", "I\u0307", "\u0131"), "J": ("J\u0307",), "S": ("\u017f",), "SS": ("\u00df", "\u1e9e"),
-              "FF": ("\ufb00",), "FI": ("\ufb01",), "FL": ("\ufb02",), "FFI": ("\ufb03",), "FFL": ("\ufb04",),
-              "ST": ("\ufb05", "\ufb06")},
+    "upper": {
+        "I": ("\u0130", "I\u0307", "\u0131"),
+        "J": ("J\u0307",),
+        "S": ("\u017f",),
+        "SS": ("\u00df", "\u1e9e"),
+        "FF": ("\ufb00",),
+        "FI": ("\ufb01",),
+        "FL": ("\ufb02",),
+        "FFI": ("\ufb03",),
+        "FFL": ("\ufb04",),
+        "ST": ("\ufb05", "\ufb06"),
+    },
 }
 #: A text of more images is not looked up.
 MOST_IMAGES = 256
@@ -51,11 +60,11 @@ def images(text: str, letters: str) -> tuple[str, ...]:
     if not text.isascii():
         return ()
     alternatives = _ALTERNATIVES[letters]
-    found: list[tuple[str, ...]] = [("",)]                    # the images of each start of the text
+    found: list[tuple[str, ...]] = [("",)]  # the images of each start of the text
     for end in range(1, len(text) + 1):
         here = tuple(start + text[end - 1] for start in found[end - 1])
         for size in range(1, min(_LONGEST_PIECE, end) + 1):
-            for other in alternatives.get(text[end - size:end], ()):
+            for other in alternatives.get(text[end - size : end], ()):
                 here += tuple(start + other for start in found[end - size])
         if len(here) > MOST_IMAGES:
             return ()
@@ -63,8 +72,11 @@ def images(text: str, letters: str) -> tuple[str, ...]:
     return found[-1]
 
 
-def widen_letter_case(lo: npt.NDArray[Any] | StoredBounds, hi: npt.NDArray[Any] | StoredBounds, first: str,
-                      ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def widen_letter_case(
+    lo: npt.NDArray[Any] | StoredBounds,
+    hi: npt.NDArray[Any] | StoredBounds,
+    first: str,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Bounds of images under any locale, from bounds of the images under one; last, ``(n,) bool``: hi is one at all.
 
     They hold as far as they stay below ``first``: all that differs is ``first`` or greater.
@@ -76,8 +88,13 @@ def widen_letter_case(lo: npt.NDArray[Any] | StoredBounds, hi: npt.NDArray[Any] 
 class _Cut:
     """Texts as bytes of UTF-8, each up to its first byte that is not below a letter."""
 
-    def __init__(self, data: npt.NDArray[np.uint8], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64],
-                 is_cut: npt.NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        data: npt.NDArray[np.uint8],
+        starts: npt.NDArray[np.int64],
+        ends: npt.NDArray[np.int64],
+        is_cut: npt.NDArray[np.bool_],
+    ) -> None:
         self.data, self.starts, self.ends, self.is_cut = data, starts, ends, is_cut
 
     @classmethod
@@ -118,7 +135,8 @@ class _Cut:
 
 def _decoded(data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     offsets = np.concatenate([[0], ends]).astype(np.int64)
-    array = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(ends), [None, pa.py_buffer(offsets),
-                                                                            pa.py_buffer(data)])
+    array = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
     texts: npt.NDArray[Any] = np.array(StoredBounds(array, STRING), object)
     return texts

@@ -124,8 +124,9 @@ def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
     try:
         version, count = struct.unpack_from(">ii", content)
         fields = json.loads(schema)["fields"]
-        plain = (tuple(field["name"] for field in fields[:3]) == _META
-                 and all(field["type"] == ["null", "string"] for field in fields[:3]))
+        plain = tuple(field["name"] for field in fields[:3]) == _META and all(
+            field["type"] == ["null", "string"] for field in fields[:3]
+        )
     except (struct.error, ValueError, KeyError, TypeError) as error:
         raise FormatError("an Avro block cannot be understood") from error
     if version not in (1, 2, 3):
@@ -166,7 +167,7 @@ def _third_text(data: bytes, at: int, end: int) -> str | None:
         size >>= 1
         if branch != 2 or at + size > end:
             raise FormatError("a record in a log file is cut off", at)
-        text, at = data[at:at + size], at + size
+        text, at = data[at : at + size], at + size
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -39,8 +39,15 @@ HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _NULLS = frozenset({HIVE_NULL, "__null__", "null", "default"})
 #: Key generators that write the column's value as it is (types of version 8 and 9, classes of version 6).
 _PLAIN_GENERATORS = frozenset({"SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO"})
-_PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "ComplexKeyGenerator", "SimpleAvroKeyGenerator",
-                            "ComplexAvroKeyGenerator", "BuiltinKeyGenerator"})
+_PLAIN_CLASSES = frozenset(
+    {
+        "SimpleKeyGenerator",
+        "ComplexKeyGenerator",
+        "SimpleAvroKeyGenerator",
+        "ComplexAvroKeyGenerator",
+        "BuiltinKeyGenerator",
+    }
+)
 _INTEGER = re.compile(r"-?\d+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -66,8 +73,10 @@ class PartitionValues:
 
     def needs(self, asked: Needs) -> Needs:
         """Bounds and nulls of the partition columns."""
-        return Needs(bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
-                     nulls=tuple([one for one in asked.nulls if one.name in self._fields]))
+        return Needs(
+            bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
+            nulls=tuple([one for one in asked.nulls if one.name in self._fields]),
+        )
 
     def answer(self, needs: Needs) -> Source:
         """Bounds and null counts of the columns, read together."""
@@ -82,8 +91,12 @@ class PartitionValues:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """In how many slices each partition column's value is known."""
-        return Coverage(self.name, self._slices.instant, len(self._slices),
-                        {name: column_coverage(found) for name, found in self.statistics(columns).items()})
+        return Coverage(
+            self.name,
+            self._slices.instant,
+            len(self._slices),
+            {name: column_coverage(found) for name, found in self.statistics(columns).items()},
+        )
 
     def _of(self, column: Field) -> ColumnStatistics:
         n = len(self._slices)
@@ -121,7 +134,7 @@ class PartitionValues:
         """(understood, value or None for null) of one partition path."""
         parts = path.split("/")
         if len(parts) != len(self._fields):
-            return False, None                                # a value with slashes, or a date written with them
+            return False, None  # a value with slashes, or a date written with them
         text = parts[index]
         if self._hive_style or text.startswith(f"{column.name}="):
             name, equals, text = text.partition("=")
@@ -130,11 +143,11 @@ class PartitionValues:
         if text == HIVE_NULL:
             return True, None
         if text in _NULLS or not text:
-            return False, None                                # null, or a value that reads the same
+            return False, None  # null, or a value that reads the same
         if "%" not in text:
             return parse_value(text, column.type)
         if not self._encoded or not _decodes(text):
-            return False, None                                # escaped or not: it cannot be told
+            return False, None  # escaped or not: it cannot be told
         return parse_value(unquote(text), column.type)
 
 
@@ -165,7 +178,7 @@ def parse_value(text: str, column_type: Type) -> tuple[bool, Any]:
                 low, high = column_type.integer_range()
                 return low <= int(text) <= high, int(text)
             case _:
-                return False, None                            # floats, timestamps and CHAR have no one form in a path
+                return False, None  # floats, timestamps and CHAR have no one form in a path
     except (ValueError, InvalidOperation, OverflowError):
         return False, None
 
@@ -181,7 +194,11 @@ def custom_fields(table: Table) -> frozenset[str]:
     if kind in _PLAIN_GENERATORS or (not kind and made_by in _PLAIN_CLASSES):
         return frozenset()
     if kind.startswith("CUSTOM") or (not kind and made_by in ("CustomKeyGenerator", "CustomAvroKeyGenerator")):
-        ways = {name: way.upper() for name, _, way in (
-            part.strip().partition(":") for part in properties.get("hoodie.table.partition.fields", "").split(","))}
+        ways = {
+            name: way.upper()
+            for name, _, way in (
+                part.strip().partition(":") for part in properties.get("hoodie.table.partition.fields", "").split(",")
+            )
+        }
         return frozenset(name for name in table.partition_fields if ways.get(name) != "SIMPLE")
     return frozenset(table.partition_fields)

@@ -94,7 +94,7 @@ class RecordIndex:
         self._slices = slices
         self._partitioned = partitioned
         self._groups = KeyGroups(metadata, PARTITION, partitioned=partitioned)
-        self._decoders: dict[int, LocationDecoder] = {}        # by ``HFileSearch.number``
+        self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
 
     def needs(self, asked: Needs) -> Needs:
@@ -130,7 +130,7 @@ class RecordIndex:
             if len(keys) * len(partitions) > LOOK_UPS:
                 return None
             for partition in partitions:
-                for key in keys if len(keys) < 3 else sorted(keys):    # keys of one block one after the other
+                for key in keys if len(keys) < 3 else sorted(keys):  # keys of one block one after the other
                     for logged_at in logged.get((partition, key), ()):
                         mask[logged_at] = True
                     location = self._locate(partition, key)
@@ -239,8 +239,9 @@ class RecordIndex:
             return None
         with naming_column(self._groups.path, KEY_COLUMN):
             sizes = self._groups.sizes
-            return whole - sum(self._locate(partition, key) is not None for partition, key in logged.places
-                               if partition in sizes)
+            return whole - sum(
+                self._locate(partition, key) is not None for partition, key in logged.places if partition in sizes
+            )
 
     def has(self, key: str) -> bool:
         """Whether some partition has this key."""

@@ -31,16 +31,25 @@ if TYPE_CHECKING:
 __all__ = ["KEY_COLUMN", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text", "record_keys"]
 
 KEY_COLUMN = "_hoodie_record_key"
-_PLAIN_GENERATORS = frozenset({"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP",
-                               "TIMESTAMP_AVRO"})
-_PLAIN_CLASSES = frozenset({"SimpleKeyGenerator", "SimpleAvroKeyGenerator", "NonpartitionedKeyGenerator",
-                            "NonpartitionedAvroKeyGenerator", "TimestampBasedKeyGenerator",
-                            "TimestampBasedAvroKeyGenerator"})
+_PLAIN_GENERATORS = frozenset(
+    {"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP", "TIMESTAMP_AVRO"}
+)
+_PLAIN_CLASSES = frozenset(
+    {
+        "SimpleKeyGenerator",
+        "SimpleAvroKeyGenerator",
+        "NonpartitionedKeyGenerator",
+        "NonpartitionedAvroKeyGenerator",
+        "TimestampBasedKeyGenerator",
+        "TimestampBasedAvroKeyGenerator",
+    }
+)
 
 
 _JOINING_GENERATORS = frozenset({"COMPLEX", "COMPLEX_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO"})
-_JOINING_CLASSES = frozenset({"ComplexKeyGenerator", "ComplexAvroKeyGenerator", "NonpartitionedKeyGenerator",
-                              "NonpartitionedAvroKeyGenerator"})
+_JOINING_CLASSES = frozenset(
+    {"ComplexKeyGenerator", "ComplexAvroKeyGenerator", "NonpartitionedKeyGenerator", "NonpartitionedAvroKeyGenerator"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +79,9 @@ def composite_key(table: Table) -> CompositeKey | None:
         names = read_name_history(table.storage)
     except TableError:
         return None
-    return None if (names.reused | names.renamed) & set(table.record_key_fields) else CompositeKey(
-        table.record_key_fields)
+    return (
+        None if (names.reused | names.renamed) & set(table.record_key_fields) else CompositeKey(table.record_key_fields)
+    )
 
 
 def is_record_key(table: Table, column: Field) -> bool:
@@ -115,5 +125,4 @@ def key_coverage(kind: str, slices: FileSlices, usable: int, columns: Iterable[F
     """What a kind that answers for keys in ``usable`` of the slices knows of these columns, which are such keys."""
     counts = {Trust.OK: usable, Trust.NO_RECORD: len(slices) - usable}
     known = ColumnCoverage(usable, {trust: count for trust, count in counts.items() if count})
-    return Coverage(kind, slices.instant, len(slices),
-                    {column.name: known for column in columns})
+    return Coverage(kind, slices.instant, len(slices), {column.name: known for column in columns})

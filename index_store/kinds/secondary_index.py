@@ -78,7 +78,7 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
         return None
     try:
         found = {info.columns[0]: info for info in table.indexes() if info.read and info.name.startswith(PREFIX)}
-    except TableError:                                        # index.json is damaged; no kind is lost but this one
+    except TableError:  # index.json is damaged; no kind is lost but this one
         return None
     return SecondaryIndex(table, slices, keys, found) if found else None
 
@@ -105,8 +105,9 @@ class SecondaryIndex:
         del needs
         return answer_of_keys(self.name, self.may_hold)
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
-                 ) -> npt.NDArray[np.bool_] | None:
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
         """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
         keys = self.record_keys(column, values) if self._knows_every_row(column) else None
         found = None if keys is None else self._keys.locate_keys(sorted(keys), candidates)
@@ -166,7 +167,7 @@ class SecondaryIndex:
         """Whether each row has exactly one entry. Raises StatsError when the index cannot be read."""
         names = read_name_history(self._table.storage)
         if column.name in names.reused | names.renamed:
-            return False                                      # entries of another column may stand under the name
+            return False  # entries of another column may stand under the name
         index, logged = self._index(column), self._keys.logged
         rows = self._rows_with_entry(column, index.version)
         if rows is None or logged is None:
@@ -174,8 +175,9 @@ class SecondaryIndex:
         with naming_column(index.groups.path, column.name):
             if rows + len(logged.places) > ENTRIES_READ:
                 return index.version == 2 and self._counts_agree(index)
-            keys = index.every_record_key(ENTRIES_READ, {key.encode("utf-8", "surrogatepass")
-                                                         for _, key in logged.places})
+            keys = index.every_record_key(
+                ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.places}
+            )
             return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
 
     def _counts_agree(self, index: _Index) -> bool:
@@ -193,7 +195,7 @@ class SecondaryIndex:
         if version == 2:
             return self._keys.rows
         if self._logged.any():
-            return None                                       # which of their rows are NULL is not known
+            return None  # which of their rows are NULL is not known
         statistics = column_stats(self._table, self._slices)
         known = None if statistics is None else statistics.statistics([column]).get(column.name)
         if known is None or (known.null_count == UNKNOWN_COUNT).any() or self._keys.rows is None:
@@ -262,11 +264,11 @@ def split_entry(key: bytes) -> tuple[str, str]:
         position += 1 + (text[position] == "\\")
     if position >= len(text):
         raise FormatError("an entry of a secondary index has no $ between value and record key")
-    rest = text[position + 1:]
+    rest = text[position + 1 :]
     if "\\" in rest:
         parts = iter(rest)
         rest = "".join(next(parts, "") if part == "\\" else part for part in parts)
-    return text[:position + 1], rest
+    return text[: position + 1], rest
 
 
 def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:

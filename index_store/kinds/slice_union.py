@@ -47,10 +47,15 @@ class SliceFiles:
 
     @classmethod
     def of(cls, slices: FileSlices) -> SliceFiles:
-        if not any(one.log_files for one in slices):            # one base file each, as in most tables
+        if not any(one.log_files for one in slices):  # one base file each, as in most tables
             n = len(slices)
-            return cls(tuple([one.base_file or "" for one in slices]), tuple([one.partition for one in slices]),
-                       np.arange(n), np.zeros(n, np.bool_), np.ones(n, np.intp))
+            return cls(
+                tuple([one.base_file or "" for one in slices]),
+                tuple([one.partition for one in slices]),
+                np.arange(n),
+                np.zeros(n, np.bool_),
+                np.ones(n, np.intp),
+            )
         paths: list[str] = []
         partitions: list[str] = []
         slice_of: list[int] = []
@@ -93,13 +98,16 @@ class SliceFiles:
     @cached_property
     def by_partition(self) -> Mapping[tuple[bytes, bytes], int]:
         """Place of each (partition id, file name), for names that are ambiguous."""
-        return {(partition_id(self.partitions[place]), path.rpartition("/")[2].encode()): place
-                for place, path in enumerate(self.paths)
-                if self.by_name[path.rpartition("/")[2].encode()] == self.AMBIGUOUS}
+        return {
+            (partition_id(self.partitions[place]), path.rpartition("/")[2].encode()): place
+            for place, path in enumerate(self.paths)
+            if self.by_name[path.rpartition("/")[2].encode()] == self.AMBIGUOUS
+        }
 
 
-def unite(rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp], *, custom_merge: bool
-          ) -> ColumnStatistics:
+def unite(
+    rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp], *, custom_merge: bool
+) -> ColumnStatistics:
     """One column's statistics per slice. ``deleted`` are places whose statistics are marked as deleted."""
     n = files.slices
     of = files.slice_of[rows.place]
@@ -122,9 +130,17 @@ def unite(rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp]
     if custom_merge:
         usable &= ~files.has_logs
         trust[files.has_logs] = Trust.CUSTOM_MERGE
-    return ColumnStatistics(rows.type, lo, hi, lo_known & usable, hi_known & usable,
-                            np.where(usable, nulls, UNKNOWN_COUNT), np.where(usable, row_count, UNKNOWN_COUNT), trust,
-                            _by_file(rows, of, usable & (files.count > 1)))
+    return ColumnStatistics(
+        rows.type,
+        lo,
+        hi,
+        lo_known & usable,
+        hi_known & usable,
+        np.where(usable, nulls, UNKNOWN_COUNT),
+        np.where(usable, row_count, UNKNOWN_COUNT),
+        trust,
+        _by_file(rows, of, usable & (files.count > 1)),
+    )
 
 
 def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray[np.bool_]) -> Parts | None:
@@ -136,13 +152,15 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
     if not len(chosen) or len(np.unique(rows.place[chosen])) < len(chosen):
         return None
     chosen = chosen[np.argsort(of[chosen], kind="stable")]
-    files = ColumnStatistics(rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows,
-                             rows.trust)
+    files = ColumnStatistics(
+        rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust
+    )
     return Parts(files.take(chosen), of[chosen])
 
 
-def _extreme(reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: Any,
-             known: npt.NDArray[np.bool_], n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _extreme(
+    reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: Any, known: npt.NDArray[np.bool_], n: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """The least or greatest bound of each slice, and where it is known: every file has one or holds no value."""
     out: Any = np.full(n, filler(rows.type), array_dtype(rows.type))
     bounded = np.zeros(n, np.bool_)
@@ -177,8 +195,9 @@ def _nulls_of_files(rows: FileStatistics, files: SliceFiles, places: npt.NDArray
     return found
 
 
-def _count_single_files(row_count: npt.NDArray[np.int64], rows: FileStatistics, files: SliceFiles,
-                        of: npt.NDArray[np.intp]) -> None:
+def _count_single_files(
+    row_count: npt.NDArray[np.int64], rows: FileStatistics, files: SliceFiles, of: npt.NDArray[np.intp]
+) -> None:
     """The row count of slices that are one base file. Records that widened each other agree on it, or it is unknown."""
     single = (files.count[of] == 1) & ~files.is_log[rows.place] & ~rows.null_only
     low = np.full(len(row_count), np.iinfo(np.int64).max)

@@ -48,7 +48,7 @@ class Placed:
                 columns, places = self._joined()
                 return FileStatistics.of_columns(columns, places, column_type, unit, version)
             except (TypeError, ValueError, OverflowError):
-                pass                                          # a record that fits no row: all of them one by one
+                pass  # a record that fits no row: all of them one by one
         records = [part.record(row) for part, _ in self.columns for row in range(len(part))]
         records.extend(record for _, record in self.records)
         places = np.concatenate([*(places for _, places in self.columns), self.places])
@@ -91,8 +91,11 @@ class Places:
                 elif known.any():
                     columns.append((part.take(np.flatnonzero(known)), places[known]))
         other = {key for key, record in latest.records if record.column != column}
-        placed = [((key, record), place) for key, record in latest.records
-                  if key not in other and (place := self._place(record.file_name, key)) >= 0]
+        placed = [
+            ((key, record), place)
+            for key, record in latest.records
+            if key not in other and (place := self._place(record.file_name, key)) >= 0
+        ]
         return Placed(tuple(columns), tuple(one for one, _ in placed), np.array([at for _, at in placed], np.intp))
 
     def of_names(self, named: Sequence[tuple[bytes, bytes]]) -> npt.NDArray[np.intp]:
@@ -102,15 +105,16 @@ class Places:
 
     def _of_columns(self, part: StatsColumns) -> npt.NDArray[np.intp]:
         if self._last is not None and self._last[0].equals(part.names):
-            return self._last[1]                              # columns have the same files in the same order
+            return self._last[1]  # columns have the same files in the same order
         names, places = self._names
         index = pc.index_in(part.names, value_set=names)
         found: npt.NDArray[np.intp] = places[pc.fill_null(index, -1).to_numpy()]
         ambiguous = np.flatnonzero(found == SliceFiles.AMBIGUOUS)
         if len(ambiguous):
             texts = part.names.take(pa.array(ambiguous)).to_pylist()
-            found[ambiguous] = [self._place(name, part.key(row)) for name, row in
-                                zip(texts, ambiguous.tolist(), strict=True)]
+            found[ambiguous] = [
+                self._place(name, part.key(row)) for name, row in zip(texts, ambiguous.tolist(), strict=True)
+            ]
         else:
             self._last = part.names, found
         return found

@@ -46,9 +46,20 @@ _V1_DECIMAL_SCALE = 15
 _UNITS = {15: "millis", 16: "micros", 17: "nanos", 18: "millis", 19: "micros", 20: "nanos"}
 _LOCAL = range(18, 21)
 #: Which wrapper carries the primitive of each V2 value type (``ValueType`` ordinals).
-_V2_WRAPPER = {2: "BooleanWrapper", 3: "IntWrapper", 4: "LongWrapper", 5: "FloatWrapper", 6: "DoubleWrapper",
-               7: "StringWrapper", 8: "BytesWrapper", 9: "BytesWrapper", 10: "BytesWrapper", 11: "StringWrapper",
-               12: "IntWrapper", **dict.fromkeys(range(15, 21), "LongWrapper")}
+_V2_WRAPPER = {
+    2: "BooleanWrapper",
+    3: "IntWrapper",
+    4: "LongWrapper",
+    5: "FloatWrapper",
+    6: "DoubleWrapper",
+    7: "StringWrapper",
+    8: "BytesWrapper",
+    9: "BytesWrapper",
+    10: "BytesWrapper",
+    11: "StringWrapper",
+    12: "IntWrapper",
+    **dict.fromkeys(range(15, 21), "LongWrapper"),
+}
 
 
 class StoredAs(NamedTuple):
@@ -80,9 +91,17 @@ class _Column:
     version: int
 
 
-def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]], column_type: Type, unit: str,
-                version: int, *, upper: bool) -> Bound:
+def read_bounds(
+    values: Sequence[Any],
+    stored: Sequence[tuple[str, int, bytes]],
+    column_type: Type,
+    unit: str,
+    version: int,
+    *,
+    upper: bool,
+) -> Bound:
     """The bounds of one side, each by what it is stored as. Null bounds are not known, with trust OK."""
+
     def groups() -> Iterator[tuple[Rows, StoredAs, Any]]:
         for kind in set(stored):
             rows = np.array([i for i, one in enumerate(stored) if one == kind], np.intp)
@@ -91,8 +110,9 @@ def read_bounds(values: Sequence[Any], stored: Sequence[tuple[str, int, bytes]],
     return read_groups(groups(), len(values), column_type, unit, version, upper=upper)
 
 
-def read_groups(groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_type: Type, unit: str, version: int, *,
-                upper: bool) -> Bound:
+def read_groups(
+    groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_type: Type, unit: str, version: int, *, upper: bool
+) -> Bound:
     """The bounds of one side of n files: rows that are stored alike, and their values: a list, array or Arrow binary.
 
     Rows that are in no group are not known, with trust OK.
@@ -119,8 +139,9 @@ def read_groups(groups: Iterable[tuple[Rows, StoredAs, Any]], n: int, column_typ
     return Bound(out, known, trust)
 
 
-def _forget_ancient(values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trust: npt.NDArray[np.uint8],
-                    column_type: Type) -> None:
+def _forget_ancient(
+    values: npt.NDArray[Any], known: npt.NDArray[np.bool_], trust: npt.NDArray[np.uint8], column_type: Type
+) -> None:
     if column_type.kind is Kind.DATE or column_type.kind.is_timestamp:
         old = known & distrust_ancient_bounds(values, ANCIENT_DAY if column_type.kind is Kind.DATE else ANCIENT_MICROS)
         known[old] = False
@@ -180,12 +201,13 @@ def _listed(values: Any) -> list[Any]:
 def _texts(values: Any, column_type: Type) -> npt.NDArray[Any] | StoredBounds:
     if isinstance(values, list):
         return _objects([value.decode("utf-8") for value in values])
-    text = values.cast(pa.string())                           # raises where it is none
+    text = values.cast(pa.string())  # raises where it is none
     many = _in_arrow(values)
     if many is not None:
         return StoredBounds(many, column_type)
-    found: npt.NDArray[Any] = pa.chunked_array([text] if isinstance(text, pa.Array) else text.chunks,
-                                               pa.string()).to_numpy()
+    found: npt.NDArray[Any] = pa.chunked_array(
+        [text] if isinstance(text, pa.Array) else text.chunks, pa.string()
+    ).to_numpy()
     return found
 
 
@@ -236,8 +258,9 @@ def _timestamp(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> n
 def _decimal(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | Trust:
     if how.ordinal == 10:
         scale = int(how.info.partition(b",")[2])
-    elif how.ordinal == 0 and how.wrapper in (("DecimalWrapper", "BytesWrapper") if column.version < 8 else
-                                              ("DecimalWrapper",)):
+    elif how.ordinal == 0 and how.wrapper in (
+        ("DecimalWrapper", "BytesWrapper") if column.version < 8 else ("DecimalWrapper",)
+    ):
         scale = _V1_DECIMAL_SCALE
     else:
         return Trust.WRONG_TYPE
@@ -247,10 +270,10 @@ def _decimal(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt
     if not isinstance(values, list):
         numbers = signed_numbers(values) if array_dtype(column.type) == np.int64 and scale == wanted else None
         if numbers is not None:
-            most = 10 ** column.type.precision
+            most = 10**column.type.precision
             return numbers if ((numbers >= -most) & (numbers <= most)).all() else Trust.WRONG_TYPE
     unscaled = (int.from_bytes(value, "big", signed=True) for value in _listed(values))
     bounds = [rescale_unscaled(value, scale, wanted, upper=upper) for value in unscaled]
-    if any(abs(bound) > 10 ** column.type.precision for bound in bounds):
-        return Trust.WRONG_TYPE                               # more digits than the column has: another scale
+    if any(abs(bound) > 10**column.type.precision for bound in bounds):
+        return Trust.WRONG_TYPE  # more digits than the column has: another scale
     return np.array(bounds, np.int64) if array_dtype(column.type) == np.int64 else _objects(bounds)

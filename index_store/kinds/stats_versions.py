@@ -143,8 +143,10 @@ class _Run:
     def keys(self) -> Any:
         if isinstance(self.stored, StatsColumns):
             fixed = pa.FixedSizeBinaryArray.from_buffers(
-                pa.binary(self.stored.keys.shape[1]), len(self.stored),
-                [None, pa.py_buffer(np.ascontiguousarray(self.stored.keys))])
+                pa.binary(self.stored.keys.shape[1]),
+                len(self.stored),
+                [None, pa.py_buffer(np.ascontiguousarray(self.stored.keys))],
+            )
             return fixed.cast(pa.binary())
         return pa.array([single.key for single in self.stored], pa.binary())
 
@@ -165,9 +167,12 @@ def _runs(found: Sequence[StatsColumns | Single]) -> Iterator[_Run]:
 
 def _run_of(singles: list[Single]) -> _Run:
     records = [single.record for single in singles]
-    return _Run(singles, np.array([one is not None and one.deleted for one in records], np.bool_),
-                np.array([one is None for one in records], np.bool_),
-                np.array([one is not None and one.tight for one in records], np.bool_))
+    return _Run(
+        singles,
+        np.array([one is not None and one.deleted for one in records], np.bool_),
+        np.array([one is None for one in records], np.bool_),
+        np.array([one is not None and one.tight for one in records], np.bool_),
+    )
 
 
 def _codes(parts: Sequence[_Run]) -> npt.NDArray[np.int64]:
@@ -177,8 +182,9 @@ def _codes(parts: Sequence[_Run]) -> npt.NDArray[np.int64]:
     return found
 
 
-def _last(keys: npt.NDArray[np.int64], place: npt.NDArray[np.int64], which: npt.NDArray[np.bool_], count: int
-          ) -> npt.NDArray[np.int64]:
+def _last(
+    keys: npt.NDArray[np.int64], place: npt.NDArray[np.int64], which: npt.NDArray[np.bool_], count: int
+) -> npt.NDArray[np.int64]:
     """For each key, the last place of the chosen ones, or -1."""
     found = np.full(count, -1)
     np.maximum.at(found, keys[which], place[which])

@@ -34,10 +34,18 @@ from index_store.own.sketching import ROWS, Plan, Target, nulls_field, sketch_fi
 
 __all__ = ["AGGREGATES", "aggregate", "united"]
 
-AGGREGATES = pa.schema([
-    pa.field("partition", pa.string()), pa.field("on", pa.string()), pa.field("files", pa.int64()),
-    pa.field("rows", pa.int64()), pa.field("type", pa.string()), pa.field("nulls", pa.int64()),
-    pa.field("lo", pa.large_binary()), pa.field("hi", pa.large_binary())])
+AGGREGATES = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        pa.field("on", pa.string()),
+        pa.field("files", pa.int64()),
+        pa.field("rows", pa.int64()),
+        pa.field("type", pa.string()),
+        pa.field("nulls", pa.int64()),
+        pa.field("lo", pa.large_binary()),
+        pa.field("hi", pa.large_binary()),
+    ]
+)
 
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -51,8 +59,10 @@ def aggregate(rows: pa.Table, plan: Plan) -> pa.Table:
 def united(tables: Iterable[pa.Table]) -> pa.Table:
     """One row for each partition and column, in the order in which columns come, then by partition."""
     whole = pa.concat_tables([AGGREGATES.empty_table(), *tables]).combine_chunks()
-    found = [_united(whole.filter(pc.equal(whole["on"], on)).sort_by("partition"), on)
-             for on in pc.unique(whole["on"]).to_pylist()]
+    found = [
+        _united(whole.filter(pc.equal(whole["on"], on)).sort_by("partition"), on)
+        for on in pc.unique(whole["on"]).to_pylist()
+    ]
     return pa.concat_tables([AGGREGATES.empty_table(), *found]).combine_chunks()
 
 
@@ -63,8 +73,18 @@ def _of_files(rows: pa.Table, target: Target) -> pa.Table:
     nothing = pa.nulls(n, pa.large_binary())
     bounds = [rows[name].cast(pa.large_binary()) if name in rows.column_names else nothing for name in (lo, hi)]
     types, nulls = _types(rows[type_field(target.on)], target), _count(rows[nulls_field(target.on)])
-    return pa.table([rows["partition"], pa.array([target.on] * n, pa.string()), pa.array(np.ones(n, np.int64)),
-                     _count(rows[ROWS]), types, nulls, *bounds], schema=AGGREGATES)
+    return pa.table(
+        [
+            rows["partition"],
+            pa.array([target.on] * n, pa.string()),
+            pa.array(np.ones(n, np.int64)),
+            _count(rows[ROWS]),
+            types,
+            nulls,
+            *bounds,
+        ],
+        schema=AGGREGATES,
+    )
 
 
 def _count(counts: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -79,12 +99,13 @@ def _types(stored: pa.ChunkedArray, target: Target) -> pa.ChunkedArray:
     if target.expression is None:
         return pc.if_else(pc.starts_with(texts, "!"), pa.scalar(None, pa.string()), texts)
     form, of = "", None
-    with suppress(UnsupportedError):                          # a column is gone, or of another type
+    with suppress(UnsupportedError):  # a column is gone, or of another type
         form, result = target.expression.form, target.expression.result
         of = FileType.of(result, "micros" if result.kind.is_timestamp else "").text
     no_rows = pc.equal(texts, EMPTY.text)
-    return pc.if_else(no_rows, texts, pc.if_else(pc.equal(texts, form), pa.scalar(of, pa.string()),
-                                                 pa.scalar(None, pa.string())))
+    return pc.if_else(
+        no_rows, texts, pc.if_else(pc.equal(texts, form), pa.scalar(of, pa.string()), pa.scalar(None, pa.string()))
+    )
 
 
 def _united(rows: pa.Table, on: str) -> pa.Table:
@@ -100,8 +121,18 @@ def _united(rows: pa.Table, on: str) -> pa.Table:
     has_values = has_rows & ~((row_count == null_count) & (row_count > 0))
     sides = [_bounds(rows[end].combine_chunks(), types, has_values, starts, least=end == "lo") for end in ("lo", "hi")]
     names = partitions.dictionary.take(pa.array(codes[starts]))
-    return pa.table([names, pa.array([on] * len(starts), pa.string()), pa.array(files), counts,
-                     pa.array(types, pa.string()), nulls, *sides], schema=AGGREGATES)
+    return pa.table(
+        [
+            names,
+            pa.array([on] * len(starts), pa.string()),
+            pa.array(files),
+            counts,
+            pa.array(types, pa.string()),
+            nulls,
+            *sides,
+        ],
+        schema=AGGREGATES,
+    )
 
 
 def _sums(counts: pa.ChunkedArray, starts: Places) -> pa.Array:
@@ -116,14 +147,18 @@ def _one_type(types: pa.ChunkedArray, has_rows: Mask, starts: Places) -> list[st
     texts = types.to_pylist()
     found: list[str | None] = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(texts)], strict=True):
-        kinds = {text for text, some in zip(texts[start:end], has_rows[start:end].tolist(), strict=True)
-                 if some and text != EMPTY.text}
+        kinds = {
+            text
+            for text, some in zip(texts[start:end], has_rows[start:end].tolist(), strict=True)
+            if some and text != EMPTY.text
+        }
         found.append(EMPTY.text if not kinds else kinds.pop() if len(kinds) == 1 else None)
     return found
 
 
-def _bounds(stored: pa.Array, types: Sequence[str | None], has_values: Mask, starts: Places, *, least: bool
-            ) -> pa.Array:
+def _bounds(
+    stored: pa.Array, types: Sequence[str | None], has_values: Mask, starts: Places, *, least: bool
+) -> pa.Array:
     """The least or the greatest bound of each stretch, NULL where one of its rows has values and no bound."""
     stretch = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(stored))))
     lacks = np.zeros(len(starts), np.bool_)
@@ -144,7 +179,7 @@ def _bounds(stored: pa.Array, types: Sequence[str | None], has_values: Mask, sta
 
 def _reduce(stored: pa.Array, of: FileType, stretch: Places, found: list[bytes | None], *, least: bool) -> None:
     values: Any = decoded(stored, of.type)
-    if isinstance(values, StoredBounds):                      # text in the order of its bytes
+    if isinstance(values, StoredBounds):  # text in the order of its bytes
         plain = values.array.to_pylist()
         values = np.empty(len(plain), object)
         values[:] = [one if isinstance(one, bytes) else int(one) for one in plain]

@@ -83,8 +83,9 @@ class _OneEntry:
     def files(self) -> pa.Table:
         return self.index.files
 
-    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
-             ) -> npt.NDArray[np.int64]:
+    def find(
+        self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]:
         return self.index.find(paths, sizes)
 
     def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
@@ -119,8 +120,9 @@ def _counts(index: _OneEntry, name: str) -> npt.NDArray[np.int64]:
 
 def _rates(index: _OneEntry, sketch: BloomFilter) -> npt.NDArray[np.float64]:
     """``(n,)``: which share of absent values each filter finds; 1 where there is no filter. No filter is read."""
-    distinct, hashes = (_counts(index, sketch_field(index.entry.on, sketch.name, field))
-                        for field in ("distinct", "hashes"))
+    distinct, hashes = (
+        _counts(index, sketch_field(index.entry.on, sketch.name, field)) for field in ("distinct", "hashes")
+    )
     rates = np.ones(len(distinct))
     rates[(hashes >= 0) & (distinct == 0)] = 0.0
     some = (hashes > 0) & (distinct > 0)

@@ -27,8 +27,14 @@ __all__ = ["FILES", "FILE_ID", "Aggregating", "Builder", "IndexedFile", "MakeBui
 
 FILE_ID = "file_id"
 #: The columns of a list of files: ``path`` is relative to the table, ``size`` in bytes, ``instant`` of the file's name.
-FILES = pa.schema([pa.field(FILE_ID, pa.int32(), False), pa.field("path", pa.string(), False),
-                   pa.field("size", pa.int64(), False), pa.field("instant", pa.string(), False)])
+FILES = pa.schema(
+    [
+        pa.field(FILE_ID, pa.int32(), False),
+        pa.field("path", pa.string(), False),
+        pa.field("size", pa.int64(), False),
+        pa.field("instant", pa.string(), False),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +69,12 @@ class NewFiles(Sequence[IndexedFile]):
             return NewFiles(self.table.take(pa.array(range(start, stop, step), pa.int64())))
         if not -len(self) <= index < len(self):
             raise IndexError(index)
-        return IndexedFile(**{name: column[index].as_py() for name, column in zip(
-            self.table.column_names, self.table.columns, strict=True)})
+        return IndexedFile(
+            **{
+                name: column[index].as_py()
+                for name, column in zip(self.table.column_names, self.table.columns, strict=True)
+            }
+        )
 
     def __iter__(self) -> Iterator[IndexedFile]:
         for batch in self.table.to_batches(10_000):

@@ -40,8 +40,9 @@ class Built:
     size: int
 
 
-def build(folder: Folder, builder: Builder, files: NewFiles, instant: str | None, progress: Progress | None = None
-          ) -> Built:
+def build(
+    folder: Folder, builder: Builder, files: NewFiles, instant: str | None, progress: Progress | None = None
+) -> Built:
     """Have the statistics of files made, and keep them. Raises StatsError for rows that were not asked for."""
     seen = np.zeros(len(files), np.bool_)
     paths = files.table.column("path")
@@ -50,14 +51,19 @@ def build(folder: Folder, builder: Builder, files: NewFiles, instant: str | None
     with _Parts(folder, instant) as parts:
         for batch in builder.build(files) if len(files) else ():
             rows = pa.Table.from_batches([batch])
-            if FILE_ID not in rows.column_names or rows.column(FILE_ID).null_count or (
-                    not pa.types.is_integer(rows.schema.field(FILE_ID).type)):
+            if (
+                FILE_ID not in rows.column_names
+                or rows.column(FILE_ID).null_count
+                or (not pa.types.is_integer(rows.schema.field(FILE_ID).type))
+            ):
                 raise StatsError(folder.path, FILE_ID, "the builder gave rows without the id of a file")
             ids = ids_of(rows)
-            if len(ids) and (ids.min() < 0 or ids.max() >= len(seen) or seen[ids].any()
-                             or len(np.unique(ids)) < len(ids)):
-                raise StatsError(folder.path, FILE_ID,
-                                 "the builder gave rows of files that it was not asked for, or twice")
+            if len(ids) and (
+                ids.min() < 0 or ids.max() >= len(seen) or seen[ids].any() or len(np.unique(ids)) < len(ids)
+            ):
+                raise StatsError(
+                    folder.path, FILE_ID, "the builder gave rows of files that it was not asked for, or twice"
+                )
             seen[ids] = True
             parts.add(ids, rows.drop_columns([FILE_ID]), _aggregation(builder, paths))
             if progress is not None:
@@ -67,8 +73,9 @@ def build(folder: Folder, builder: Builder, files: NewFiles, instant: str | None
     return Built(Known(known, parts.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
 
 
-def merge(folder: Folder, known: Known, files: pa.Table, instant: str | None, progress: Progress | None = None
-          ) -> Built:
+def merge(
+    folder: Folder, known: Known, files: pa.Table, instant: str | None, progress: Progress | None = None
+) -> Built:
     """The statistics of some of the known files (all but their ids) in one build, with ids in the order given."""
     own = with_ids(files)
     old = places_of(known.files.column("path"), known.files.column("size").to_numpy(), own)
@@ -85,7 +92,7 @@ def merge(folder: Folder, known: Known, files: pa.Table, instant: str | None, pr
                     done += group.num_rows
                     if progress is not None:
                         progress("rows", done, rows)
-            if all(other.aggregates for other in known.builds):     # otherwise they would not speak of all files
+            if all(other.aggregates for other in known.builds):  # otherwise they would not speak of all files
                 for aggregate in one.aggregates:
                     parts.add_aggregate(read_table(folder, aggregate))
     return Built(Known(own, parts.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
@@ -133,7 +140,7 @@ class _Parts:
             except BaseException as fault:
                 self.stack.__exit__(type(fault), fault, fault.__traceback__)
                 raise
-        self.stack.__exit__(*error)                           # type: ignore[arg-type]
+        self.stack.__exit__(*error)  # type: ignore[arg-type]
 
     def add(self, ids: object, columns: pa.Table, aggregate: _Aggregate | None = None) -> None:
         """Keep rows of the files with these ids."""

@@ -50,14 +50,16 @@ def check_there(folder: Folder, version: Version) -> None:
     there = {stat.path for stat in folder.stats()}
     for one in version.stored:
         if one.file not in there:
-            raise TableError(folder.storage.absolute(one.file), "was removed before it was committed (vacuum or drop); "
-                             "nothing was changed, try again")
+            raise TableError(
+                folder.storage.absolute(one.file),
+                "was removed before it was committed (vacuum or drop); nothing was changed, try again",
+            )
 
 
 def forget(folder: Folder, stored: Iterable[StoredTable]) -> None:
     """Remove files that no version will name."""
     for one in stored:
-        with suppress(TableError):                            # vacuum finds it
+        with suppress(TableError):  # vacuum finds it
             folder.remove(one.file)
 
 
@@ -69,5 +71,6 @@ def pause(folder: Folder, attempt: int) -> None:
 
 def given_up(folder: Folder) -> TableError:
     """What is raised after TRIES."""
-    return TableError(folder.path, f"others changed the index {TRIES} times while this was at it; nothing was changed, "
-                      "try again")
+    return TableError(
+        folder.path, f"others changed the index {TRIES} times while this was at it; nothing was changed, try again"
+    )

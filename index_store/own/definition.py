@@ -55,8 +55,13 @@ class Definition:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"format": FORMAT, "name": self.name, "kind": self.kind, "options": dict(self.options),
-                "entries": [{"on": one.on, "sketch": one.sketch} for one in self.entries]}
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "kind": self.kind,
+            "options": dict(self.options),
+            "entries": [{"on": one.on, "sketch": one.sketch} for one in self.entries],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Definition:

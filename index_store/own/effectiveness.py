@@ -41,8 +41,18 @@ import pyarrow.compute as pc
 from evaluator.columns import ColumnStatistics
 from evaluator.stored_bounds import StoredBounds, concatenated
 
-__all__ = ["ABOUT", "AT_LEAST", "AT_MOST", "EXACT", "Effectiveness", "codes_of", "of_filters", "of_look_ups",
-           "of_nulls", "of_statistics"]
+__all__ = [
+    "ABOUT",
+    "AT_LEAST",
+    "AT_MOST",
+    "EXACT",
+    "Effectiveness",
+    "codes_of",
+    "of_filters",
+    "of_look_ups",
+    "of_nulls",
+    "of_statistics",
+]
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]
@@ -93,15 +103,20 @@ def of_statistics(statistics: ColumnStatistics, most: int = _COMPARISONS) -> Eff
     in_parts[statistics.parts.slice_of] = True
     divided = _ranges(statistics.parts.statistics)
     rest = ~in_parts[whole.slice]
-    parts = _Ranges(*_comparable([(whole.lo[rest], whole.hi[rest], whole.open_lo[rest], whole.open_hi[rest]),
-                                  (divided.lo, divided.hi, divided.open_lo, divided.open_hi)]),
-                    np.concatenate([whole.slice[rest], statistics.parts.slice_of[divided.slice]]))
+    parts = _Ranges(
+        *_comparable(
+            [
+                (whole.lo[rest], whole.hi[rest], whole.open_lo[rest], whole.open_hi[rest]),
+                (divided.lo, divided.hi, divided.open_lo, divided.open_hi),
+            ]
+        ),
+        np.concatenate([whole.slice[rest], statistics.parts.slice_of[divided.slice]]),
+    )
     return _of_parts(parts, n, most)
 
 
 def of_nulls(counts: npt.NDArray[np.int64]) -> Effectiveness:
-    """``(n,)``, -1 where not known: how many values of each slice are NULL, or NaN; who looks for that skips the rest.
-    """
+    """``(n,)``, -1 where not known: how many values of a slice are NULL, or NaN; a search for NULL skips the rest."""
     n = len(counts)
     left = int(np.count_nonzero(counts != 0))
     return Effectiveness(100.0 * (n - left) / n if n else 0.0, float(left), n, EXACT, n)
@@ -192,15 +207,14 @@ class _Values:
 
 
 def _comparable(some: list[tuple[Any, Any, Mask, Mask]]) -> tuple[Numbers, Numbers, Mask, Mask]:
-    """Ends of several sets of ranges in one row, as numbers that compare as they do; ends in the wrong order are open.
-    """
+    """Ends of several sets of ranges in one row, as numbers in the same order; ends in the wrong order are open."""
     lo, hi = [one[0] for one in some], [one[1] for one in some]
     open_lo, open_hi = (np.concatenate([one[side] for one in some]) for side in (2, 3))
     if isinstance(lo[0], _Values):
         together = concatenated([one.stored for one in (*lo, *hi)])
         assert isinstance(together, StoredBounds)
         codes = codes_of(together.array)
-        low, high = codes[:len(open_lo)], codes[len(open_lo):]
+        low, high = codes[: len(open_lo)], codes[len(open_lo) :]
     else:
         low, high = np.concatenate(lo), np.concatenate(hi)
     nonsense = (low > high) & ~open_lo & ~open_hi
@@ -213,9 +227,9 @@ def _of_ranges(whole: _Ranges, n: int) -> Effectiveness:
     if not m:
         return Effectiveness(100.0, 0.0, n, AT_LEAST, 0)
     low, high = _Ranges(lo, hi, open_lo, open_hi, whole.slice).ends()
-    begin, end = np.sort(low), np.sort(high)                  # in order, searching stays in the processor's cache
+    begin, end = np.sort(low), np.sort(high)  # in order, searching stays in the processor's cache
     meeting = np.searchsorted(begin, end, "right").sum() - np.searchsorted(end, begin, "left").sum()
-    others = int(meeting) - m                                 # each meets itself
+    others = int(meeting) - m  # each meets itself
     known_ends = np.sort(np.concatenate([lo[~open_lo], hi[~open_hi]]))
     at_ends = np.searchsorted(begin, known_ends, "right").sum() - np.searchsorted(end, known_ends, "left").sum()
     left = (float(at_ends) + m * (2 * m - len(known_ends))) / (2 * m)
@@ -234,13 +248,15 @@ def _of_parts(parts: _Ranges, n: int, most: int) -> Effectiveness:
         asked = np.arange(k)
     else:
         asked = np.unique(np.linspace(0, k - 1, min(k, max(most // k, 1))).astype(np.intp))
-        meeting = np.array([len(np.unique(parts.slice[(low <= high[at]) & (high >= low[at])]))
-                            for at in asked.tolist()])
+        meeting = np.array(
+            [len(np.unique(parts.slice[(low <= high[at]) & (high >= low[at])])) for at in asked.tolist()]
+        )
     mean = float(np.average(meeting - 1, weights=weight[asked]))
     with_values = np.count_nonzero(count) / n
     is_range = bool((low != high).any())
-    return Effectiveness(100.0 * (1 - mean * with_values / (n - 1)), 1 + mean, n, AT_LEAST if is_range else EXACT,
-                         len(asked))
+    return Effectiveness(
+        100.0 * (1 - mean * with_values / (n - 1)), 1 + mean, n, AT_LEAST if is_range else EXACT, len(asked)
+    )
 
 
 def _slices_at(points: Numbers, slices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

@@ -53,6 +53,7 @@ _PLAIN = (bool, int, float, str)
 
 def to_json(operand: ex.Operand) -> str:
     """An expression of columns, constants, casts and functions as JSON. Raises UnsupportedError for any other."""
+
     def plain(node: ex.Node, children: list[Any]) -> Any:
         match node:
             case ex.Column(path=path):
@@ -181,14 +182,26 @@ class BoundsOfExpression:
             self._why = "values that a reader may rebase"
             return []
         if table.num_rows <= INPUTS:
-            return [tuple(_range_of([value], field.type) for value, field in zip(row, fields, strict=True))
-                    for row in zip(*columns, strict=True)]
+            return [
+                tuple(_range_of([value], field.type) for value, field in zip(row, fields, strict=True))
+                for row in zip(*columns, strict=True)
+            ]
         first = columns[0]
-        order = sorted(range(len(first)), key=lambda at: (first[at] is None, first[at] != first[at], first[at] or 0)
-                       if not isinstance(first[at], str | bytes) else (False, False, first[at]))
-        return [tuple(_range_of([values[at] for at in some], field.type)
-                      for values, field in zip(columns, fields, strict=True))
-                for some in np.array_split(np.array(order), INPUTS)]
+        order = sorted(
+            range(len(first)),
+            key=lambda at: (
+                (first[at] is None, first[at] != first[at], first[at] or 0)
+                if not isinstance(first[at], str | bytes)
+                else (False, False, first[at])
+            ),
+        )
+        return [
+            tuple(
+                _range_of([values[at] for at in some], field.type)
+                for values, field in zip(columns, fields, strict=True)
+            )
+            for some in np.array_split(np.array(order), INPUTS)
+        ]
 
     def _include(self, row: Sequence[Any]) -> bool:
         """Widen the hull by what an input gives; False when that has no bounds."""
@@ -228,10 +241,10 @@ def _range_of(values: Sequence[Any], of: Type) -> Interval:
     null = len(present) < len(values)
     if not present:
         return Interval(null=True, value=False)
-    if any(value != value for value in present):              # NaN
+    if any(value != value for value in present):  # NaN
         return Interval(null=null)
     lo, hi = min(present), max(present)
-    if of.kind.is_fractional and lo <= 0.0 <= hi:             # of either sign
+    if of.kind.is_fractional and lo <= 0.0 <= hi:  # of either sign
         lo, hi = min(lo, -_SMALLEST), max(hi, _SMALLEST)
     return Interval(lo, hi, null)
 
@@ -247,5 +260,7 @@ def _bytes(lo: Any, hi: Any, of: Type) -> tuple[bytes | None, bytes | None]:
     low, high = Fraction(lo) * scale, Fraction(hi) * scale
     limit = 1 << (127 if of.kind is Kind.DECIMAL and of.precision > 18 else 63)
     floor, ceiling = low.numerator // low.denominator, -(-high.numerator // high.denominator)
-    return (value_bytes(floor, of) if -limit <= floor < limit else None,
-            value_bytes(ceiling, of) if -limit <= ceiling < limit else None)
+    return (
+        value_bytes(floor, of) if -limit <= floor < limit else None,
+        value_bytes(ceiling, of) if -limit <= ceiling < limit else None,
+    )

@@ -78,8 +78,10 @@ def parquet_types(metadata: Any, schema: pa.Schema, names: Sequence[str]) -> dic
     columns = from_arrow(schema)
     leaves = (metadata.schema.column(place) for place in range(metadata.num_columns))
     physical = {leaf.path: leaf.physical_type for leaf in leaves}
-    return {name: FileType.unknown("INT96 timestamps") if physical.get(name) == "INT96" else _type_in(columns, name)
-            for name in names}
+    return {
+        name: FileType.unknown("INT96 timestamps") if physical.get(name) == "INT96" else _type_in(columns, name)
+        for name in names
+    }
 
 
 def _type_in(columns: TableSchema, name: str) -> FileType:
@@ -90,8 +92,7 @@ def _type_in(columns: TableSchema, name: str) -> FileType:
             return FileType.unknown("the column has a name of other letters")
         parent = name.rpartition(".")[0]
         above = columns.schema.resolve(parent, case_sensitive=True) if parent else None
-        if parent and above is not None and not any(
-                other.name.startswith(f"{parent}.") for other in columns.schema):
+        if parent and above is not None and not any(other.name.startswith(f"{parent}.") for other in columns.schema):
             return FileType.unknown(f"{parent} is of type {above.type}")
         return ABSENT
     return FileType.of(field.type, columns.units.get(name, ""))
@@ -152,8 +153,15 @@ def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
         if block.is_partial:
             why = FileType.unknown("partial updates")
             batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
-        yield RowBatch(batch.rows, {name: ColumnRows(FileType.unknown("a log block without the column"))
-                                    if column.type == ABSENT else column for name, column in batch.columns.items()})
+        yield RowBatch(
+            batch.rows,
+            {
+                name: ColumnRows(FileType.unknown("a log block without the column"))
+                if column.type == ABSENT
+                else column
+                for name, column in batch.columns.items()
+            },
+        )
 
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
@@ -224,8 +232,11 @@ def _without_logical_types(schema: Any) -> Any:
     if isinstance(schema, list):
         return [_without_logical_types(one) for one in schema]
     if isinstance(schema, Mapping):
-        return {key: value if key in ("name", "namespace", "default", "doc", "symbols") else
-                _without_logical_types(value) for key, value in schema.items() if key != "logicalType"}
+        return {
+            key: value if key in ("name", "namespace", "default", "doc", "symbols") else _without_logical_types(value)
+            for key, value in schema.items()
+            if key != "logicalType"
+        }
     return schema
 
 
@@ -236,7 +247,7 @@ def _plain_of(values: list[Any], of: FileType) -> pa.Array:
     match column_type.kind:
         case Kind.DECIMAL:
             unscaled = [None if value is None else int.from_bytes(value, "big", signed=True) for value in values]
-            most = 10 ** column_type.precision
+            most = 10**column_type.precision
             if any(value is not None and abs(value) >= most for value in unscaled):
                 raise ValueError("more digits than the type has")
             return pa.array(unscaled, plain)

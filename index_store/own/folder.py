@@ -54,8 +54,9 @@ class Folder:
         self.storage = storage
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str], filesystem: Any = None, options: Mapping[str, str] | None = None
-           ) -> Folder:
+    def at(
+        cls, path: str | os.PathLike[str], filesystem: Any = None, options: Mapping[str, str] | None = None
+    ) -> Folder:
         """The folder at a local path, a URI, or a path of the file system given (``Storage.at``)."""
         return cls(Storage.at(path, filesystem, options))
 
@@ -84,13 +85,17 @@ class Folder:
 
     def stats(self) -> list[Stat]:
         """Every file of the folder."""
+
         def listed() -> Any:
             selector = fs.FileSelector(self.storage.place(""), recursive=True, allow_not_found=True)
             return self.storage.filesystem.get_file_info(selector)
 
         inside = self.storage.place("").rstrip("/")
-        return [Stat(info.path[len(inside):].lstrip("/"), info.size or 0, (info.mtime_ns or 0) / 1e9)
-                for info in self.storage.change("", listed) if info.type is fs.FileType.File]
+        return [
+            Stat(info.path[len(inside) :].lstrip("/"), info.size or 0, (info.mtime_ns or 0) / 1e9)
+            for info in self.storage.change("", listed)
+            if info.type is fs.FileType.File
+        ]
 
     # -- what is written
 
@@ -129,6 +134,7 @@ class Folder:
 
     def remove(self, file: str) -> None:
         """Remove a file, which need not be there."""
+
         def removed() -> None:
             with suppress(FileNotFoundError):
                 self.storage.filesystem.delete_file(self.storage.place(file))
@@ -137,6 +143,7 @@ class Folder:
 
     def remove_all(self) -> None:
         """Remove the folder, which no longer holds a version."""
+
         def removed() -> None:
             with suppress(FileNotFoundError):
                 self.storage.filesystem.delete_dir(self.storage.place(""))
@@ -155,6 +162,7 @@ class Folder:
         """Give a local file, which is complete, its place and name."""
         place = self.storage.place(file)
         if self.storage.is_local:
+
             def renamed() -> None:
                 _force(temporary)
                 os.replace(temporary, place)
@@ -186,8 +194,11 @@ class Folder:
             except FileExistsError:
                 return os.path.samefile(temporary, place)
             except OSError as error:
-                raise TableError(self.storage.absolute(file), f"cannot be written: {error.strerror}; an index needs a "
-                                 "local file system with hard links, choose another folder") from error
+                raise TableError(
+                    self.storage.absolute(file),
+                    f"cannot be written: {error.strerror}; an index needs a "
+                    "local file system with hard links, choose another folder",
+                ) from error
             _force(Path(place).parent)
             return True
 

@@ -69,20 +69,27 @@ class OwnSketches:
 
     def needs(self, asked: Needs) -> Needs:
         """Everything about the columns that some index has."""
+
         def has(column: Field) -> bool:
             return any(index.target(column.name) is not None for index in self._indexes)
 
-        return Needs(bounds=tuple([one for one in asked.bounds if has(one)]),
-                     nulls=tuple([one for one in asked.nulls if has(one)]),
-                     functions=tuple([one for one in asked.functions if self._expression(one[0]) is not None]),
-                     keys=tuple([one for one in asked.keys if not one.function and has(one.column)]))
+        return Needs(
+            bounds=tuple([one for one in asked.bounds if has(one)]),
+            nulls=tuple([one for one in asked.nulls if has(one)]),
+            functions=tuple([one for one in asked.functions if self._expression(one[0]) is not None]),
+            keys=tuple([one for one in asked.keys if not one.function and has(one.column)]),
+        )
 
     def answer(self, needs: Needs) -> Source:
         """Statistics of the columns; filters are looked into when the evaluator asks for values."""
-        found = {column.name: statistics for column in needs.columns
-                 if (statistics := self.statistics(column)) is not None}
-        expressions = {(form, column.name): statistics for form, column in needs.functions
-                       if (statistics := self.expression_statistics(form)) is not None}
+        found = {
+            column.name: statistics for column in needs.columns if (statistics := self.statistics(column)) is not None
+        }
+        expressions = {
+            (form, column.name): statistics
+            for form, column in needs.functions
+            if (statistics := self.expression_statistics(form)) is not None
+        }
         return Source(self.name, found, self.may_hold, expressions)
 
     def expression_statistics(self, form: str) -> ColumnStatistics | None:
@@ -101,14 +108,20 @@ class OwnSketches:
                 custom = self._custom_merge or len(expression.columns) > 1
                 statistics = known.statistics(self._files, custom_merge=custom) if known.pieces else None
                 if statistics is not None and any("." in column.name for column in expression.columns):
-                    unknown = np.full(len(statistics), UNKNOWN_COUNT)   # a parent may be NULL (P19)
+                    unknown = np.full(len(statistics), UNKNOWN_COUNT)  # a parent may be NULL (P19)
                     statistics = replace(statistics, null_count=unknown, row_count=unknown)
                 self._statistics[key] = None if statistics is None else replace(statistics, parts=None)
         return self._statistics[key]
 
     def _expression(self, form: str) -> tuple[_Index, Expression] | None:
-        return next(((index, target.expression) for index in self._indexes
-                     if (target := index.of_form(form)) is not None and target.expression is not None), None)
+        return next(
+            (
+                (index, target.expression)
+                for index in self._indexes
+                if (target := index.of_form(form)) is not None and target.expression is not None
+            ),
+            None,
+        )
 
     def statistics(self, column: Field) -> ColumnStatistics | None:
         """The statistics of a column, None when no index has it. Raises StatsError."""
@@ -120,13 +133,16 @@ class OwnSketches:
                 self._statistics[column.name] = ColumnStatistics.unknown(column.type, len(self._slices), Trust.RENAMED)
             else:
                 found = [one.statistics(self._files, custom_merge=self._custom_merge) for one in known if one.pieces]
-                self._statistics[column.name] = max(found, key=_worth) if found else ColumnStatistics.unknown(
-                    column.type, len(self._slices), Trust.NO_RECORD)
+                self._statistics[column.name] = (
+                    max(found, key=_worth)
+                    if found
+                    else ColumnStatistics.unknown(column.type, len(self._slices), Trust.NO_RECORD)
+                )
         return self._statistics[column.name]
 
     def may_hold(self, lookup: Lookup, candidates: Mask) -> Mask | None:
         """False for the slices none of whose files has one of the values, by the filters of all files."""
-        del candidates                                        # all filters are looked into at once
+        del candidates  # all filters are looked into at once
         column = lookup.column
         if lookup.function or self._is_reused(column):
             return None
@@ -145,8 +161,13 @@ class OwnSketches:
             statistics = self.statistics(column)
             if statistics is not None:
                 known[column.name] = column_coverage(statistics)
-                filtered = max((one.filtered(self._files, custom_merge=self._custom_merge)
-                                for one in self._of(column, filters=True)), default=0)
+                filtered = max(
+                    (
+                        one.filtered(self._files, custom_merge=self._custom_merge)
+                        for one in self._of(column, filters=True)
+                    ),
+                    default=0,
+                )
                 if filtered > known[column.name].usable:
                     counts = {Trust.OK: filtered, Trust.NO_RECORD: n - filtered}
                     known[column.name] = ColumnCoverage(filtered, {why: m for why, m in counts.items() if m})
@@ -161,8 +182,13 @@ class OwnSketches:
     def _indexes(self) -> tuple[_Index, ...]:
         if self._given is not None:
             return tuple(_Index(one, self._table) for one in self._given)
-        return tuple([_Index(place.index, self._table) for place in self._places
-                      if place.index is not None and place.index.definition.kind == SKETCHES])
+        return tuple(
+            [
+                _Index(place.index, self._table)
+                for place in self._places
+                if place.index is not None and place.index.definition.kind == SKETCHES
+            ]
+        )
 
     @property
     def faults(self) -> tuple[StatsError, ...]:
@@ -221,7 +247,7 @@ class _Index:
         found = {}
         for target in self._plan.targets:
             if target.expression is not None:
-                with suppress(UnsupportedError):              # a column is gone, or of another type
+                with suppress(UnsupportedError):  # a column is gone, or of another type
                     found[target.expression.form] = target
         return found
 
@@ -239,11 +265,13 @@ class _Index:
         target = Target(target.on, tuple([one for one in target.sketches if one.is_filter is filters]))
         names = read_name_history(self._table.storage)
         absent_is_null = reads_as_null(column, self._table, names.renamed)
-        return self._read(target, column, self._table.columns.units.get(column.name, ""), files,
-                          absent_is_null=absent_is_null)
+        return self._read(
+            target, column, self._table.columns.units.get(column.name, ""), files, absent_is_null=absent_is_null
+        )
 
-    def _read(self, target: Target, column: Field, unit: str, files: SliceFiles, *, absent_is_null: bool
-              ) -> KnownColumn:
+    def _read(
+        self, target: Target, column: Field, unit: str, files: SliceFiles, *, absent_is_null: bool
+    ) -> KnownColumn:
         found = []
         unit = unit if column.type.kind.is_timestamp else ""
         with naming_column(self._index.path, target.on):

@@ -87,8 +87,9 @@ class Removed:
     size: int
 
 
-def create(folder: Folder, table: Table, definition: Definition, make_builder: MakeBuilder,
-           progress: Progress | None = None) -> Change:
+def create(
+    folder: Folder, table: Table, definition: Definition, make_builder: MakeBuilder, progress: Progress | None = None
+) -> Change:
     """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile."""
     began = time.monotonic()
     refuse_existing(folder)
@@ -102,8 +103,9 @@ def create(folder: Folder, table: Table, definition: Definition, make_builder: M
     return _change("create", version, built, 0, began, 1)
 
 
-def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bool = False,
-            progress: Progress | None = None) -> Change:
+def refresh(
+    folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bool = False, progress: Progress | None = None
+) -> Change:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
     ``table`` is opened anew. Nothing is committed when nothing changed. When more than MOST_BUILDS refreshes have left
@@ -123,8 +125,9 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
             mine.append(build(folder, builder, NewFiles(with_ids(left)), instant, progress))
         sources = [one.known for one in mine]
         if full:
-            version = _version_of_all(folder, files, sources, "full refresh", latest.number + 1, current.table,
-                                      current.definition, instant)
+            version = _version_of_all(
+                folder, files, sources, "full refresh", latest.number + 1, current.table, current.definition, instant
+            )
         else:
             changed = _refreshed(folder, latest, files, [*known, *sources], instant)
             if changed is None:
@@ -133,7 +136,7 @@ def refresh(folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bo
         if commit(folder, latest, version, _lists(version)):
             gone = int((~_among(known[0].files, [files])).sum())
             if len(version.builds) > MOST_BUILDS:
-                with suppress(TableError):                    # the refresh is done in any case
+                with suppress(TableError):  # the refresh is done in any case
                     version = optimize(folder, progress).version
             return _change("full refresh" if full else "refresh", version, _together(mine), gone, began, attempt + 1)
         pause(folder, attempt)
@@ -156,8 +159,16 @@ def optimize(folder: Folder, progress: Progress | None = None) -> Change:
         files = known[0].files.drop_columns([FILE_ID]).sort_by("path")
         if mine is None:
             mine = merge(folder, known[0], files, current.instant, progress)
-        version = _version_of_all(folder, files, [mine.known, *known], "optimize", latest.number + 1, current.table,
-                                  current.definition, current.instant)
+        version = _version_of_all(
+            folder,
+            files,
+            [mine.known, *known],
+            "optimize",
+            latest.number + 1,
+            current.table,
+            current.definition,
+            current.instant,
+        )
         if commit(folder, latest, version, _lists(version)):
             return _change("optimize", version, None, 0, began, attempt + 1)
         pause(folder, attempt)
@@ -175,7 +186,7 @@ def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
     needed: set[str] = set()
     gone: list[str] = []
     superseded = now
-    for file, number in version_files(folder).items():        # the newest first
+    for file, number in version_files(folder).items():  # the newest first
         whole: Version | None = None
         with suppress(TableError):
             whole = read_version(folder, file)
@@ -184,11 +195,17 @@ def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
         else:
             gone.append(file)
         superseded = min(superseded, whole.written) if whole else superseded
-    old = [path for path, stat in stats.items() if not path.startswith(f"{VERSIONS}/") and path not in needed
-           and age_of(stat) >= keep]
-    leftover = [path for path, stat in stats.items() if path.startswith(f"{VERSIONS}/") and age_of(stat) >= keep
-                and not path.endswith(".json")]
-    for file in (*reversed(gone), *old, *leftover):           # versions before what they name
+    old = [
+        path
+        for path, stat in stats.items()
+        if not path.startswith(f"{VERSIONS}/") and path not in needed and age_of(stat) >= keep
+    ]
+    leftover = [
+        path
+        for path, stat in stats.items()
+        if path.startswith(f"{VERSIONS}/") and age_of(stat) >= keep and not path.endswith(".json")
+    ]
+    for file in (*reversed(gone), *old, *leftover):  # versions before what they name
         folder.remove(file)
     return Removed(len(gone), len(old), sum(stats[one].size for one in (*gone, *old, *leftover) if one in stats))
 
@@ -227,28 +244,60 @@ def _among(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _refreshed(folder: Folder, latest: Latest, files: pa.Table, sources: list[Known], instant: str | None
-               ) -> Version | None:
+def _refreshed(
+    folder: Folder, latest: Latest, files: pa.Table, sources: list[Known], instant: str | None
+) -> Version | None:
     """The next version after a refresh; None when the current one says all of it."""
     current = latest.current
     composed = compose(files, sources, keep=current.next_id)
     same = composed.known.files.num_rows == current.files == sources[0].files.num_rows and (
-        composed.next_id == current.next_id)
+        composed.next_id == current.next_id
+    )
     if same and instant == current.instant:
         return None
     delta, tombstones = write_delta(folder, composed.known.files, current, instant)
-    return replace(current, number=latest.number + 1, operation="refresh", instant=instant, delta=delta,
-                   builds=composed.known.builds, next_id=composed.next_id, files=composed.known.files.num_rows,
-                   tombstones=tombstones, written=time.time())
+    return replace(
+        current,
+        number=latest.number + 1,
+        operation="refresh",
+        instant=instant,
+        delta=delta,
+        builds=composed.known.builds,
+        next_id=composed.next_id,
+        files=composed.known.files.num_rows,
+        tombstones=tombstones,
+        written=time.time(),
+    )
 
 
-def _version_of_all(folder: Folder, files: pa.Table, sources: list[Known], operation: str, number: int, table: str,
-                    definition: Definition, instant: str | None) -> Version:
+def _version_of_all(
+    folder: Folder,
+    files: pa.Table,
+    sources: list[Known],
+    operation: str,
+    number: int,
+    table: str,
+    definition: Definition,
+    instant: str | None,
+) -> Version:
     """A version whose master has all of the files that a source knows."""
     composed = compose(files, sources or [Known(FILES.empty_table(), ())])
     master = write_master(folder, composed.known.files, instant)
-    return Version(number, operation, table, definition, instant, master, composed.next_id, instant, None,
-                   composed.known.builds, composed.next_id, composed.known.files.num_rows, 0)
+    return Version(
+        number,
+        operation,
+        table,
+        definition,
+        instant,
+        master,
+        composed.next_id,
+        instant,
+        None,
+        composed.known.builds,
+        composed.next_id,
+        composed.known.files.num_rows,
+        0,
+    )
 
 
 def _lists(version: Version) -> list[StoredTable]:
@@ -263,7 +312,25 @@ def _together(mine: list[Built]) -> Built | None:
     return replace(mine[-1], rows=sum(one.rows for one in mine), size=sum(one.size for one in mine))
 
 
-def _change(operation: str, version: Version, built: Built | None, gone: int, began: float, tries: int,
-            *, committed: bool = True) -> Change:
-    return Change(operation, version, committed, built.rows if built else 0, built.size if built else 0,
-                  built.unread.num_rows if built else 0, gone, version.size, time.monotonic() - began, tries)
+def _change(
+    operation: str,
+    version: Version,
+    built: Built | None,
+    gone: int,
+    began: float,
+    tries: int,
+    *,
+    committed: bool = True,
+) -> Change:
+    return Change(
+        operation,
+        version,
+        committed,
+        built.rows if built else 0,
+        built.size if built else 0,
+        built.unread.num_rows if built else 0,
+        gone,
+        version.size,
+        time.monotonic() - began,
+        tries,
+    )

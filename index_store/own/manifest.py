@@ -25,9 +25,14 @@ from index_store.own.versions import Build, Version
 
 __all__ = ["DELTA", "Composed", "Known", "compose", "live_files", "places_of", "write_delta", "write_master"]
 
-DELTA = pa.schema([FILES.field(FILE_ID), *(FILES.field(name).with_nullable(True) for name in FILES.names[1:]),
-                   pa.field("tombstone", pa.bool_(), False)])
-MOST_IDS = 2 ** 31
+DELTA = pa.schema(
+    [
+        FILES.field(FILE_ID),
+        *(FILES.field(name).with_nullable(True) for name in FILES.names[1:]),
+        pa.field("tombstone", pa.bool_(), False),
+    ]
+)
+MOST_IDS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +82,22 @@ def write_delta(folder: Folder, files: pa.Table, base: Version, instant: str | N
     came = files.filter(pa.array(~old))
     if not len(gone) and not came.num_rows:
         return None, 0
-    tombstones = pa.table([pa.array(gone.astype(np.int32)), *(pa.nulls(len(gone), kind) for kind in FILES.types[1:]),
-                           pa.array(np.ones(len(gone), np.bool_))], schema=DELTA)
+    tombstones = pa.table(
+        [
+            pa.array(gone.astype(np.int32)),
+            *(pa.nulls(len(gone), kind) for kind in FILES.types[1:]),
+            pa.array(np.ones(len(gone), np.bool_)),
+        ],
+        schema=DELTA,
+    )
     delta = came.append_column("tombstone", pa.array(np.zeros(came.num_rows, np.bool_))).cast(DELTA)
     name = f"manifests/{instant or 0}_{base.master_instant or 0}-{new_token()}.delta.parquet"
     return write_table(folder, name, pa.concat_tables([delta, tombstones]), ["path"]), len(gone)
 
 
-def places_of(paths: pa.ChunkedArray | pa.Array, sizes: npt.NDArray[np.int64] | None, files: pa.Table
-              ) -> npt.NDArray[np.int64]:
+def places_of(
+    paths: pa.ChunkedArray | pa.Array, sizes: npt.NDArray[np.int64] | None, files: pa.Table
+) -> npt.NDArray[np.int64]:
     """``(n,)``: the row of each path among the files, -1 where there is none, or none of that size."""
     found = pc.fill_null(pc.index_in(paths, value_set=files.column("path")), -1)
     rows: npt.NDArray[np.int64] = np.asarray(found.to_numpy(), np.int64).copy()

@@ -55,8 +55,9 @@ class KnownFiles(Protocol):
     @property
     def files(self) -> pa.Table: ...
 
-    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
-             ) -> npt.NDArray[np.int64]: ...
+    def find(
+        self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]: ...
 
     def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]: ...
 
@@ -97,8 +98,9 @@ class OwnIndex:
         """``(n)`` rows of ``file_id``, ``path``, ``size`` and ``instant`` (``builder.FILES``), by id."""
         return live_files(self.folder, self.version)
 
-    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
-             ) -> npt.NDArray[np.int64]:
+    def find(
+        self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]:
         """``(m,)``: the row of each path in ``files``, -1 where the index does not know the file.
 
         ``sizes`` in bytes, where a file may have grown since (log files of version 6); what has another is not known.

@@ -64,8 +64,9 @@ def _others(options: Mapping[str, str]) -> list[str]:
     return [path for one in options.get(OTHERS, "").split(",") if (path := one.strip())]
 
 
-def indexes_of(table: Table, paths: Sequence[str] = (), storage_options: Mapping[str, str] | None = None
-               ) -> list[Place]:
+def indexes_of(
+    table: Table, paths: Sequence[str] = (), storage_options: Mapping[str, str] | None = None
+) -> list[Place]:
     """The indexes of a table, by name: beside its data, in the folders at ``paths``, and where its options say.
 
     Raises TableError when the table's folder cannot be listed; what is wrong with one index is said of it.

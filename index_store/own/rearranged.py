@@ -67,7 +67,7 @@ def parse_arrangement(text: str) -> Arrangement:
     match = _TEXT.fullmatch(text)
     columns = tuple(one.strip().strip("`") for one in match[2].split(",")) if match else ()
     if match is None or not all(columns) or len(set(columns)) < len(columns):
-        raise ValueError(f"{text!r} is not understood: write \"sort by (a, b)\" or \"zorder by (a, b)\"")
+        raise ValueError(f'{text!r} is not understood: write "sort by (a, b)" or "zorder by (a, b)"')
     return Arrangement(columns, match[1].lower().startswith("z"))
 
 
@@ -104,8 +104,10 @@ def sampled_rows(sample: Sample, columns: Sequence[Field], rows: int, most: int 
     """Rows of these columns. ``rows``: about how many the sample's files have."""
     stride = max(1, -(-rows // most))
     units = sample.table.columns.units
-    types = {one.name: FileType.of(one.type, units.get(one.name, "") if one.type.kind.is_timestamp else "")
-             for one in columns}
+    types = {
+        one.name: FileType.of(one.type, units.get(one.name, "") if one.type.kind.is_timestamp else "")
+        for one in columns
+    }
     names = list(types)
     found: dict[str, list[pa.Table]] = {}
     left_out: dict[str, str] = {}
@@ -116,8 +118,13 @@ def sampled_rows(sample: Sample, columns: Sequence[Field], rows: int, most: int 
             except (TableError, ValueError) as error:
                 left_out[path] = str(error)
     empty = pa.table({name: pa.array([], plain_type(types[name].type)) for name in names})
-    return SampledRows(tuple(columns), types, {partition: pa.concat_tables([empty, *some])
-                                               for partition, some in found.items()}, stride, left_out)
+    return SampledRows(
+        tuple(columns),
+        types,
+        {partition: pa.concat_tables([empty, *some]) for partition, some in found.items()},
+        stride,
+        left_out,
+    )
 
 
 def _rows_of(table: Table, path: str, types: Mapping[str, FileType], stride: int) -> list[pa.Table]:
@@ -142,8 +149,7 @@ def _rows_of(table: Table, path: str, types: Mapping[str, FileType], stride: int
 
 
 def _reads_as(found: FileType, wanted: FileType) -> bool:
-    """Whether values of a file have the plain form that the table's type has: the same type, or one that was widened.
-    """
+    """Whether values of a file have the plain form that the table's type has: the same type or a widened one."""
     kinds = found.type.kind, wanted.type.kind
     return found == wanted or all(kind.is_integer for kind in kinds) or kinds == (Kind.FLOAT, Kind.DOUBLE)
 
@@ -169,17 +175,27 @@ def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slic
             weights.append(real / count)
     known = sum(slices_of[partition] for partition in rows.by_partition)
     scale = sum(slices_of.values()) / known if known else 1.0
-    files = with_ids(pa.table({"path": pa.array([one.base_file for one in pieces], pa.string()),
-                               "size": pa.array([0] * len(pieces), pa.int64()),
-                               "instant": pa.array([""] * len(pieces), pa.string())}))
+    files = with_ids(
+        pa.table(
+            {
+                "path": pa.array([one.base_file for one in pieces], pa.string()),
+                "size": pa.array([0] * len(pieces), pa.int64()),
+                "instant": pa.array([""] * len(pieces), pa.string()),
+            }
+        )
+    )
     slices = replace(sample.slices, items=tuple(pieces))
-    index = InMemory(Definition("rearranged", tuple(Entry(one.name, "min_max") for one in rows.columns)), files,
-                     pa.Table.from_pylist(stored, plan.schema))
+    index = InMemory(
+        Definition("rearranged", tuple(Entry(one.name, "min_max") for one in rows.columns)),
+        files,
+        pa.Table.from_pylist(stored, plan.schema),
+    )
     return Rearranged(slices, OwnSketches(sample.table, slices, [index]), np.array(weights) * scale)
 
 
-def _pieces(table: pa.Table, types: Mapping[str, FileType], plan: Plan, arrangement: Arrangement, count: int,
-            in_a_file: int) -> Iterator[dict[str, Any]]:
+def _pieces(
+    table: pa.Table, types: Mapping[str, FileType], plan: Plan, arrangement: Arrangement, count: int, in_a_file: int
+) -> Iterator[dict[str, Any]]:
     """What is stored of each piece. ``in_a_file``: how many rows a file has, 0 when the pieces are files."""
     order = _order(table, arrangement)
     ends = np.cumsum([0, *(len(part) for part in np.array_split(order, count))])
@@ -196,8 +212,9 @@ def _pieces(table: pa.Table, types: Mapping[str, FileType], plan: Plan, arrangem
                 if known is None or known[b - 1] - known[a] >= FEW_PREFIXES:
                     mine.update({field.name: wide[field.name] for field in target.fields})
                     nulls = wide[nulls_field(target.on)]
-                    mine[nulls_field(target.on)] = (b - a if nulls == wide[ROWS] else min(nulls, b - a - 1) or
-                                                    (-1 if nulls else 0))
+                    mine[nulls_field(target.on)] = (
+                        b - a if nulls == wide[ROWS] else min(nulls, b - a - 1) or (-1 if nulls else 0)
+                    )
         yield mine
 
 
@@ -206,8 +223,9 @@ def _sketched(rows: pa.Table, types: Mapping[str, FileType], plan: Plan) -> dict
     return sketch_rows([RowBatch(rows.num_rows, columns)], plan.targets)
 
 
-def _prefixes(table: pa.Table, order: npt.NDArray[np.int64], arrangement: Arrangement
-              ) -> dict[str, npt.NDArray[np.int64]]:
+def _prefixes(
+    table: pa.Table, order: npt.NDArray[np.int64], arrangement: Arrangement
+) -> dict[str, npt.NDArray[np.int64]]:
     """``(r,)``: for each column that rows are arranged by, how often the ones before it have changed so far."""
     changes, found = np.zeros(len(order), np.int64), {}
     for name in arrangement.columns:

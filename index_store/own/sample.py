@@ -51,8 +51,9 @@ class InMemory:
     rows: pa.Table
     path: str = "a sample in memory"
 
-    def find(self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
-             ) -> npt.NDArray[np.int64]:
+    def find(
+        self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
+    ) -> npt.NDArray[np.int64]:
         """``(m,)``: the row of each path in ``files``, -1 where it is not among them."""
         return places_of(paths if isinstance(paths, pa.Array) else pa.array(paths, pa.string()), sizes, self.files)
 
@@ -122,8 +123,9 @@ class Sample:
         """Of what is said of whole partitions, in proportion to their number."""
         places = places_of_ids(self.files, rows)
         of = partitions_of(self.files["path"].take(pa.array(places)))
-        found = LocalBuilder(self.table.storage, plan).aggregate(rows.drop_columns([FILE_ID]).append_column(
-            "partition", of))
+        found = LocalBuilder(self.table.storage, plan).aggregate(
+            rows.drop_columns([FILE_ID]).append_column("partition", of)
+        )
         if found is None or not found.num_rows:
             return 0
         more = max(1.0, self.partitions / max(len(pc.unique(of)), 1))
@@ -165,11 +167,16 @@ def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: 
     """
     drawn = np.random.default_rng(0).permutation(among)[:most_files]
     files = np.cumsum([len(one.files) for one in slices.some(drawn)])
-    return np.sort(drawn[:max(1, int(np.searchsorted(files, most_files, "right")))])
+    return np.sort(drawn[: max(1, int(np.searchsorted(files, most_files, "right")))])
 
 
-def take_sample(table: Table, slices: FileSlices, places: npt.NDArray[np.int64], entries: Sequence[Entry],
-                options: Mapping[str, str]) -> Sample:
+def take_sample(
+    table: Table,
+    slices: FileSlices,
+    places: npt.NDArray[np.int64],
+    entries: Sequence[Entry],
+    options: Mapping[str, str],
+) -> Sample:
     """Sketch the files of these slices. Raises UnsupportedError for a sketch that is none."""
     everything, _ = table_files(table)
     some = replace(slices, items=tuple(slices.some(places)))
@@ -183,10 +190,21 @@ def take_sample(table: Table, slices: FileSlices, places: npt.NDArray[np.int64],
         builder = LocalBuilder(table.storage, plan)
         rows = pa.Table.from_batches(builder.build(NewFiles(files)), plan.schema)
         failed = builder.failed
-    return Sample(table, tuple(entries), dict(options), places, some, files, rows, everything.num_rows,
-                  int(np.sum(everything.column("size").to_numpy())),
-                  len(pc.unique(partitions_of(everything["path"]))), _manifest_bytes(everything),
-                  time.perf_counter() - began, failed)
+    return Sample(
+        table,
+        tuple(entries),
+        dict(options),
+        places,
+        some,
+        files,
+        rows,
+        everything.num_rows,
+        int(np.sum(everything.column("size").to_numpy())),
+        len(pc.unique(partitions_of(everything["path"]))),
+        _manifest_bytes(everything),
+        time.perf_counter() - began,
+        failed,
+    )
 
 
 def _manifest_bytes(everything: pa.Table, most: int = 100_000) -> int:

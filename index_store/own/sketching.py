@@ -36,8 +36,17 @@ from index_store.storage import Storage
 if TYPE_CHECKING:
     from index_store.table import Table
 
-__all__ = ["FILE_ID", "ROWS", "Plan", "Target", "nulls_field", "sketch_field", "sketch_file", "sketch_rows",
-           "type_field"]
+__all__ = [
+    "FILE_ID",
+    "ROWS",
+    "Plan",
+    "Target",
+    "nulls_field",
+    "sketch_field",
+    "sketch_file",
+    "sketch_rows",
+    "type_field",
+]
 
 FILE_ID, ROWS = "file_id", "rows"
 
@@ -59,8 +68,7 @@ def sketch_field(on: str, sketch: str, field: str) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """What is sketched: a column of the table, or an expression, and the sketches that it gets, one of a name at most.
-    """
+    """What is sketched: a column of the table, or an expression, and its sketches, at most one of a name."""
 
     on: str
     sketches: tuple[Sketch, ...]
@@ -74,9 +82,15 @@ class Target:
     @property
     def fields(self) -> list[pa.Field]:
         """What is stored of it."""
-        return [pa.field(type_field(self.on), pa.string()), pa.field(nulls_field(self.on), pa.int64()),
-                *(pa.field(sketch_field(self.on, sketch.name, field.name), field.type)
-                  for sketch in self.sketches for field in sketch.fields)]
+        return [
+            pa.field(type_field(self.on), pa.string()),
+            pa.field(nulls_field(self.on), pa.int64()),
+            *(
+                pa.field(sketch_field(self.on, sketch.name, field.name), field.type)
+                for sketch in self.sketches
+                for field in sketch.fields
+            ),
+        ]
 
 
 @dataclass(frozen=True)
@@ -107,21 +121,32 @@ class Plan:
     def for_table(cls, table: Table, definition: Definition) -> Plan:
         """What a definition asks for of a table as it is now. Raises UnsupportedError, and FormatError for options."""
         zone = definition.options.get(ZONE, "UTC")
-        expressions = {name[len(EXPRESSION):]: Expression(from_json(text), table.schema, table.columns.units, zone)
-                       for name, text in definition.options.items() if name.startswith(EXPRESSION)}
+        expressions = {
+            name[len(EXPRESSION) :]: Expression(from_json(text), table.schema, table.columns.units, zone)
+            for name, text in definition.options.items()
+            if name.startswith(EXPRESSION)
+        }
         return cls.of(((one.on, one.sketch) for one in definition.entries), expressions)
 
     @cached_property
     def schema(self) -> pa.Schema:
         """What a builder gives: ``file_id``, then what is stored."""
-        return pa.schema([pa.field(FILE_ID, pa.int32(), False), pa.field(ROWS, pa.int64()),
-                          *(field for target in self.targets for field in target.fields)])
+        return pa.schema(
+            [
+                pa.field(FILE_ID, pa.int32(), False),
+                pa.field(ROWS, pa.int64()),
+                *(field for target in self.targets for field in target.fields),
+            ]
+        )
 
     @cached_property
     def from_footers(self) -> tuple[str, ...]:
         """The columns for which a footer can be enough."""
-        return tuple(target.on for target in self.targets
-                     if target.expression is None and all(one.from_footers for one in target.sketches))
+        return tuple(
+            target.on
+            for target in self.targets
+            if target.expression is None and all(one.from_footers for one in target.sketches)
+        )
 
 
 def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
@@ -146,8 +171,10 @@ def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
 
 
 def _of_footer(target: Target, found: FooterBounds, rows: int) -> dict[str, Any]:
-    row: dict[str, Any] = {type_field(target.on): EMPTY.text if rows == 0 else found.type.text,
-                           nulls_field(target.on): found.nulls if rows else 0}
+    row: dict[str, Any] = {
+        type_field(target.on): EMPTY.text if rows == 0 else found.type.text,
+        nulls_field(target.on): found.nulls if rows else 0,
+    }
     for sketch in target.sketches:
         for field in sketch.fields:
             row[sketch_field(target.on, sketch.name, field.name)] = getattr(found, field.name)
@@ -180,8 +207,7 @@ class _Collection:
 
     def row(self) -> dict[str, Any]:
         on, known = self._target.on, self._type.is_known
-        row: dict[str, Any] = {type_field(on): self._type.text,
-                               nulls_field(on): -1 if self._type.why else self._nulls}
+        row: dict[str, Any] = {type_field(on): self._type.text, nulls_field(on): -1 if self._type.why else self._nulls}
         for sketch, collector in self._collectors:
             stored = collector.stored() if known else {}
             for field in sketch.fields:
@@ -203,15 +229,18 @@ class _OfExpression:
         form, nulls, lo, hi = self._bounds.stored()
         row: dict[str, Any] = {type_field(self._target.on): form, nulls_field(self._target.on): nulls}
         if any(sketch.name == "min_max" for sketch in self._target.sketches):
-            row.update({sketch_field(self._target.on, "min_max", "lo"): lo,
-                        sketch_field(self._target.on, "min_max", "hi"): hi})
+            row.update(
+                {sketch_field(self._target.on, "min_max", "lo"): lo, sketch_field(self._target.on, "min_max", "hi"): hi}
+            )
         return row
 
 
 def sketch_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
     """The row of a file that has these rows."""
-    collections = [_Collection(target) if target.expression is None else _OfExpression(target, target.expression)
-                   for target in targets]
+    collections = [
+        _Collection(target) if target.expression is None else _OfExpression(target, target.expression)
+        for target in targets
+    ]
     rows = 0
     for batch in batches:
         rows = -1 if rows < 0 or batch.rows < 0 else rows + batch.rows

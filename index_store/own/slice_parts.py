@@ -87,10 +87,10 @@ def ordinal_of(value: object, column: Field) -> object:
     try:
         if kind.is_fractional:
             return float(value)
-        exact = Fraction(value) * (10 ** column.type.scale if kind is Kind.DECIMAL else 1)
+        exact = Fraction(value) * (10**column.type.scale if kind is Kind.DECIMAL else 1)
     except OverflowError:
         return None
-    limit = 10 ** column.type.precision if kind is Kind.DECIMAL else 1 << 63
+    limit = 10**column.type.precision if kind is Kind.DECIMAL else 1 << 63
     return int(exact) if exact.denominator == 1 and -limit <= exact < limit else None
 
 
@@ -109,10 +109,20 @@ def _file_statistics(pieces: Sequence[tuple[Places, Piece]], of: Type) -> FileSt
     null_only = (nulls == counts) & (counts > 0)
     empty = counts == 0
     bare = ~lo_known & ~hi_known & ~null_only & ~empty & (trust == Trust.OK)
-    return FileStatistics(of, place, concatenated([one.lo for one in bounds]), concatenated([one.hi for one in bounds]),
-                          lo_known & ~null_only, hi_known & ~null_only, nulls, counts,
-                          np.where(bare, np.uint8(Trust.NO_BOUNDS), trust), empty, null_only,
-                          np.full(len(place), UNKNOWN_COUNT, np.int64))
+    return FileStatistics(
+        of,
+        place,
+        concatenated([one.lo for one in bounds]),
+        concatenated([one.hi for one in bounds]),
+        lo_known & ~null_only,
+        hi_known & ~null_only,
+        nulls,
+        counts,
+        np.where(bare, np.uint8(Trust.NO_BOUNDS), trust),
+        empty,
+        null_only,
+        np.full(len(place), UNKNOWN_COUNT, np.int64),
+    )
 
 
 def _no_bounds(of: Type, n: int) -> FileBounds:
@@ -120,8 +130,9 @@ def _no_bounds(of: Type, n: int) -> FileBounds:
     return FileBounds(fill_of(of, n), fill_of(of, n), no, no)
 
 
-def _parts(pieces: Sequence[tuple[Places, Piece]], rows: FileStatistics, files: SliceFiles, usable: Mask
-           ) -> Parts | None:
+def _parts(
+    pieces: Sequence[tuple[Places, Piece]], rows: FileStatistics, files: SliceFiles, usable: Mask
+) -> Parts | None:
     """The parts of the slices that have a file with parts, or several files."""
     in_parts = np.zeros(len(files.paths), np.bool_)
     for places, piece in pieces:
@@ -136,23 +147,36 @@ def _parts(pieces: Sequence[tuple[Places, Piece]], rows: FileStatistics, files: 
     plain = np.flatnonzero(wanted & ~in_parts[rows.place] & ~rows.null_only & ~rows.empty)
     null = np.flatnonzero(wanted & (rows.nulls != 0) & ~rows.empty)
     found: list[tuple[Places, Any, Any, Mask, Mask]] = [
-        (rows.place[plain], taken(rows.lo, plain), taken(rows.hi, plain), rows.lo_known[plain], rows.hi_known[plain])]
+        (rows.place[plain], taken(rows.lo, plain), taken(rows.hi, plain), rows.lo_known[plain], rows.hi_known[plain])
+    ]
     for places, piece in pieces:
         if piece.parts is not None:
             bounds, file = piece.parts.bounds, piece.parts.file
             chosen = np.flatnonzero(divided[files.slice_of[places[file]]] & piece.parts.known[file])
-            found.append((places[file[chosen]], taken(bounds.lo, chosen), taken(bounds.hi, chosen),
-                          bounds.lo_known[chosen], bounds.hi_known[chosen]))
+            found.append(
+                (
+                    places[file[chosen]],
+                    taken(bounds.lo, chosen),
+                    taken(bounds.hi, chosen),
+                    bounds.lo_known[chosen],
+                    bounds.hi_known[chosen],
+                )
+            )
     no = np.zeros(len(null), np.bool_)
     found.append((rows.place[null], fill_of(rows.type, len(null)), fill_of(rows.type, len(null)), no, no))
     place = np.concatenate([one[0] for one in found])
     is_null = np.zeros(len(place), np.bool_)
-    is_null[len(place) - len(null):] = True
+    is_null[len(place) - len(null) :] = True
     statistics = ColumnStatistics(
-        rows.type, concatenated([one[1] for one in found]), concatenated([one[2] for one in found]),
-        np.concatenate([one[3] for one in found]), np.concatenate([one[4] for one in found]),
-        np.where(is_null, 1, 0).astype(np.int64), np.where(is_null, 1, UNKNOWN_COUNT).astype(np.int64),
-        np.zeros(len(place), np.uint8))
+        rows.type,
+        concatenated([one[1] for one in found]),
+        concatenated([one[2] for one in found]),
+        np.concatenate([one[3] for one in found]),
+        np.concatenate([one[4] for one in found]),
+        np.where(is_null, 1, 0).astype(np.int64),
+        np.where(is_null, 1, UNKNOWN_COUNT).astype(np.int64),
+        np.zeros(len(place), np.uint8),
+    )
     of = files.slice_of[place]
     order = np.argsort(of, kind="stable")
     return Parts(statistics.take(order), of[order])

@@ -38,6 +38,7 @@ _FEWEST_PER_TASK = 4
 
 def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeBuilder:
     """Makes builders that use this session. ``storage_options``: what workers need to open the table's files."""
+
     def make(table: Table, definition: Definition) -> SparkBuilder:
         return SparkBuilder(spark, table.storage.root, Plan.for_table(table, definition), storage_options)
 
@@ -47,15 +48,21 @@ def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = No
 class SparkBuilder:
     """Makes the rows of files in Spark's workers; a file that cannot be read gets none."""
 
-    def __init__(self, spark: SparkSession, root: str, plan: Plan, storage_options: Mapping[str, str] | None = None
-                 ) -> None:
+    def __init__(
+        self, spark: SparkSession, root: str, plan: Plan, storage_options: Mapping[str, str] | None = None
+    ) -> None:
         self._spark, self._root, self._plan = spark, root, plan
         self._options = dict(storage_options or {})
 
     def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
         """The rows of the files, in any order."""
-        listed = files if isinstance(files, NewFiles) else NewFiles(pa.Table.from_pylist(
-            [{name: getattr(one, name) for name in FILES.names} for one in files], FILES))
+        listed = (
+            files
+            if isinstance(files, NewFiles)
+            else NewFiles(
+                pa.Table.from_pylist([{name: getattr(one, name) for name in FILES.names} for one in files], FILES)
+            )
+        )
         for start in range(0, len(listed), FILES_PER_JOB):
             yield from self._job(listed.table.slice(start, FILES_PER_JOB))
 
@@ -67,14 +74,17 @@ class SparkBuilder:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, files.num_rows // _FEWEST_PER_TASK))
-        frame = self._spark.createDataFrame(files.select(FILES.names).to_pylist(),
-                                            from_arrow_schema(FILES)).repartition(tasks)
+        frame = self._spark.createDataFrame(
+            files.select(FILES.names).to_pylist(), from_arrow_schema(FILES)
+        ).repartition(tasks)
         schema = self._plan.schema
         carried = pa.schema([field.with_type(_plain_binary(field.type)) for field in schema])
-        found = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried),
-                                 from_arrow_schema(carried))
-        rows: pa.Table = found.toArrow() if hasattr(found, "toArrow") else pa.Table.from_batches(
-            getattr(found, "_collect_as_arrow")(), carried)   # noqa: B009  Spark 3.5 has no other name for it
+        found = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried), from_arrow_schema(carried))
+        rows: pa.Table = (
+            found.toArrow()
+            if hasattr(found, "toArrow")
+            else pa.Table.from_batches(getattr(found, "_collect_as_arrow")(), carried)  # noqa: B009
+        )
         yield from rows.cast(schema).to_batches()
 
 
@@ -87,6 +97,7 @@ def _plain_binary(of: pa.DataType) -> pa.DataType:
 
 def _sketching(root: str, options: Mapping[str, str], plan: Plan, carried: pa.Schema) -> Any:
     """What a worker does with the files of its partition."""
+
     def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2)
         for batch in batches:

@@ -45,8 +45,13 @@ class StoredTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"file": self.file, "rows": self.rows, "size": self.size, "footer": list(self.footer),
-                "columns": [[name, *digests] for name, digests in self.columns.items()]}
+        return {
+            "file": self.file,
+            "rows": self.rows,
+            "size": self.size,
+            "footer": list(self.footer),
+            "columns": [[name, *digests] for name, digests in self.columns.items()],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> StoredTable:
@@ -121,9 +126,14 @@ class TableWriter:
 
 def _writer(where: Any, schema: pa.Schema, sorted_text: Sequence[str]) -> Any:
     others = [field.name for field in schema if field.name not in sorted_text]
-    return parquet.ParquetWriter(where, schema, compression="zstd", write_statistics=False,
-                                 use_dictionary=others or False,
-                                 column_encoding=dict.fromkeys(sorted_text, "DELTA_BYTE_ARRAY") or None)
+    return parquet.ParquetWriter(
+        where,
+        schema,
+        compression="zstd",
+        write_statistics=False,
+        use_dictionary=others or False,
+        column_encoding=dict.fromkeys(sorted_text, "DELTA_BYTE_ARRAY") or None,
+    )
 
 
 def stored_size(rows: pa.Table, sorted_text: Sequence[str] = ()) -> int:
@@ -166,18 +176,19 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
             if not metadata.num_row_groups:
                 yield metadata.schema.to_arrow_schema().empty_table().select(wanted)
             for group in range(metadata.num_row_groups):
-                image = mmap.mmap(-1, stored.size)            # only what is written to it takes memory
+                image = mmap.mmap(-1, stored.size)  # only what is written to it takes memory
                 for name in wanted:
                     parts = []
                     for start, size in _ranges(metadata, group, leaves[name]):
                         data = source.read_at(start, size)
-                        image[start:start + len(data)] = data
+                        image[start : start + len(data)] = data
                         parts.append(data)
                     if _digest(parts) != stored.columns[name][group]:
                         raise FormatError(f"column {name} is damaged")
                 file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(image)), metadata=metadata)
-                yield file.reader.read_row_group(group, column_indices=[
-                    leaf for name in wanted for leaf in leaves[name]]).select(wanted)
+                yield file.reader.read_row_group(
+                    group, column_indices=[leaf for name in wanted for leaf in leaves[name]]
+                ).select(wanted)
     except (FormatError, pa.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
         raise TableError(path, f"damaged: {error}") from error
 
@@ -187,9 +198,13 @@ def _described(path: Path, file: str) -> StoredTable:
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         length = int.from_bytes(data[-8:-4], "little") + 8
         metadata = parquet.read_metadata(path)
-        columns = {name: tuple(_digest([data[start:start + size] for start, size in _ranges(metadata, group, leaves)])
-                               for group in range(metadata.num_row_groups))
-                   for name, leaves in _leaves(metadata).items()}
+        columns = {
+            name: tuple(
+                _digest([data[start : start + size] for start, size in _ranges(metadata, group, leaves)])
+                for group in range(metadata.num_row_groups)
+            )
+            for name, leaves in _leaves(metadata).items()
+        }
         return StoredTable(file, metadata.num_rows, len(data), (length, _digest([data[-length:]])), columns)
 
 

@@ -34,8 +34,9 @@ def table_files(table: Table) -> tuple[pa.Table, str | None]:
         return TABLE_FILES.empty_table(), None
     names, sizes = [pa.array([], pa.string())], [pa.array([], pa.int64())]
     for partition, files in table.listing.load().items():
-        names.append(pc.binary_join_element_wise(pa.scalar(partition), files.names, pa.scalar("/"))
-                     if partition else files.names)
+        names.append(
+            pc.binary_join_element_wise(pa.scalar(partition), files.names, pa.scalar("/")) if partition else files.names
+        )
         sizes.append(pa.array(files.sizes))
     wanted = pa.array(sorted(path for one in slices for path in one.files), pa.string())
     row = pc.index_in(wanted, value_set=pa.chunked_array(names))

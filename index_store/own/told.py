@@ -61,8 +61,9 @@ class Piece:
     holds: tuple[Callable[[Sequence[object]], Mask], ...] = ()
 
 
-def pieces_of(rows: npt.NDArray[np.int64], columns: pa.Table, target: Target, column: Field, unit: str, *,
-              absent_is_null: bool) -> Iterator[Piece]:
+def pieces_of(
+    rows: npt.NDArray[np.int64], columns: pa.Table, target: Target, column: Field, unit: str, *, absent_is_null: bool
+) -> Iterator[Piece]:
     """Stored rows of one target, as pieces of one type each; files of which nothing is known are in none.
 
     ``column``: the table's, or the form of an expression with the type of its values. ``unit``: of the column's
@@ -94,8 +95,17 @@ def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
     return found
 
 
-def _known(rows: npt.NDArray[np.int64], columns: pa.Table, of: FileType, sketches: Sequence[Sketch], on: str,
-           column: Field, unit: str, nulls: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> Piece:
+def _known(
+    rows: npt.NDArray[np.int64],
+    columns: pa.Table,
+    of: FileType,
+    sketches: Sequence[Sketch],
+    on: str,
+    column: Field,
+    unit: str,
+    nulls: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+) -> Piece:
     fit = fit_of(of, column.type, unit)
     if isinstance(fit, Trust):
         return Piece(rows, fit, nulls, counts)
@@ -142,8 +152,11 @@ def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:
         return True
     if kinds == (Kind.FLOAT, Kind.DOUBLE):
         return False
-    if kinds == (Kind.DECIMAL, Kind.DECIMAL) and wanted.scale >= of.type.scale and (
-            wanted.precision - wanted.scale >= of.type.precision - of.type.scale):
+    if (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL)
+        and wanted.scale >= of.type.scale
+        and (wanted.precision - wanted.scale >= of.type.precision - of.type.scale)
+    ):
         return False
     return Trust.WRONG_TYPE
 
@@ -152,8 +165,11 @@ def _fitted(bounds: FileBounds, of: Type, wanted: Type, *, points: bool = False)
     """Bounds in the column's type. ``points``: ancient ones lose both ends."""
     if of.kind is Kind.FLOAT and wanted.kind is Kind.DOUBLE:
         low, high = np.asarray(bounds.lo, np.float64), np.asarray(bounds.hi, np.float64)
-        bounds = replace(bounds, lo=np.where(np.isinf(low), low, widen_float_as_double(low, low)[0]),
-                         hi=np.where(np.isinf(high), high, widen_float_as_double(high, high)[1]))
+        bounds = replace(
+            bounds,
+            lo=np.where(np.isinf(low), low, widen_float_as_double(low, low)[0]),
+            hi=np.where(np.isinf(high), high, widen_float_as_double(high, high)[1]),
+        )
     elif of.kind is Kind.DECIMAL and (of.scale != wanted.scale or of.precision != wanted.precision):
         factor, dtype = 10 ** (wanted.scale - of.scale), array_dtype(wanted)
         lo, hi = ((np.asarray(side).astype(object) * factor).astype(dtype) for side in (bounds.lo, bounds.hi))
@@ -172,8 +188,9 @@ def _without_ancient(bounds: FileBounds, of: Type) -> FileBounds:
     cutoff = _cutoff(of)
     if cutoff is None:
         return bounds
-    return replace(bounds, lo_known=bounds.lo_known & (bounds.lo >= cutoff),
-                   hi_known=bounds.hi_known & (bounds.hi >= cutoff))
+    return replace(
+        bounds, lo_known=bounds.lo_known & (bounds.lo >= cutoff), hi_known=bounds.hi_known & (bounds.hi >= cutoff)
+    )
 
 
 def is_ancient(value: Any, of: Type) -> bool:
@@ -189,8 +206,10 @@ def _tightest(known: Sequence[FileBounds]) -> FileBounds | None:
     first, *rest = known
     for other in rest:
         sides: list[Any] = []
-        for mine, yours, have, offered in ((first.lo, other.lo, first.lo_known, other.lo_known),
-                                           (first.hi, other.hi, first.hi_known, other.hi_known)):
+        for mine, yours, have, offered in (
+            (first.lo, other.lo, first.lo_known, other.lo_known),
+            (first.hi, other.hi, first.hi_known, other.hi_known),
+        ):
             gained = offered & ~have
             if gained.any():
                 merged = np.array(mine)

@@ -24,8 +24,17 @@ from index_store.own.definition import Definition
 from index_store.own.folder import VERSIONS, Folder
 from index_store.own.stored_table import StoredTable
 
-__all__ = ["Build", "Generation", "Latest", "NoIndexError", "Version", "latest_versions", "read_version",
-           "version_files", "write_version"]
+__all__ = [
+    "Build",
+    "Generation",
+    "Latest",
+    "NoIndexError",
+    "Version",
+    "latest_versions",
+    "read_version",
+    "version_files",
+    "write_version",
+]
 
 #: A version with generations has the greater one, so that a reader that knows nothing of them lets it be.
 FORMAT, FORMAT_OF_GENERATIONS = 1, 2
@@ -51,8 +60,12 @@ class Build:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"first_id": self.first_id, "span": self.span, "parts": [one.to_dict() for one in self.parts],
-                "aggregates": [one.to_dict() for one in self.aggregates]}
+        return {
+            "first_id": self.first_id,
+            "span": self.span,
+            "parts": [one.to_dict() for one in self.parts],
+            "aggregates": [one.to_dict() for one in self.aggregates],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Build:
@@ -85,18 +98,28 @@ class Generation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"groups": self.groups.to_dict(), "shards": [one.to_dict() if one else None for one in self.shards],
-                "reverse": self.reverse.to_dict() if self.reverse else None, "next_group": self.next_group,
-                "entries": self.entries, "tombstones": self.tombstones}
+        return {
+            "groups": self.groups.to_dict(),
+            "shards": [one.to_dict() if one else None for one in self.shards],
+            "reverse": self.reverse.to_dict() if self.reverse else None,
+            "next_group": self.next_group,
+            "entries": self.entries,
+            "tombstones": self.tombstones,
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Generation:
         """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
         shards = tuple(None if one is None else StoredTable.from_dict(one) for one in plain["shards"])
         reverse = plain["reverse"]
-        return cls(StoredTable.from_dict(plain["groups"]), shards,
-                   None if reverse is None else StoredTable.from_dict(reverse), int(plain["next_group"]),
-                   int(plain["entries"]), int(plain["tombstones"]))
+        return cls(
+            StoredTable.from_dict(plain["groups"]),
+            shards,
+            None if reverse is None else StoredTable.from_dict(reverse),
+            int(plain["next_group"]),
+            int(plain["entries"]),
+            int(plain["tombstones"]),
+        )
 
 
 def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
@@ -137,9 +160,13 @@ class Version:
     @property
     def stored(self) -> tuple[StoredTable, ...]:
         """Every file that the version needs."""
-        return (self.master, *([self.delta] if self.delta else []), *self.statistics,
-                *(one for build in self.builds for one in build.aggregates),
-                *(one for generation in self.generations for one in generation.stored))
+        return (
+            self.master,
+            *([self.delta] if self.delta else []),
+            *self.statistics,
+            *(one for build in self.builds for one in build.aggregates),
+            *(one for generation in self.generations for one in generation.stored),
+        )
 
     @property
     def statistics(self) -> tuple[StoredTable, ...]:
@@ -158,14 +185,28 @@ class Version:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        kind = {"format": FORMAT_OF_GENERATIONS, "generations": [one.to_dict() for one in self.generations]} if (
-            self.generations) else {"format": FORMAT}
-        return {**kind, "number": self.number, "operation": self.operation, "table": self.table,
-                "definition": self.definition.to_dict(), "instant": self.instant, "master": self.master.to_dict(),
-                "master_end": self.master_end, "master_instant": self.master_instant,
-                "delta": None if self.delta is None else self.delta.to_dict(),
-                "builds": [one.to_dict() for one in self.builds], "next_id": self.next_id, "files": self.files,
-                "tombstones": self.tombstones, "written": self.written}
+        kind = (
+            {"format": FORMAT_OF_GENERATIONS, "generations": [one.to_dict() for one in self.generations]}
+            if (self.generations)
+            else {"format": FORMAT}
+        )
+        return {
+            **kind,
+            "number": self.number,
+            "operation": self.operation,
+            "table": self.table,
+            "definition": self.definition.to_dict(),
+            "instant": self.instant,
+            "master": self.master.to_dict(),
+            "master_end": self.master_end,
+            "master_instant": self.master_instant,
+            "delta": None if self.delta is None else self.delta.to_dict(),
+            "builds": [one.to_dict() for one in self.builds],
+            "next_id": self.next_id,
+            "files": self.files,
+            "tombstones": self.tombstones,
+            "written": self.written,
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Version:
@@ -173,13 +214,23 @@ class Version:
         if plain["format"] not in (FORMAT, FORMAT_OF_GENERATIONS):
             raise ValueError(f"format {plain['format']} is not known: it was written by a newer Sargo")
         delta = plain["delta"]
-        return cls(int(plain["number"]), str(plain["operation"]), str(plain["table"]),
-                   Definition.from_dict(plain["definition"]), plain["instant"], StoredTable.from_dict(plain["master"]),
-                   int(plain["master_end"]), plain["master_instant"],
-                   None if delta is None else StoredTable.from_dict(delta),
-                   tuple(Build.from_dict(one) for one in plain["builds"]), int(plain["next_id"]), int(plain["files"]),
-                   int(plain["tombstones"]), float(plain["written"]),
-                   tuple(Generation.from_dict(one) for one in plain.get("generations", ())))
+        return cls(
+            int(plain["number"]),
+            str(plain["operation"]),
+            str(plain["table"]),
+            Definition.from_dict(plain["definition"]),
+            plain["instant"],
+            StoredTable.from_dict(plain["master"]),
+            int(plain["master_end"]),
+            plain["master_instant"],
+            None if delta is None else StoredTable.from_dict(delta),
+            tuple(Build.from_dict(one) for one in plain["builds"]),
+            int(plain["next_id"]),
+            int(plain["files"]),
+            int(plain["tombstones"]),
+            float(plain["written"]),
+            tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """Snapshots: statistics of a table at an instant as arrays on disk, mapped into memory, carried from commit to commit.
 
-    state            what a snapshot is of                    cache        the folder, its limit, its manifests
-    arrays_file      arrays in an Arrow IPC file              snapshot     slices and columns of a state
-    stored_slices    file slices as arrays                    column_file  statistics of a column as arrays
-    difference       what new instants changed                advance      from one snapshot to the next
-    stored_kind      an index kind with a snapshot before it
+state            what a snapshot is of                    cache        the folder, its limit, its manifests
+arrays_file      arrays in an Arrow IPC file              snapshot     slices and columns of a state
+stored_slices    file slices as arrays                    column_file  statistics of a column as arrays
+difference       what new instants changed                advance      from one snapshot to the next
+stored_kind      an index kind with a snapshot before it
 """
 
 from __future__ import annotations
@@ -25,8 +25,16 @@ if TYPE_CHECKING:
     from index_store.file_slices import FileSlices
     from index_store.table import Table
 
-__all__ = ["KeptTable", "Snapshot", "SnapshotCache", "StoredKind", "default_cache", "keep_slices", "open_snapshot",
-           "with_snapshot"]
+__all__ = [
+    "KeptTable",
+    "Snapshot",
+    "SnapshotCache",
+    "StoredKind",
+    "default_cache",
+    "keep_slices",
+    "open_snapshot",
+    "with_snapshot",
+]
 
 
 def open_snapshot(table: Table, cache: SnapshotCache) -> Snapshot | None:

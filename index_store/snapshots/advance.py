@@ -61,12 +61,16 @@ def advance(old: Snapshot, state: State, table: Table) -> Snapshot:
     if len(change.since) > max(MOST_SINCE, MOST_SHARE * len(old.base)):
         raise NotIncremental("too much came since the base was read")
     last = table.timeline.last
-    manifest = Manifest(state, old.manifest.base, state.digest, None if last is None else last.requested,
-                        old.manifest.source)
+    manifest = Manifest(
+        state, old.manifest.base, state.digest, None if last is None else last.requested, old.manifest.source
+    )
     folder = old.cache.of_table(state) / state.digest
     write_since(folder, state, change.since, change.dead)
-    kept = [(one, column) for one in old.kept_columns()
-            if (column := table.schema.resolve(one.name, case_sensitive=True)) is not None]
+    kept = [
+        (one, column)
+        for one in old.kept_columns()
+        if (column := table.schema.resolve(one.name, case_sensitive=True)) is not None
+    ]
     columns = _Columns(old, difference, change, table, [column for one, column in kept if one.kind == COLUMN_STATS])
     for one, column in kept:
         try:
@@ -86,8 +90,14 @@ class _Change:
     of the base (``in_base``) or of what came since.
     """
 
-    def __init__(self, dead: Rows, stay: Rows, staying: Sequence[FileSlice], new: Sequence[FileSlice],
-                 before: Sequence[tuple[FileSlice, int, bool] | None]) -> None:
+    def __init__(
+        self,
+        dead: Rows,
+        stay: Rows,
+        staying: Sequence[FileSlice],
+        new: Sequence[FileSlice],
+        before: Sequence[tuple[FileSlice, int, bool] | None],
+    ) -> None:
         self.dead, self.stay, self.new, self.before = dead, stay, tuple(new), tuple(before)
         self.since: tuple[FileSlice, ...] = (*staying, *new)
 
@@ -120,8 +130,14 @@ def _change(old: Snapshot, difference: Difference, table: Table) -> _Change:
         if group not in difference.replaced:
             if was is None and all(name.startswith(".") for name in added) and table.has_replaced(group):
                 continue
-            found = build_slices([(group[0], name) for name in {*names, *added} - removed], table.timeline,
-                                 table.version, as_of, None, _refuse_doubt)
+            found = build_slices(
+                [(group[0], name) for name in {*names, *added} - removed],
+                table.timeline,
+                table.version,
+                as_of,
+                None,
+                _refuse_doubt,
+            )
         if was is not None:
             (dead if was[2] else gone).add(was[1])
         new += found
@@ -136,8 +152,9 @@ def _refuse_doubt(partition: str, name: str) -> None:
     raise NotIncremental(f"{partition}/{name} may be compacted")
 
 
-def _plain_successor(group: Group, was: tuple[FileSlice, int, bool] | None, difference: Difference, as_of: str
-                     ) -> FileSlice | None:
+def _plain_successor(
+    group: Group, was: tuple[FileSlice, int, bool] | None, difference: Difference, as_of: str
+) -> FileSlice | None:
     """The slice of a group that got one newer base file, and has nothing else; None for whatever is not as plain."""
     added = difference.added.get(group, [])
     if len(added) != 1 or added[0].startswith(".") or group in difference.replaced:
@@ -167,8 +184,9 @@ class _Known:
         return self._found.get(group)
 
 
-def _found(slices: StoredSlices, groups: Sequence[Group], rows: Rows, *, in_base: bool
-           ) -> dict[Group, tuple[FileSlice, int, bool]]:
+def _found(
+    slices: StoredSlices, groups: Sequence[Group], rows: Rows, *, in_base: bool
+) -> dict[Group, tuple[FileSlice, int, bool]]:
     there = np.flatnonzero(rows >= 0)
     found = zip(there.tolist(), slices.some(rows[there]), rows[there].tolist(), strict=True)
     return {groups[place]: (one, row, in_base) for place, one, row in found}
@@ -177,16 +195,20 @@ def _found(slices: StoredSlices, groups: Sequence[Group], rows: Rows, *, in_base
 class _Columns:
     """Columns of what came since, by kind."""
 
-    def __init__(self, old: Snapshot, difference: Difference, change: _Change, table: Table,
-                 columns: Sequence[Field]) -> None:
+    def __init__(
+        self, old: Snapshot, difference: Difference, change: _Change, table: Table, columns: Sequence[Field]
+    ) -> None:
         """``columns`` are read together when one of them is asked for."""
         self._old, self._change, self._table, self._columns = old, change, table, columns
         self._new = FileSlices(None, old.manifest.source, change.new)
         self._files = SliceFiles.of(self._new)
         self._fresh = _fresh_files(self._files, difference, change)
         self._reading = FileReading(table, _as_slices(self._files, self._fresh))
-        self._instants = frozenset(one.requested for one in table.timeline.instants
-                                   if one.requested in difference.instants and one.action in WRITE_ACTIONS)
+        self._instants = frozenset(
+            one.requested
+            for one in table.timeline.instants
+            if one.requested in difference.instants and one.action in WRITE_ACTIONS
+        )
 
     @cached_property
     def _stored(self) -> Mapping[bytes, Versions]:
@@ -199,7 +221,9 @@ class _Columns:
     def of(self, kept: KeptColumn, column: Field) -> tuple[ColumnStatistics | None, FileStatistics | None]:
         """Statistics of all slices that came since, and those of their files."""
         make: Mapping[str, Callable[[Field, bool], tuple[ColumnStatistics | None, FileRows | None]]] = {
-            COLUMN_STATS: self._column_stats, PartitionValues.name: self._partition_values}
+            COLUMN_STATS: self._column_stats,
+            PartitionValues.name: self._partition_values,
+        }
         if kept.kind not in make:
             raise NotIncremental(f"{kept.kind} is read as a whole")
         was = None if self._old.since is None else self._old.since_column(kept.kind, column)
@@ -271,17 +295,25 @@ class _Columns:
 
 def _fresh_files(files: SliceFiles, difference: Difference, change: _Change) -> Rows:
     """The places of files that came with the difference."""
-    fresh = [place for place, path in enumerate(files.paths)
-             if path.rpartition("/")[2] in difference.added.get(
-                 (files.partitions[place], change.new[files.slice_of[place]].file_id), ())]
+    fresh = [
+        place
+        for place, path in enumerate(files.paths)
+        if path.rpartition("/")[2]
+        in difference.added.get((files.partitions[place], change.new[files.slice_of[place]].file_id), ())
+    ]
     return np.array(fresh, np.int64)
 
 
 def _as_slices(files: SliceFiles, places: Rows) -> SliceFiles:
     """Some of the files, each as if it were a slice."""
     chosen = places.tolist()
-    return SliceFiles(tuple(files.paths[place] for place in chosen), tuple(files.partitions[place] for place in chosen),
-                      np.arange(len(chosen)), files.is_log[places], np.ones(len(chosen), np.intp))
+    return SliceFiles(
+        tuple(files.paths[place] for place in chosen),
+        tuple(files.partitions[place] for place in chosen),
+        np.arange(len(chosen)),
+        files.is_log[places],
+        np.ones(len(chosen), np.intp),
+    )
 
 
 def _at_places(found: FileRows, places: Rows) -> FileRows:
@@ -293,6 +325,11 @@ def _joined(parts: Sequence[FileStatistics]) -> FileStatistics:
         return np.concatenate([getattr(part, name) for part in parts])
 
     return FileStatistics(
-        type=parts[0].type, lo=concatenated([part.lo for part in parts]), hi=concatenated([part.hi for part in parts]),
-        **{name: joined(name) for name in ("place", "lo_known", "hi_known", "nulls", "rows", "trust", "empty",
-                                           "null_only", "size")})
+        type=parts[0].type,
+        lo=concatenated([part.lo for part in parts]),
+        hi=concatenated([part.hi for part in parts]),
+        **{
+            name: joined(name)
+            for name in ("place", "lo_known", "hi_known", "nulls", "rows", "trust", "empty", "null_only", "size")
+        },
+    )

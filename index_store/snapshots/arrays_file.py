@@ -138,8 +138,9 @@ class ArraysFile:
 def _identity(path: Path, stat: os.stat_result) -> str:
     """What changes with any change to a file, and when the machine starts; "" where the latter is not known."""
     boot = _boot()
-    return boot and " ".join(map(str, (boot, path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns,
-                                       stat.st_ctime_ns)))
+    return boot and " ".join(
+        map(str, (boot, path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
+    )
 
 
 @cache

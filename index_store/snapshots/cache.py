@@ -55,8 +55,14 @@ class Manifest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"format": FORMAT, "state": self.state.to_dict(), "base": self.base, "since": self.since,
-                "instant": self.instant, "source": self.source}
+        return {
+            "format": FORMAT,
+            "state": self.state.to_dict(),
+            "base": self.base,
+            "since": self.since,
+            "instant": self.instant,
+            "source": self.source,
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Manifest:
@@ -66,8 +72,9 @@ class Manifest:
         names = [plain["base"], *([] if plain["since"] is None else [plain["since"]])]
         if not all(isinstance(name, str) and name.isalnum() for name in names):
             raise ValueError("no name of a folder")
-        return cls(State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"],
-                   str(plain["source"]))
+        return cls(
+            State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"], str(plain["source"])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +91,9 @@ class KeptTable:
 class SnapshotCache:
     """A folder of snapshots. Reading never raises; writing raises OSError."""
 
-    def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT,
-                 fewest_slices: int = FEWEST_SLICES) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, fewest_slices: int = FEWEST_SLICES
+    ) -> None:
         """``limit``: bytes that the folder may hold. Tables of fewer slices are not kept."""
         self.folder = Path(folder)
         self.limit = limit
@@ -132,8 +140,12 @@ class SnapshotCache:
         manifests = list(_by_age(folder))
         for path in manifests[_STATES:]:
             _remove(path)
-        needed = {name for path in manifests[:_STATES] if (found := _read(path)) is not None
-                  for name in (found.base, found.since)}
+        needed = {
+            name
+            for path in manifests[:_STATES]
+            if (found := _read(path)) is not None
+            for name in (found.base, found.since)
+        }
         for path in folder.iterdir():
             if path.suffix != ".json" and path.name not in needed and _age(path) > _GRACE_SECONDS:
                 _remove(path)
@@ -156,8 +168,11 @@ class SnapshotCache:
             manifests = [manifest for path in _by_age(folder) if (manifest := _read(path)) is not None]
             if manifests:
                 columns = sum(1 for _ in (folder / manifests[0].base).glob("*-*.arrow"))
-                found.append(KeptTable(manifests[0].state.table, manifests[0].instant, columns, _bytes(folder),
-                                       _last_use(folder)))
+                found.append(
+                    KeptTable(
+                        manifests[0].state.table, manifests[0].instant, columns, _bytes(folder), _last_use(folder)
+                    )
+                )
         return found
 
     def clear(self, table: str | None = None) -> int:

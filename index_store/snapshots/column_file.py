@@ -50,8 +50,9 @@ def column_file_name(kind: str, column: str) -> str:
     return f"{kind}-{xxhash.xxh3_64_hexdigest(column.encode('utf-8', 'surrogatepass'))}.arrow"
 
 
-def write_column(path: Path, kind: str, column: Field, n: int, statistics: ColumnStatistics | None,
-                 files: FileStatistics | None) -> None:
+def write_column(
+    path: Path, kind: str, column: Field, n: int, statistics: ColumnStatistics | None, files: FileStatistics | None
+) -> None:
     """Write what is known of a column in n slices. Raises OSError."""
     arrays: dict[str, Stored] = {}
     about = {**_about(kind, column, n), "known": statistics is not None}
@@ -78,8 +79,9 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
         statistics = _read_statistics(stored, "", column.type, n)
         if "part_of" in names:
             part_of = stored.array("part_of")
-            statistics = replace(statistics, parts=Parts(
-                _read_statistics(stored, "part.", column.type, len(part_of)), part_of))
+            statistics = replace(
+                statistics, parts=Parts(_read_statistics(stored, "part.", column.type, len(part_of)), part_of)
+            )
         if _INDEX in stored.about:
             statistics = replace(statistics, index=ColumnIndex.from_parts(column.type, _read_index(stored)))
         files = _read_files(stored, column.type) if "file.place" in names else None
@@ -98,17 +100,27 @@ def _packed(parts: Mapping[str, Any]) -> tuple[npt.NDArray[np.uint8], dict[str, 
             places[name], end = (part.dtype.str, start, len(part)), start + part.nbytes
     packed = np.zeros(end, np.uint8)
     for name, (_, start, _) in places.items():
-        packed[start:start + parts[name].nbytes] = parts[name].view(np.uint8)
-    return packed, {"prefix": parts["prefix"].hex(), "key_bytes": parts["key_bytes"],
-                    "blocks.size": parts["blocks.size"], "arrays": places}
+        packed[start : start + parts[name].nbytes] = parts[name].view(np.uint8)
+    return packed, {
+        "prefix": parts["prefix"].hex(),
+        "key_bytes": parts["key_bytes"],
+        "blocks.size": parts["blocks.size"],
+        "arrays": places,
+    }
 
 
 def _read_index(stored: ArraysFile) -> dict[str, Any]:
     said, packed = stored.about[_INDEX], stored.array(_INDEX)
-    found: dict[str, Any] = {name: np.ndarray((length,), dtype, packed.data, start)
-                             for name, (dtype, start, length) in said["arrays"].items()}
-    return {**found, "prefix": bytes.fromhex(said["prefix"]), "key_bytes": int(said["key_bytes"]),
-            "blocks.size": int(said["blocks.size"])}
+    found: dict[str, Any] = {
+        name: np.ndarray((length,), dtype, packed.data, start)
+        for name, (dtype, start, length) in said["arrays"].items()
+    }
+    return {
+        **found,
+        "prefix": bytes.fromhex(said["prefix"]),
+        "key_bytes": int(said["key_bytes"]),
+        "blocks.size": int(said["blocks.size"]),
+    }
 
 
 def _about(kind: str, column: Field, n: int) -> Mapping[str, Any]:
@@ -134,17 +146,24 @@ def _checked(values: Any, n: int, dtype: Any = None) -> Any:
 
 
 def _of_statistics(one: ColumnStatistics, prefix: str) -> dict[str, Stored]:
-    return {prefix + "lo": _bound(one.lo, one.type), prefix + "hi": _bound(one.hi, one.type),
-            prefix + "lo_known": one.lo_known, prefix + "hi_known": one.hi_known, prefix + "nulls": one.null_count,
-            prefix + "rows": one.row_count, prefix + "trust": one.trust}
+    return {
+        prefix + "lo": _bound(one.lo, one.type),
+        prefix + "hi": _bound(one.hi, one.type),
+        prefix + "lo_known": one.lo_known,
+        prefix + "hi_known": one.hi_known,
+        prefix + "nulls": one.null_count,
+        prefix + "rows": one.row_count,
+        prefix + "trust": one.trust,
+    }
 
 
 def _read_statistics(stored: ArraysFile, prefix: str, column_type: Type, n: int) -> ColumnStatistics:
     lo, hi = (_read_bound(stored, prefix + side, column_type, n) for side in ("lo", "hi"))
     lo_known, hi_known = (_flags(stored, prefix + name, n) for name in _FLAGS)
     nulls, rows = (_checked(stored.array(prefix + name), n, np.int64) for name in _COUNTS)
-    return ColumnStatistics(column_type, lo, hi, lo_known, hi_known, nulls, rows,
-                            _checked(stored.array(prefix + "trust"), n, np.uint8))
+    return ColumnStatistics(
+        column_type, lo, hi, lo_known, hi_known, nulls, rows, _checked(stored.array(prefix + "trust"), n, np.uint8)
+    )
 
 
 def _flags(stored: ArraysFile, name: str, n: int) -> Any:
@@ -153,8 +172,10 @@ def _flags(stored: ArraysFile, name: str, n: int) -> Any:
 
 def _of_files(files: FileStatistics) -> dict[str, Stored]:
     order = np.argsort(files.place, kind="stable")
-    found: dict[str, Stored] = {"file.lo": _bound(files.lo[order], files.type),
-                                "file.hi": _bound(files.hi[order], files.type)}
+    found: dict[str, Stored] = {
+        "file.lo": _bound(files.lo[order], files.type),
+        "file.hi": _bound(files.hi[order], files.type),
+    }
     for name in ("place", *_FILE_FLAGS, *_COUNTS, "trust", "size"):
         found[f"file.{name}"] = getattr(files, name)[order]
     return found
@@ -166,5 +187,12 @@ def _read_files(stored: ArraysFile, column_type: Type) -> FileStatistics:
     lo, hi = (_read_bound(stored, f"file.{side}", column_type, m) for side in ("lo", "hi"))
     flags = {name: _flags(stored, f"file.{name}", m) for name in _FILE_FLAGS}
     counts = {name: _checked(stored.array(f"file.{name}"), m, np.int64) for name in (*_COUNTS, "size")}
-    return FileStatistics(type=column_type, place=place, lo=lo, hi=hi,
-                          trust=_checked(stored.array("file.trust"), m, np.uint8), **flags, **counts)
+    return FileStatistics(
+        type=column_type,
+        place=place,
+        lo=lo,
+        hi=hi,
+        trust=_checked(stored.array("file.trust"), m, np.uint8),
+        **flags,
+        **counts,
+    )

@@ -79,8 +79,12 @@ def difference_of(old: State, new: State, table: Table) -> Difference:
     return found
 
 
-def _came(old: tuple[tuple[str, str, str], ...], new: tuple[tuple[str, str, str], ...], start: str,
-          known: frozenset[str] | set[str]) -> set[tuple[str, str]]:
+def _came(
+    old: tuple[tuple[str, str, str], ...],
+    new: tuple[tuple[str, str, str], ...],
+    start: str,
+    known: frozenset[str] | set[str],
+) -> set[tuple[str, str]]:
     """The instants that completed since, with their actions: a savepoint has the name of the write that it saves."""
     gone = set(old) - set(new)
     if any(requested >= start for requested, _, _ in gone):

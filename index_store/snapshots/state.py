@@ -57,22 +57,33 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {"table": self.table, "fixed": self.fixed, "instants": [list(one) for one in self.instants],
-                "pending": [list(one) for one in self.pending],
-                "metadata_instants": [list(one) for one in self.metadata_instants],
-                "metadata_pending": [list(one) for one in self.metadata_pending]}
+        return {
+            "table": self.table,
+            "fixed": self.fixed,
+            "instants": [list(one) for one in self.instants],
+            "pending": [list(one) for one in self.pending],
+            "metadata_instants": [list(one) for one in self.metadata_instants],
+            "metadata_pending": [list(one) for one in self.metadata_pending],
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> State:
         """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+
         def instants(name: str) -> Instants:
             return tuple((str(a), str(b), str(c)) for a, b, c in plain[name])
 
         def pending(name: str) -> tuple[tuple[str, str], ...]:
             return tuple((str(a), str(b)) for a, b in plain[name])
 
-        return cls(str(plain["table"]), str(plain["fixed"]), instants("instants"), pending("pending"),
-                   instants("metadata_instants"), pending("metadata_pending"))
+        return cls(
+            str(plain["table"]),
+            str(plain["fixed"]),
+            instants("instants"),
+            pending("pending"),
+            instants("metadata_instants"),
+            pending("metadata_pending"),
+        )
 
 
 def state_of(table: Table) -> State | None:
@@ -82,19 +93,26 @@ def state_of(table: Table) -> State | None:
     count is looked at anew each time (``Timeline.is_disputed``). Raises TableError when a listing fails.
     """
     writes = table.timeline.writes
-    if table.metadata is None or not table.metadata_is_current or not writes or (
-            table.timeline.start != writes[0].requested):
+    if (
+        table.metadata is None
+        or not table.metadata_is_current
+        or not writes
+        or (table.timeline.start != writes[0].requested)
+    ):
         return None
     names = [entry.path for entry in table.storage.files(DIRECTORY)]
-    fixed = _digest(json.dumps(
-        [FORMAT, sorted(table.properties.items()), sorted(table.options.items()), table.schema_text, names]))
+    fixed = _digest(
+        json.dumps([FORMAT, sorted(table.properties.items()), sorted(table.options.items()), table.schema_text, names])
+    )
     where = f"{getattr(table.storage.filesystem, 'type_name', '')}:{table.path}"
     return State(where, fixed, *_listed(table.timeline), *_listed(table.metadata.timeline))
 
 
 def _listed(timeline: Timeline) -> tuple[Instants, tuple[tuple[str, str], ...]]:
-    return (tuple((one.requested, one.completed, one.action) for one in timeline.instants),
-            tuple(sorted(timeline.pending.items())))
+    return (
+        tuple((one.requested, one.completed, one.action) for one in timeline.instants),
+        tuple(sorted(timeline.pending.items())),
+    )
 
 
 def _digest(text: str) -> str:

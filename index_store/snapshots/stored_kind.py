@@ -47,8 +47,9 @@ class StoredKind:
         layers, found = self.snapshot.layers, {}
         for name, one in self.columns(needs).items():
             if one.base is not None:
-                found[name] = one.base if layers is None or one.since is None else (
-                    layers.join_statistics(one.base, one.since))
+                found[name] = (
+                    one.base if layers is None or one.since is None else (layers.join_statistics(one.base, one.since))
+                )
         return Source(self.name, found)
 
     def columns(self, needs: Needs) -> dict[str, ColumnLayers]:

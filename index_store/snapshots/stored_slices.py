@@ -1,9 +1,9 @@
 """File slices as arrays: what ``FileSlice`` says of one, without an object for each of millions.
 
-    partitions  (p,) Arrow, sorted       partition  (n,) int32: which of them
-    file_ids    (n,) Arrow               bases      (n,) Arrow: the base file's name, empty if there is none
-    log_starts  (n + 1,) int64           logs       Arrow: names of log files, those of slice i from log_starts[i] on
-    groups      (n,) uint64, sorted: hashes of partition and file id        group_rows  (n,) int32: whose they are
+partitions  (p,) Arrow, sorted       partition  (n,) int32: which of them
+file_ids    (n,) Arrow               bases      (n,) Arrow: the base file's name, empty if there is none
+log_starts  (n + 1,) int64           logs       Arrow: names of log files, those of slice i from log_starts[i] on
+groups      (n,) uint64, sorted: hashes of partition and file id        group_rows  (n,) int32: whose they are
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ def slice_arrays(slices: Sequence[FileSlice]) -> dict[str, Stored]:
     hashes = np.fromiter((_group_hash(one.partition, one.file_id) for one in slices), np.uint64, len(slices))
     order = np.argsort(hashes, kind="stable")
     return {
-        "partitions": _binary(partitions), "partition": np.array([code[one.partition] for one in slices], np.int32),
+        "partitions": _binary(partitions),
+        "partition": np.array([code[one.partition] for one in slices], np.int32),
         "file_ids": _binary([one.file_id for one in slices]),
         "bases": _binary([(one.base_file or "").rpartition("/")[2] for one in slices]),
-        "log_starts": np.cumsum([0, *(len(one.log_files) for one in slices)], dtype=np.int64), "logs": _binary(logs),
-        "groups": hashes[order], "group_rows": order.astype(np.int32),
+        "log_starts": np.cumsum([0, *(len(one.log_files) for one in slices)], dtype=np.int64),
+        "logs": _binary(logs),
+        "groups": hashes[order],
+        "group_rows": order.astype(np.int32),
     }
 
 
@@ -65,7 +68,7 @@ class _Slices(Sequence[FileSlice], ABC):
     def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
 
     def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        places = range(len(self))[index]                      # raises IndexError
+        places = range(len(self))[index]  # raises IndexError
         return self._slice(places) if isinstance(places, int) else [self._slice(place) for place in places]
 
 
@@ -80,7 +83,8 @@ class StoredSlices(_Slices):
         numbers = {name: stored.array(name) for name in _NUMBERS}
         self.partition_codes: npt.NDArray[np.int32] = numbers["partition"]
         self._log_starts, self._groups, self._group_rows = (
-            numbers[name] for name in ("log_starts", "groups", "group_rows"))
+            numbers[name] for name in ("log_starts", "groups", "group_rows")
+        )
         n = len(self.partition_codes)
         sizes = {len(self._groups), len(self._group_rows), len(self._log_starts) - 1}
         if sizes != {n} or any(numbers[name].dtype != dtype for name, dtype in _NUMBERS.items()):
@@ -106,7 +110,7 @@ class StoredSlices(_Slices):
     @cached_property
     def file_starts(self) -> Rows:
         """``(n + 1,)``: how many files the slices before each have."""
-        has_base = np.diff(np.frombuffer(self.base_names.buffers()[1], np.int64)[:len(self) + 1]) > 0
+        has_base = np.diff(np.frombuffer(self.base_names.buffers()[1], np.int64)[: len(self) + 1]) > 0
         found: Rows = self._log_starts + np.concatenate(([0], np.cumsum(has_base)))
         return found
 
@@ -117,9 +121,13 @@ class StoredSlices(_Slices):
         partition = self.partitions[self.partition_codes[place]]
         prefix = f"{partition}/" if partition else ""
         base = _text(self._names["bases"][place].as_py())
-        logs = self._names["logs"][int(self._log_starts[place]):int(self._log_starts[place + 1])].to_pylist()
-        return FileSlice(partition, _text(self._names["file_ids"][place].as_py()), prefix + base if base else None,
-                         tuple(prefix + _text(name) for name in logs))
+        logs = self._names["logs"][int(self._log_starts[place]) : int(self._log_starts[place + 1])].to_pylist()
+        return FileSlice(
+            partition,
+            _text(self._names["file_ids"][place].as_py()),
+            prefix + base if base else None,
+            tuple(prefix + _text(name) for name in logs),
+        )
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
@@ -127,8 +135,9 @@ class StoredSlices(_Slices):
         file_ids, bases = (self._names[name].take(places).to_pylist() for name in ("file_ids", "bases"))
         logged = self._log_starts[rows] < self._log_starts[rows + 1]
         found = []
-        for place, (row, code, file_id, base) in enumerate(zip(
-                rows.tolist(), self.partition_codes[rows].tolist(), file_ids, bases, strict=True)):
+        for place, (row, code, file_id, base) in enumerate(
+            zip(rows.tolist(), self.partition_codes[rows].tolist(), file_ids, bases, strict=True)
+        ):
             if logged[place]:
                 found.append(self._slice(row))
                 continue
@@ -146,8 +155,9 @@ class StoredSlices(_Slices):
         inside = inside[self._groups[places[inside]] == wanted[inside]]
         rows = self._group_rows[places[inside]].astype(np.int64)
         file_ids = self._names["file_ids"].take(pa.array(rows)).to_pylist()
-        for i, row, code, file_id in zip(inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids,
-                                         strict=True):
+        for i, row, code, file_id in zip(
+            inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids, strict=True
+        ):
             if (self.partitions[code], _text(file_id)) == groups[i]:
                 found[i] = row
             else:

@@ -47,7 +47,7 @@ def main(names: tuple[str, ...], save: bool) -> None:
                 console.print(item, highlight=False)
         if rows.row_count:
             console.print(rows)
-        printed = console.export_text()                       # of this module; the machine stands above the first
+        printed = console.export_text()  # of this module; the machine stands above the first
         if save:
             text = printed if printed.startswith(_machine()) else f"{_machine()}\n{printed}"
             _RESULTS.mkdir(exist_ok=True)
@@ -56,8 +56,11 @@ def main(names: tuple[str, ...], save: bool) -> None:
 
 
 def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
-    found = [module.name for module in pkgutil.iter_modules(tests.bench.__path__)
-             if not module.name.startswith(("_", "test_"))]
+    found = [
+        module.name
+        for module in pkgutil.iter_modules(tests.bench.__path__)
+        if not module.name.startswith(("_", "test_"))
+    ]
     for name in names or sorted(found):
         if name not in found:
             raise click.UsageError(f"no module {name}: {', '.join(sorted(found))}")
@@ -68,8 +71,10 @@ def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
 
 def _machine() -> str:
     today = datetime.datetime.now(datetime.timezone.utc).date()
-    return (f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}, "
-            f"{platform.python_implementation()} {platform.python_version()}")
+    return (
+        f"{today}, {os.cpu_count()} cores ({platform.machine()}), {platform.system()}, "
+        f"{platform.python_implementation()} {platform.python_version()}"
+    )
 
 
 if __name__ == "__main__":

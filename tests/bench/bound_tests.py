@@ -100,8 +100,9 @@ def _compared(column: str, op: str, value: object) -> Question:
             return BoundTest(hi, op, value)
 
 
-def render(asked: Question, leaf: Callable[[BoundTest | AnyMember], R], both: Callable[[R, R], R],
-           either: Callable[[R, R], R]) -> R:
+def render(
+    asked: Question, leaf: Callable[[BoundTest | AnyMember], R], both: Callable[[R, R], R], either: Callable[[R, R], R]
+) -> R:
     """A question in an engine's own form: from its leaves and its AND and OR of two."""
     if isinstance(asked, BoundTest | AnyMember):
         return leaf(asked)

@@ -34,13 +34,16 @@ def run() -> Iterator[Row]:
     """The figures."""
     random = np.random.default_rng(7)
     texts = [str(uuid.UUID(bytes=random.bytes(16))) for _ in range(KEYS)]
-    few = texts[:KEYS // 20]
+    few = texts[: KEYS // 20]
     single = len(few) / _seconds(lambda: [simple_hash((text,)) for text in few])
     yield "UUIDs key by key", _rate(single), ""
     composite = [f"id:{text},n:{number}" for number, text in enumerate(texts)]
     for name, fields, keys, on_ring in (
-            ("simple hash", ONE, texts, False), ("simple hash, two fields", TWO, composite, False),
-            ("ring", ONE, texts, True), ("ring, two fields", TWO, composite, True)):
+        ("simple hash", ONE, texts, False),
+        ("simple hash, two fields", TWO, composite, False),
+        ("ring", ONE, texts, True),
+        ("ring, two fields", TWO, composite, True),
+    ):
         rate = KEYS / _hashing(fields, pa.array(keys), on_ring)
         yield f"UUIDs in a column: {name}", _rate(rate), f"{rate / single:.1f} x key by key"
     if shutil.which("java") is not None:
@@ -48,8 +51,14 @@ def run() -> Iterator[Row]:
 
 
 def _hashing(fields: HashFields, keys: pa.Array, on_ring: bool) -> float:
-    return min(_seconds(lambda: [fields.hashes(keys[start:start + BATCH], on_ring=on_ring)
-                                 for start in range(0, len(keys), BATCH)]) for _ in range(2))
+    return min(
+        _seconds(
+            lambda: [
+                fields.hashes(keys[start : start + BATCH], on_ring=on_ring) for start in range(0, len(keys), BATCH)
+            ]
+        )
+        for _ in range(2)
+    )
 
 
 def _on_spark() -> Iterator[Row]:
@@ -61,18 +70,22 @@ def _on_spark() -> Iterator[Row]:
     try:
         rows = spark.range(ROWS).selectExpr("md5(cast(id as string)) AS id").cache()
         text = "aggregate(split(id, ''), 0L, (hash, one) -> (hash * 31 + ascii(one)) & 4294967295L)"
-        frames = {"assign_buckets": assign_buckets(rows, BUCKETS, "id"),
-                  "higher-order functions": rows.withColumn(
-                      "bucket", F.expr(f"((31 + {text}) & 2147483647) % {BUCKETS}")),
-                  "Spark's hash": rows.withColumn("bucket", F.expr(f"pmod(hash(id), {BUCKETS})"))}
+        frames = {
+            "assign_buckets": assign_buckets(rows, BUCKETS, "id"),
+            "higher-order functions": rows.withColumn("bucket", F.expr(f"((31 + {text}) & 2147483647) % {BUCKETS}")),
+            "Spark's hash": rows.withColumn("bucket", F.expr(f"pmod(hash(id), {BUCKETS})")),
+        }
         first, other = (sorted(map(tuple, _count(frames[name]))) for name in list(frames)[:2])
         assert first == other
         times = {name: min(_seconds(partial(_count, frame)) for _ in range(3)) for name, frame in frames.items()}
     finally:
         spark.stop()
     for name, seconds in times.items():
-        yield f"{ROWS:,} rows: {name}", _rate(ROWS / seconds), (
-            f"{times[name] / times['assign_buckets']:.2f} x the time of assign_buckets")
+        yield (
+            f"{ROWS:,} rows: {name}",
+            _rate(ROWS / seconds),
+            (f"{times[name] / times['assign_buckets']:.2f} x the time of assign_buckets"),
+        )
 
 
 def _count(frame: Any) -> Any:

@@ -33,8 +33,10 @@ from tests.bench.large_hfile import COLUMNS, write
 from tests.index_store.synthetic import write_table
 
 FILES, SAMPLE_BLOCKS, ROUNDS, TABLE_FILES = 250_000, 20, 5, 2_000
-FILTER = ("ts >= TIMESTAMP'2026-01-01 10:00:00' AND amount < 1500.0 AND name BETWEEN 'shop-000100' AND 'shop-001400' "
-          "AND fee > 2.50")
+FILTER = (
+    "ts >= TIMESTAMP'2026-01-01 10:00:00' AND amount < 1500.0 AND name BETWEEN 'shop-000100' AND 'shop-001400' "
+    "AND fee > 2.50"
+)
 
 Row = tuple[str, str, str]
 
@@ -68,11 +70,18 @@ def _large(hfile: HFile) -> list[Row]:
         (f"inflate {len(hfile.index):,} blocks with zlib, nothing else", _ms(seconds["zlib"]), ""),
         (f"load all {records:,} records to columns", _ms(whole), f"{whole / seconds['zlib']:.2f} x zlib (goal 1.1)"),
         ("records a second", f"{records / whole:,.0f}", ""),
-        (f"a record by fastavro {fastavro.__version__}, from blocks to dicts", _us(seconds["fastavro"] / sample),
-         f"{seconds['fastavro'] / sample / (whole / records):.0f} x the load (goal 20)"),
-        ("a record by the decoder of single records", _us(seconds["by one"] / sample),
-         f"{seconds['by one'] / sample / (whole / records):.1f} x the load"),
-        ("the slowest of four columns alone", _ms(share * whole), f"{share:.3f} of the whole (goal {1.3 / 4:.3f})")]
+        (
+            f"a record by fastavro {fastavro.__version__}, from blocks to dicts",
+            _us(seconds["fastavro"] / sample),
+            f"{seconds['fastavro'] / sample / (whole / records):.0f} x the load (goal 20)",
+        ),
+        (
+            "a record by the decoder of single records",
+            _us(seconds["by one"] / sample),
+            f"{seconds['by one'] / sample / (whole / records):.1f} x the load",
+        ),
+        ("the slowest of four columns alone", _ms(share * whole), f"{share:.3f} of the whole (goal {1.3 / 4:.3f})"),
+    ]
 
 
 def _inflated(hfile: HFile) -> int:
@@ -90,14 +99,22 @@ def _loaded(hfile: HFile, columns: tuple[str, ...]) -> int:
 
 def _by_fastavro(hfile: HFile) -> int:
     read = RecordReader(hfile.schema).read
-    return sum(1 for block in islice(hfile.blocks(), SAMPLE_BLOCKS) for _, start, end in entries(block)
-               if read(block[start:end]))
+    return sum(
+        1
+        for block in islice(hfile.blocks(), SAMPLE_BLOCKS)
+        for _, start, end in entries(block)
+        if read(block[start:end])
+    )
 
 
 def _by_record(hfile: HFile) -> int:
     decode = ColumnStatsDecoder(hfile.schema).decode
-    return sum(1 for block in islice(hfile.blocks(), SAMPLE_BLOCKS) for _, start, end in entries(block)
-               if decode(block, start, end))
+    return sum(
+        1
+        for block in islice(hfile.blocks(), SAMPLE_BLOCKS)
+        for _, start, end in entries(block)
+        if decode(block, start, end)
+    )
 
 
 def _table() -> list[Row]:
@@ -112,8 +129,13 @@ def _table() -> list[Row]:
             seconds.append(time.process_time() - start)
             assert 0 < kept < TABLE_FILES
     best = min(seconds)
-    return [(f"a table of {TABLE_FILES:,} files, 4 columns, from nothing to an answer", _ms(best),
-             f"{best / 0.1:.2f} x 0.1 s (goal 1)")]
+    return [
+        (
+            f"a table of {TABLE_FILES:,} files, 4 columns, from nothing to an answer",
+            _ms(best),
+            f"{best / 0.1:.2f} x 0.1 s (goal 1)",
+        )
+    ]
 
 
 def _made() -> Path:

@@ -33,8 +33,14 @@ SIZES = {"C": (1_050, 719), "M": (384_757, 3_615), "E": (2_271_646, 493)}
 LAYOUTS = ("clustered", "random", "wide")
 
 PARTITION = "region"
-TYPES: Mapping[str, Type] = {"id": BIGINT, "amount": DOUBLE, "user": STRING, "day": DATE, "score": DOUBLE,
-                             PARTITION: STRING}
+TYPES: Mapping[str, Type] = {
+    "id": BIGINT,
+    "amount": DOUBLE,
+    "user": STRING,
+    "day": DATE,
+    "score": DOUBLE,
+    PARTITION: STRING,
+}
 
 _IDS = 1_000_000_000
 _AMOUNTS, _SCORES = 10_000.0, 1.0
@@ -128,11 +134,16 @@ def make_files(name: str, layout: str, n: int | None = None, seed: int = 15) -> 
             lo, hi = _users(lo, all_null), _users(hi, all_null)
         return Column(TYPES[of], lo, hi, all_null, np.where(all_null, row_count, nulls))
 
-    columns = {"id": column("id", id_lo, id_hi, nullable=False), "amount": column("amount", amount_lo, amount_hi),
-               "user": column("user", user_lo, user_hi), "day": column("day", day_lo, day_hi, nullable=False),
-               "score": column("score", score_lo, score_hi)}
+    columns = {
+        "id": column("id", id_lo, id_hi, nullable=False),
+        "amount": column("amount", amount_lo, amount_hi),
+        "user": column("user", user_lo, user_hi),
+        "day": column("day", day_lo, day_hi, nullable=False),
+        "score": column("score", score_lo, score_hi),
+    }
     region = pa.array([f"region-{number:04d}" for number in range(partitions)]).take(
-        pa.array(np.sort(random.integers(0, partitions, n))))
+        pa.array(np.sort(random.integers(0, partitions, n)))
+    )
     none = np.zeros(n, np.bool_)
     columns[PARTITION] = Column(STRING, region, region, none, none.astype(np.int64))
     return Files(name, layout, columns, row_count)
@@ -142,7 +153,7 @@ def _users(numbers: npt.NDArray[np.int64], missing: npt.NDArray[np.bool_]) -> pa
     """``user_name`` of each number, in one go: the texts are written digit by digit into one buffer."""
     head = b"user-"
     text = np.empty((len(numbers), len(head) + 12), np.uint8)
-    text[:, :len(head)] = np.frombuffer(head, np.uint8)
+    text[:, : len(head)] = np.frombuffer(head, np.uint8)
     rest = numbers.copy()
     for place in range(text.shape[1] - 1, len(head) - 1, -1):
         rest, digit = np.divmod(rest, 10)

@@ -50,29 +50,53 @@ def verdicts(measured: Sequence[Measurement], tiny: Measurement) -> list[Verdict
     large = {m.layout: m for m in measured if m.data == "E"}
     [(shape, seconds)] = tiny.seconds.items()
     return [
-        *(Verdict(f"E random, every shape: at most {most} x {peer}", most, _ratios(large, ["random"], None, peer))
-          for peer, most in (("Polars", 0.6), ("DataFusion", 0.3), ("DuckDB", 0.25))),
+        *(
+            Verdict(f"E random, every shape: at most {most} x {peer}", most, _ratios(large, ["random"], None, peer))
+            for peer, most in (("Polars", 0.6), ("DataFusion", 0.3), ("DuckDB", 0.25))
+        ),
         Verdict("E random, IN of 1,000: at most 0.06 x Polars", 0.06, _ratios(large, ["random"], [_IN], "Polars")),
-        Verdict("E random and clustered, equality and range: at most 0.1 x a flat numpy scan", 0.1,
-                _ratios(large, ["random", "clustered"], _SELECTIVE, NumpyScan.name)),
-        Verdict("E wide (1 % span all ids), equality and range: at most 0.1 x a flat numpy scan", 0.1,
-                _ratios(large, ["wide"], _SELECTIVE, NumpyScan.name)),
-        *(Verdict(f"E random, scans only, all but IN: at most 0.8 x streaming the bounds ({speed} speed)", 0.8,
-                  _of_streaming(large.get("random"), speed)) for speed in ("copy", "read")),
+        Verdict(
+            "E random and clustered, equality and range: at most 0.1 x a flat numpy scan",
+            0.1,
+            _ratios(large, ["random", "clustered"], _SELECTIVE, NumpyScan.name),
+        ),
+        Verdict(
+            "E wide (1 % span all ids), equality and range: at most 0.1 x a flat numpy scan",
+            0.1,
+            _ratios(large, ["wide"], _SELECTIVE, NumpyScan.name),
+        ),
+        *(
+            Verdict(
+                f"E random, scans only, all but IN: at most 0.8 x streaming the bounds ({speed} speed)",
+                0.8,
+                _of_streaming(large.get("random"), speed),
+            )
+            for speed in ("copy", "read")
+        ),
         Verdict("20 slices, 5 leaves, with binding: at most 50 µs", 50, {shape: seconds[Sargo.name] * 1e6}, "µs"),
     ]
 
 
 def _of_streaming(measured: Measurement | None, speed: str) -> dict[str, float]:
     """Scans of codes against streaming the bounds."""
-    return {} if measured is None else {
-        shape: seconds[SargoScan.name] / measured.streaming[speed][shape]
-        for shape, seconds in measured.seconds.items() if shape != _IN}
+    return (
+        {}
+        if measured is None
+        else {
+            shape: seconds[SargoScan.name] / measured.streaming[speed][shape]
+            for shape, seconds in measured.seconds.items()
+            if shape != _IN
+        }
+    )
 
 
-def _ratios(large: Mapping[str, Measurement], layouts: Iterable[str], shapes: Iterable[str] | None,
-            peer: str) -> dict[str, float]:
-    return {f"{shape}, {layout}": seconds[Sargo.name] / seconds[peer]
-            for layout in layouts if layout in large
-            for shape, seconds in large[layout].seconds.items()
-            if peer in seconds and (shapes is None or shape in shapes)}
+def _ratios(
+    large: Mapping[str, Measurement], layouts: Iterable[str], shapes: Iterable[str] | None, peer: str
+) -> dict[str, float]:
+    return {
+        f"{shape}, {layout}": seconds[Sargo.name] / seconds[peer]
+        for layout in layouts
+        if layout in large
+        for shape, seconds in large[layout].seconds.items()
+        if peer in seconds and (shapes is None or shape in shapes)
+    }

@@ -85,14 +85,20 @@ def _measure(server: Server, table: Path) -> Iterator[Row]:
         yield f"{name}: with skipping, without", f"{fast:.1f} s, {slow:.1f} s", goal
     own = [int(found) for found in re.findall(rf"listed={FILES} skipped=0 ms=(\d+)", server.log())]
     whole = statistics.median(taken["all", KINDS[0], True])
-    yield ("none skipped: what the jar itself takes", f"{statistics.median(own)} ms",
-           f"{statistics.median(own) / whole / 1000:.2%} of the query (goal: < 5 %)")
+    yield (
+        "none skipped: what the jar itself takes",
+        f"{statistics.median(own)} ms",
+        f"{statistics.median(own) / whole / 1000:.2%} of the query (goal: < 5 %)",
+    )
 
 
 def _register(cursor: Any, table: Path) -> None:
     location, made = f"file://{table}", Table("many", partitioned=True, merge_on_read=False)
-    for statement in (*as_synced("native", made, location), *pruned_natively("native", made),
-                      *statements("stored_by.sql", table="stored", location=location)):
+    for statement in (
+        *as_synced("native", made, location),
+        *pruned_natively("native", made),
+        *statements("stored_by.sql", table="stored", location=location),
+    ):
         cursor.execute(statement)
 
 

@@ -37,55 +37,104 @@ def write(path: Path, files: int) -> None:
     names = _names(draw, files)
     spelled = [bytes(one).decode() for one in names]
     partitions = [partition_id(f"dt=2026-{i:03d}") for i in range(500)]
-    tails = np.frombuffer(b"".join(partitions[i % 500] + file_name_id(name) for i, name in enumerate(spelled)),
-                          np.uint8).reshape(files, -1)
+    tails = np.frombuffer(
+        b"".join(partitions[i % 500] + file_name_id(name) for i, name in enumerate(spelled)), np.uint8
+    ).reshape(files, -1)
     order = np.argsort(tails.copy().view(f"S{tails.shape[1]}").ravel())
     rows = draw.integers(900, 500_000, files)
     nulls = np.where(draw.random(files) < 0.7, 0, draw.integers(0, 500_000, files) % rows)
     values = {column: _bounds(draw, column, files) for column in COLUMNS}
     with path.open("wb") as out:
-        _write(out, [(_keys(column, tails[order]),
-                      [Piece(piece.content[order], piece.length[order]) for piece in
-                       _value(draw, names, column, rows, nulls, *values[column])])
-                     for column in sorted(COLUMNS, key=column_id)])
+        _write(
+            out,
+            [
+                (
+                    _keys(column, tails[order]),
+                    [
+                        Piece(piece.content[order], piece.length[order])
+                        for piece in _value(draw, names, column, rows, nulls, *values[column])
+                    ],
+                )
+                for column in sorted(COLUMNS, key=column_id)
+            ],
+        )
 
 
 def _names(draw: np.random.Generator, files: int) -> list[bytes]:
     words = draw.integers(0, 1 << 32, (files, 4)).tolist()
     tasks = draw.integers(9, 90_000, (files, 3)).tolist()
-    return [b"%08x-%04x-%04x-%04x-%04x%08x-0_%d-%d-%d_20260307%09d.parquet" % (
-        a, b & 65535, b >> 16, c & 65535, c >> 16, d, i % 400, task, other, time * 10_000)
-        for i, ((a, b, c, d), (task, other, time)) in enumerate(zip(words, tasks, strict=True))]
+    return [
+        b"%08x-%04x-%04x-%04x-%04x%08x-0_%d-%d-%d_20260307%09d.parquet"
+        % (a, b & 65535, b >> 16, c & 65535, c >> 16, d, i % 400, task, other, time * 10_000)
+        for i, ((a, b, c, d), (task, other, time)) in enumerate(zip(words, tasks, strict=True))
+    ]
 
 
 def _bounds(draw: np.random.Generator, column: str, n: int) -> tuple[list[Piece], list[Piece], int, bytes]:
     """The encoded lower and upper bounds of a column, its type ordinal and the type's additional information."""
     if column == "event_ts":
         start = 1_767_225_600_000_000 + np.arange(n) * 40_000_000
-        return ([_constant(b"\6", n), _number(start)],
-                [_constant(b"\6", n), _number(start + draw.integers(0, 60_000_000, n))], 16, b"")
+        return (
+            [_constant(b"\6", n), _number(start)],
+            [_constant(b"\6", n), _number(start + draw.integers(0, 60_000_000, n))],
+            16,
+            b"",
+        )
     if column == "amount":
         low = draw.random(n) * 1e6
         return [_constant(b"\x0a", n), _fixed(low)], [_constant(b"\x0a", n), _fixed(low + draw.random(n) * 1e3)], 6, b""
     if column == "merchant":
         number = draw.integers(0, 900_000, n)
-        return ([_constant(b"\x0e", n), *_strings([b"merchant-%06d" % i for i in number.tolist()])],
-                [_constant(b"\x0e", n), *_strings([b"merchant-%06d%s" % (i, b"x" * (i % 6))
-                                                   for i in (number + 5000).tolist()])], 7, b"")
+        return (
+            [_constant(b"\x0e", n), *_strings([b"merchant-%06d" % i for i in number.tolist()])],
+            [
+                _constant(b"\x0e", n),
+                *_strings([b"merchant-%06d%s" % (i, b"x" * (i % 6)) for i in (number + 5000).tolist()]),
+            ],
+            7,
+            b"",
+        )
     unscaled = draw.integers(0, 1_000_000, n)
-    return ([_constant(b"\x0c", n), *_decimals(unscaled)],
-            [_constant(b"\x0c", n), *_decimals(unscaled + draw.integers(0, 100_000, n))], 10, b"10,2")
+    return (
+        [_constant(b"\x0c", n), *_decimals(unscaled)],
+        [_constant(b"\x0c", n), *_decimals(unscaled + draw.integers(0, 100_000, n))],
+        10,
+        b"10,2",
+    )
 
 
-def _value(draw: np.random.Generator, names: Sequence[bytes], column: str, rows: npt.NDArray[np.int64],
-           nulls: npt.NDArray[np.int64], lo: list[Piece], hi: list[Piece], ordinal: int, info: bytes) -> list[Piece]:
+def _value(
+    draw: np.random.Generator,
+    names: Sequence[bytes],
+    column: str,
+    rows: npt.NDArray[np.int64],
+    nulls: npt.NDArray[np.int64],
+    lo: list[Piece],
+    hi: list[Piece],
+    ordinal: int,
+    info: bytes,
+) -> list[Piece]:
     n = len(names)
     present = _constant(b"\2", n)
     head = b"\0\0\0\0\2" + _string(_OWN_NAME) + b"\0\6\0\0\2"
     kind = b"\0\0\2" + protobuf_varint(ordinal << 1) + (b"\2" + _string(info) if info else b"\0")
-    return [_constant(head, n), present, *_strings(names), _constant(b"\2" + _string(column.encode()), n), *lo, *hi,
-            present, _number(rows), present, _number(nulls), present, _number(draw.integers(0, 10**6, n)), present,
-            _number(draw.integers(0, 10**7, n)), _constant(kind + b"\0\0", n)]
+    return [
+        _constant(head, n),
+        present,
+        *_strings(names),
+        _constant(b"\2" + _string(column.encode()), n),
+        *lo,
+        *hi,
+        present,
+        _number(rows),
+        present,
+        _number(nulls),
+        present,
+        _number(draw.integers(0, 10**6, n)),
+        present,
+        _number(draw.integers(0, 10**7, n)),
+        _constant(kind + b"\0\0", n),
+    ]
 
 
 def _keys(column: str, tails: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -98,17 +147,23 @@ def _entries(keys: npt.NDArray[np.uint8], value: list[Piece]) -> tuple[bytes, np
     n, size = keys.shape
     length = sum((piece.length for piece in value), np.zeros(n, np.int64))
     stored = 2 + size + len(KEY_SUFFIX)
-    pieces = [_constant(struct.pack(">i", stored), n), Piece(length.astype(">i4").view(np.uint8).reshape(n, 4),
-                                                             np.full(n, 4)),
-              _constant(struct.pack(">h", size), n), Piece(keys, np.full(n, size)), _constant(KEY_SUFFIX, n), *value,
-              _constant(b"\0", n)]
+    pieces = [
+        _constant(struct.pack(">i", stored), n),
+        Piece(length.astype(">i4").view(np.uint8).reshape(n, 4), np.full(n, 4)),
+        _constant(struct.pack(">h", size), n),
+        Piece(keys, np.full(n, size)),
+        _constant(KEY_SUFFIX, n),
+        *value,
+        _constant(b"\0", n),
+    ]
     places = np.concatenate([[0], np.cumsum(length + stored + 9)])
     flat = []
     for start in range(0, n, 20_000):
         part = slice(start, start + 20_000)
         content = np.concatenate([piece.content[part] for piece in pieces], axis=1)
-        counts = np.concatenate([np.arange(piece.content.shape[1]) < piece.length[part, None] for piece in pieces],
-                                axis=1)
+        counts = np.concatenate(
+            [np.arange(piece.content.shape[1]) < piece.length[part, None] for piece in pieces], axis=1
+        )
         flat.append(content[counts].tobytes())
     return b"".join(flat), places
 
@@ -120,14 +175,16 @@ def _write(out: Any, columns: Sequence[tuple[npt.NDArray[np.uint8], list[Piece]]
         for keys, value in columns:
             data, places = _entries(keys, value)
             cuts = list(_cuts(places))
-            parts = [data[places[first]:places[last]] for first, last in cuts]
+            parts = [data[places[first] : places[last]] for first, last in cuts]
             for (first, _), block in zip(cuts, pool.map(_block, parts), strict=True):
                 index.append((out.tell(), len(block), keys[first].tobytes()))
                 out.write(block)
             raw, records = raw + len(data), records + len(keys)
     load = out.tell()
-    root = b"".join(struct.pack(">qi", start, size) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key
-                    + KEY_SUFFIX for start, size, key in index)
+    root = b"".join(
+        struct.pack(">qi", start, size) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key + KEY_SUFFIX
+        for start, size, key in index
+    )
     out.write(_block(root, b"IDXROOT2") + _block(b"", b"IDXROOT2"))
     info = out.tell()
     schema = json.dumps(V9_SCHEMA).encode()
@@ -154,7 +211,8 @@ def _block(data: bytes, magic: bytes = b"DATABLK*") -> bytes:
     payload = stream.compress(data) + stream.flush()
     sums = 4 * -(-(33 + len(payload)) // 16384)
     return struct.pack(">8siiqBii", magic, len(payload) + sums, len(data), -1, 0, 16384, 33 + len(payload)) + (
-        payload + bytes(sums))
+        payload + bytes(sums)
+    )
 
 
 def _constant(content: bytes, n: int) -> Piece:

@@ -71,9 +71,20 @@ def write_hfile(path: Path, keys: int, files: int) -> None:
                 flush()
         flush()
         load = out.tell()
-        out.write(_stored(b"".join(
-            struct.pack(">qi", start, size) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key
-            + KEY_SUFFIX for start, size, key in index), b"IDXROOT2") + _stored(b"", b"IDXROOT2"))
+        out.write(
+            _stored(
+                b"".join(
+                    struct.pack(">qi", start, size)
+                    + hadoop_varint(len(key) + 12)
+                    + struct.pack(">h", len(key))
+                    + key
+                    + KEY_SUFFIX
+                    for start, size, key in index
+                ),
+                b"IDXROOT2",
+            )
+            + _stored(b"", b"IDXROOT2")
+        )
         info = out.tell()
         schema = json.dumps(V9_SCHEMA).encode()
         pair = b"\x0a" + protobuf_varint(6) + b"schema" + b"\x12" + protobuf_varint(len(schema)) + schema
@@ -90,14 +101,23 @@ def make_table(root: Path, hfile: Path, files: int) -> None:
     timeline, metadata = root / ".hoodie" / "timeline", root / ".hoodie" / "metadata"
     for folder in (timeline, metadata / ".hoodie" / "timeline", metadata / "files", metadata / "record_index"):
         folder.mkdir(parents=True)
-    (root / ".hoodie" / "hoodie.properties").write_text("\n".join((
-        "hoodie.table.name=orders", "hoodie.table.version=9", "hoodie.table.type=COPY_ON_WRITE",
-        "hoodie.table.metadata.partitions=files,record_index", "hoodie.table.recordkey.fields=id")))
+    (root / ".hoodie" / "hoodie.properties").write_text(
+        "\n".join(
+            (
+                "hoodie.table.name=orders",
+                "hoodie.table.version=9",
+                "hoodie.table.type=COPY_ON_WRITE",
+                "hoodie.table.metadata.partitions=files,record_index",
+                "hoodie.table.recordkey.fields=id",
+            )
+        )
+    )
     for folder, action in ((timeline, "commit"), (metadata / ".hoodie" / "timeline", "deltacommit")):
         (folder / f"{INSTANT}_{DONE}.{action}").write_text("{}")
     names = {f"{file_id(number)}_0-1-2_{INSTANT}.parquet": 1000 for number in range(files)}
-    (metadata / "files" / f"files-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(synthetic_hfile([
-        (b".", files_value(names, 2)), (b"__all_partitions__", files_value(["."], 1))]))
+    (metadata / "files" / f"files-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(
+        synthetic_hfile([(b".", files_value(names, 2)), (b"__all_partitions__", files_value(["."], 1))])
+    )
     (metadata / "record_index" / f"record-index-0000-0_0-1-1_{INSTANT}.hfile").symlink_to(hfile)
 
 
@@ -121,13 +141,27 @@ def _blocks(keys: int, files: int, values: list[bytes]) -> Iterator[tuple[bytes,
 def _value(number: int) -> bytes:
     whole = uuid.UUID(file_id(number)[:36]).int
     high, low = whole >> 64, whole & (1 << 64) - 1
-    location = {"partitionName": "", "fileIdHighBits": _signed(high), "fileIdLowBits": _signed(low), "fileIndex": 0,
-                "fileId": "", "instantTime": 1_772_899_546_607 + 60_000 * (number % 500), "fileIdEncoding": 0,
-                "position": None}
+    location = {
+        "partitionName": "",
+        "fileIdHighBits": _signed(high),
+        "fileIdLowBits": _signed(low),
+        "fileIndex": 0,
+        "fileId": "",
+        "instantTime": 1_772_899_546_607 + 60_000 * (number % 500),
+        "fileIdEncoding": 0,
+        "position": None,
+    }
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, fastavro.parse_schema(V9_SCHEMA), {
-        "_hoodie_file_name": f"record-index-0000-0_0-1-1_{INSTANT}.hfile", "key": "", "type": 5,
-        "recordIndexMetadata": location})
+    fastavro.schemaless_writer(
+        out,
+        fastavro.parse_schema(V9_SCHEMA),
+        {
+            "_hoodie_file_name": f"record-index-0000-0_0-1-1_{INSTANT}.hfile",
+            "key": "",
+            "type": 5,
+            "recordIndexMetadata": location,
+        },
+    )
     return out.getvalue()
 
 
@@ -140,4 +174,5 @@ def _stored(data: bytes, magic: bytes = b"DATABLK*") -> bytes:
     payload = stream.compress(data) + stream.flush()
     sums = 4 * -(-(33 + len(payload)) // 16384)
     return struct.pack(">8siiqBii", magic, len(payload) + sums, len(data), -1, 0, 16384, 33 + len(payload)) + (
-        payload + bytes(sums))
+        payload + bytes(sums)
+    )

@@ -61,24 +61,41 @@ def commit(root: Path, instant: str, files: int, size: int = 1000) -> None:
             number = (place // each) * (files // PARTITIONS) + place % each + files // PARTITIONS
             partition = partition_of(number, files)
         name = f"{file_id(number)}_{place}-10-100_{instant}.parquet"
-        written.setdefault(partition, []).append({"fileId": file_id(number), "path": f"{partition}/{name}",
-                                                  "partitionPath": partition, "numWrites": 1000})
+        written.setdefault(partition, []).append(
+            {"fileId": file_id(number), "path": f"{partition}/{name}", "partitionPath": partition, "numWrites": 1000}
+        )
         names.setdefault(partition, {})[name] = 1000
         start, shops = 1_767_225_600_000_000 + place, (f"shop-{place:06d}", f"shop-{place + 50:06d}")
         for column, lo, hi, kind in (
-                ("ts", ("LongWrapper", start), ("LongWrapper", start + 30_000_000), (16, None)),
-                ("amount", ("DoubleWrapper", 1.5), ("DoubleWrapper", 99.25 + place), (6, None)),
-                ("name", ("StringWrapper", shops[0]), ("StringWrapper", shops[1]), (7, None)),
-                ("fee", ("BytesWrapper", b"\x01\x10"), ("BytesWrapper", b"\x02\x10"), (10, "10,2"))):
-            records.append((stats_key(column, partition, name),
-                            stats_value(name, column, lo, hi, 1000, 0, value_type=kind)))
+            ("ts", ("LongWrapper", start), ("LongWrapper", start + 30_000_000), (16, None)),
+            ("amount", ("DoubleWrapper", 1.5), ("DoubleWrapper", 99.25 + place), (6, None)),
+            ("name", ("StringWrapper", shops[0]), ("StringWrapper", shops[1]), (7, None)),
+            ("fee", ("BytesWrapper", b"\x01\x10"), ("BytesWrapper", b"\x02\x10"), (10, "10,2")),
+        ):
+            records.append(
+                (stats_key(column, partition, name), stats_value(name, column, lo, hi, 1000, 0, value_type=kind))
+            )
     out = io.BytesIO()
-    fastavro.writer(out, schema, [{"partitionToWriteStats": written, "compacted": False, "operationType": "UPSERT",
-                                   "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}}])
+    fastavro.writer(
+        out,
+        schema,
+        [
+            {
+                "partitionToWriteStats": written,
+                "compacted": False,
+                "operationType": "UPSERT",
+                "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)},
+            }
+        ],
+    )
     metadata = root / ".hoodie" / "metadata"
-    blocks = {"files": hfile([(partition.encode(), files_value(found, 2)) for partition, found in names.items()]
-                             + [(b"__all_partitions__", files_value(list(names), 1))]),
-              "column_stats": hfile(records)}
+    blocks = {
+        "files": hfile(
+            [(partition.encode(), files_value(found, 2)) for partition, found in names.items()]
+            + [(b"__all_partitions__", files_value(list(names), 1))]
+        ),
+        "column_stats": hfile(records),
+    }
     for kind, prefix in (("files", "files"), ("column_stats", "col-stats")):
         log = metadata / kind / f".{prefix}-0000-0_{instant}.log.1_0-1-1"
         log.write_bytes(log_block(HFILE_DATA, blocks[kind], instant))
@@ -111,14 +128,20 @@ def _statistics(column: Field, files: int) -> ColumnStatistics:
         lo, hi = lo % 10**8, lo % 10**8 + 1000
     elif column.name == "name":
         shops = lo % 1_000_000
-        lo, hi = (StoredBounds(pa.array([f"shop-{shop + more:07d}".encode() for shop in shops.tolist()],
-                                        pa.large_binary()), column.type) for more in (0, 50))
+        lo, hi = (
+            StoredBounds(
+                pa.array([f"shop-{shop + more:07d}".encode() for shop in shops.tolist()], pa.large_binary()),
+                column.type,
+            )
+            for more in (0, 50)
+        )
     return ColumnStatistics(column.type, lo, hi, known, known, zeros, zeros + 1000, np.zeros(files, np.uint8))
 
 
 def _commit_schema() -> Any:
     """The schema of a commit that real Hudi wrote."""
     with zipfile.ZipFile(_REAL_COMMIT) as archive:
-        name = next(name for name in archive.namelist() if name.startswith(".hoodie/timeline/2")
-                    and name.endswith(".commit"))
+        name = next(
+            name for name in archive.namelist() if name.startswith(".hoodie/timeline/2") and name.endswith(".commit")
+        )
         return fastavro.reader(io.BytesIO(archive.read(name))).writer_schema

@@ -50,8 +50,11 @@ def run() -> Iterator[tuple[str, str, str]]:
     seconds = take_turns(calls, _ROUNDS, _BUDGET_SECONDS)
     for shape in SHAPES:
         alone, together = seconds[f"base: {shape.name}"], seconds[f"both: {shape.name}"]
-        yield (f"{shape.name}, {BASE:,} slices, {DEAD:,} dead, {DELTA:,} new", f"{together * 1e3:.3f} ms",
-               f"{together / alone:.2f} x the base alone ({alone * 1e3:.3f} ms)")
+        yield (
+            f"{shape.name}, {BASE:,} slices, {DEAD:,} dead, {DELTA:,} new",
+            f"{together * 1e3:.3f} ms",
+            f"{together / alone:.2f} x the base alone ({alone * 1e3:.3f} ms)",
+        )
     yield "joining a column of both layers, when somebody asks about it", f"{joining * 1e3:.0f} ms", ""
 
 
@@ -69,8 +72,11 @@ def _as_mapped(known: ColumnStatistics) -> ColumnStatistics:
 def _indexing(text: ColumnStatistics) -> Iterator[tuple[str, str, str]]:
     held = stored(text)
     seconds = take_turns({"objects": text.indexed, "Arrow": held.indexed}, 3, 10)
-    yield (f"indexing a text column of {BASE:,} slices in Arrow form", f"{seconds['Arrow']:.2f} s",
-           f"{seconds['Arrow'] / seconds['objects']:.2f} x of objects")
+    yield (
+        f"indexing a text column of {BASE:,} slices in Arrow form",
+        f"{seconds['Arrow']:.2f} s",
+        f"{seconds['Arrow'] / seconds['objects']:.2f} x of objects",
+    )
 
 
 def _kept(bound: BoundExpression, source: Source) -> Callable[[], object]:

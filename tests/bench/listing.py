@@ -41,10 +41,16 @@ def run() -> list[Row]:
     assert len(found) == PARTITIONS
     assert sum(len(table.files(name)) for name in found) == FILES
     return [
-        (f"one partition of {FILES:,} files, {len(one):,} files, all loaded", f"{warm * 1e6:.2f} µs",
-         f"{warm / 1e-3:.4f} of 1 ms"),
-        ("the same from nothing: open the table, seek its record", f"{cold * 1e3:.1f} ms",
-         f"{share:.4f} of the bytes inflated"),
+        (
+            f"one partition of {FILES:,} files, {len(one):,} files, all loaded",
+            f"{warm * 1e6:.2f} µs",
+            f"{warm / 1e-3:.4f} of 1 ms",
+        ),
+        (
+            "the same from nothing: open the table, seek its record",
+            f"{cold * 1e3:.1f} ms",
+            f"{share:.4f} of the bytes inflated",
+        ),
         ("the names of all partitions from nothing", f"{names * 1e3:.1f} ms", ""),
         ("all partitions, from nothing to columns", f"{load:.2f} s", f"{load / FILES * 1e6:.2f} µs a file"),
     ]
@@ -68,6 +74,7 @@ def _inflated(work: Callable[[], object]) -> int:
     def counted(block: reader.StoredBlock) -> bytes:
         sizes.append(block.size)
         return original(block)
+
     reader.StoredBlock.inflated = counted
     try:
         work()
@@ -85,11 +92,20 @@ def _made() -> Path:
     timeline, metadata = work / ".hoodie/timeline", work / ".hoodie/metadata"
     for folder in (timeline, metadata / ".hoodie/timeline", metadata / "files"):
         folder.mkdir(parents=True)
-    (work / ".hoodie/hoodie.properties").write_text("\n".join((
-        "hoodie.table.name=e", "hoodie.table.version=9", "hoodie.table.type=COPY_ON_WRITE",
-        "hoodie.table.metadata.partitions=files", "hoodie.table.partition.fields=dt")))
-    (timeline / f"{INSTANT}_{DONE}.commit").write_text(json.dumps(
-        {"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}}))
+    (work / ".hoodie/hoodie.properties").write_text(
+        "\n".join(
+            (
+                "hoodie.table.name=e",
+                "hoodie.table.version=9",
+                "hoodie.table.type=COPY_ON_WRITE",
+                "hoodie.table.metadata.partitions=files",
+                "hoodie.table.partition.fields=dt",
+            )
+        )
+    )
+    (timeline / f"{INSTANT}_{DONE}.commit").write_text(
+        json.dumps({"partitionToWriteStats": {}, "extraMetadata": {"schema": json.dumps(TABLE_SCHEMA)}})
+    )
     (metadata / ".hoodie/timeline" / f"{INSTANT}_{DONE}.deltacommit").write_text("{}")
     (metadata / f"files/files-0000-0_0-1-1_{INSTANT}.hfile").write_bytes(hfile(_records()))
     work.rename(root)
@@ -97,16 +113,17 @@ def _made() -> Path:
 
 
 def _records() -> list[tuple[bytes, bytes]]:
-    empty = files_value({}, 2)                                # ... map of no entries, then four nulls
-    head, tail = empty[:empty.rindex(b"\0\0\0\0\0")], empty[empty.rindex(b"\0\0\0\0\0") + 1:]
+    empty = files_value({}, 2)  # ... map of no entries, then four nulls
+    head, tail = empty[: empty.rindex(b"\0\0\0\0\0")], empty[empty.rindex(b"\0\0\0\0\0") + 1 :]
     assert head + b"\0" + tail == empty
     records = [(b"__all_partitions__", files_value([f"dt={i:04d}" for i in range(PARTITIONS)], 1))]
     for i in range(PARTITIONS):
         entries = []
         for n in range(i, FILES, PARTITIONS):
-            name = f"{n * 2654435761 % 2**32:08x}-{n & 0xffff:04x}-4000-8000-{n:012x}-0_{n}-10-100_{INSTANT}.parquet"
-            size = 50_000_000 + n                             # zigzag: twice that
+            name = f"{n * 2654435761 % 2**32:08x}-{n & 0xFFFF:04x}-4000-8000-{n:012x}-0_{n}-10-100_{INSTANT}.parquet"
+            size = 50_000_000 + n  # zigzag: twice that
             entries.append(protobuf_varint(len(name) << 1) + name.encode() + protobuf_varint(2 * size) + b"\0")
-        records.append((f"dt={i:04d}".encode(), head + protobuf_varint(len(entries) << 1) + b"".join(entries) + b"\0"
-                        + tail))
+        records.append(
+            (f"dt={i:04d}".encode(), head + protobuf_varint(len(entries) << 1) + b"".join(entries) + b"\0" + tail)
+        )
     return records

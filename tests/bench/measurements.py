@@ -60,11 +60,14 @@ def measure(data: str, layout: str, bandwidth: Bandwidth) -> Measurement:
         queries, not_offered[shape.name] = _prepared(ready, shape)
         kept[shape.name] = len(check_answers(ready, queries, files))
         found = take_turns(queries, _ROUNDS, _BUDGET_SECONDS)
-        seconds[shape.name] = {engine.name: found[engine.name] * _share(engine, files)
-                               for engine in ready if engine.name in found}
+        seconds[shape.name] = {
+            engine.name: found[engine.name] * _share(engine, files) for engine in ready if engine.name in found
+        }
     read = {shape.name: 8 * len(files) * len(bounds_read(question(shape.expression))) for shape in SHAPES}
-    streaming = {how: {shape: size / speed for shape, size in read.items()}
-                 for how, speed in (("copy", bandwidth.copy), ("read", bandwidth.read))}
+    streaming = {
+        how: {shape: size / speed for shape, size in read.items()}
+        for how, speed in (("copy", bandwidth.copy), ("read", bandwidth.read))
+    }
     extrapolated = frozenset(engine.name for engine in ready if engine.sample is not None)
     build = next(engine.build_seconds for engine in ready if isinstance(engine, Sargo))
     del ready
@@ -90,7 +93,8 @@ def check_answers(ready: list[Engine], queries: Mapping[str, Query], files: File
             wanted = expected if engine.sample is None else np.intersect1d(expected, engine.sample)
             found = np.sort(queries[engine.name]())
             assert np.array_equal(found, wanted), (
-                f"{engine.name} on {files.name} {files.layout}: {len(found)} files, not {len(wanted)}")
+                f"{engine.name} on {files.name} {files.layout}: {len(found)} files, not {len(wanted)}"
+            )
     return expected
 
 

@@ -34,17 +34,29 @@ from index_store.storage import Storage
 SMALL_FILES, FILES, ROWS = 10_000, 8, 400_000
 Row = tuple[str, str, str]
 FOOTERS = Plan.of([(name, "min_max") for name in ("id", "city", "ts")])
-ALL = Plan.of([*((name, "min_max") for name in ("id", "city", "amount", "ts")), ("city", "value_list(limit=2000)"),
-               ("city", "prefix_set"), ("id", "bloom_filter(fpp=0.01)"), ("ts", "bloom_filter(fpp=0.01)"),
-               ("amount", "nan_count")])
+ALL = Plan.of(
+    [
+        *((name, "min_max") for name in ("id", "city", "amount", "ts")),
+        ("city", "value_list(limit=2000)"),
+        ("city", "prefix_set"),
+        ("id", "bloom_filter(fpp=0.01)"),
+        ("ts", "bloom_filter(fpp=0.01)"),
+        ("amount", "nan_count"),
+    ]
+)
 
 
 def run() -> list[Row]:
     """The figures."""
     small, large = _made(SMALL_FILES, 20), _made(FILES, ROWS)
     footers = _seconds(lambda: _build(LocalBuilder(Storage.at(small), FOOTERS), SMALL_FILES))
-    rows: list[Row] = [(f"footers of {SMALL_FILES:,} files, min_max of 3 columns", f"{footers:.2f} s",
-                        f"{SMALL_FILES / footers:,.0f} files a second")]
+    rows: list[Row] = [
+        (
+            f"footers of {SMALL_FILES:,} files, min_max of 3 columns",
+            f"{footers:.2f} s",
+            f"{SMALL_FILES / footers:,.0f} files a second",
+        )
+    ]
     total = FILES * ROWS
     local = _seconds(lambda: _build(LocalBuilder(Storage.at(large), ALL), FILES))
     rows.append((f"one pass over {total:,} rows in {FILES} files, 9 sketches, threads", _rate(total, local), ""))
@@ -74,8 +86,10 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _build(builder: Any, files: int) -> None:
-    found = sum(batch.num_rows for batch in builder.build(
-        [IndexedFile(number, f"{number}.parquet", 0, "") for number in range(files)]))
+    found = sum(
+        batch.num_rows
+        for batch in builder.build([IndexedFile(number, f"{number}.parquet", 0, "") for number in range(files)])
+    )
     assert found == files
 
 
@@ -84,10 +98,17 @@ def spark_session() -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (SparkSession.builder.master("local[2]").appName("sargo-bench").config("spark.ui.enabled", "false")
-               .config("spark.ui.showConsoleProgress", "false")
-               .config("spark.driver.memory", "2g").config("spark.driver.bindAddress", "127.0.0.1")
-               .config("spark.driver.host", "127.0.0.1").config("spark.sql.shuffle.partitions", "2").getOrCreate())
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("sargo-bench")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "2g")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .getOrCreate()
+    )
     session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -95,10 +116,17 @@ def spark_session() -> Any:
 def _aggregate(spark: Any, folder: Path) -> None:
     from pyspark.sql import functions as f
 
-    columns = [made(name) for name in ("id", "city", "amount", "ts")
-               for made in (f.min, f.max, lambda one: f.count_if(f.isnull(one)))]
-    columns += [f.collect_set("city"), f.approx_count_distinct("id"), f.approx_count_distinct("ts"),
-                f.count_if(f.isnan("amount"))]
+    columns = [
+        made(name)
+        for name in ("id", "city", "amount", "ts")
+        for made in (f.min, f.max, lambda one: f.count_if(f.isnull(one)))
+    ]
+    columns += [
+        f.collect_set("city"),
+        f.approx_count_distinct("id"),
+        f.approx_count_distinct("ts"),
+        f.count_if(f.isnan("amount")),
+    ]
     found = spark.read.parquet(str(folder)).groupBy(f.input_file_name()).agg(*columns).collect()
     assert found
 
@@ -112,10 +140,14 @@ def _made(files: int, rows: int) -> Path:
         making.mkdir(parents=True)
         cities = np.array([f"city-{number:04d}" for number in range(1000)])
         for number in range(files):
-            table = pa.table({
-                "id": rng.integers(0, 1 << 40, rows), "city": cities[rng.integers(0, 1000, rows)],
-                "amount": pa.array(rng.normal(size=rows), mask=rng.random(rows) < 0.05),
-                "ts": pa.array(rng.integers(1 << 50, 1 << 51, rows), pa.timestamp("us", "UTC"))})
+            table = pa.table(
+                {
+                    "id": rng.integers(0, 1 << 40, rows),
+                    "city": cities[rng.integers(0, 1000, rows)],
+                    "amount": pa.array(rng.normal(size=rows), mask=rng.random(rows) < 0.05),
+                    "ts": pa.array(rng.integers(1 << 50, 1 << 51, rows), pa.timestamp("us", "UTC")),
+                }
+            )
             pq.write_table(table, making / f"{number}.parquet", row_group_size=100_000)
         making.rename(root)
     return root

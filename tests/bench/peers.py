@@ -22,19 +22,30 @@ from tests.bench.timing import measure_bandwidth
 
 __all__ = ["run"]
 
-_RUNS = (("C", "clustered"), ("C", "random"), ("M", "clustered"), ("M", "random"),
-         ("E", "clustered"), ("E", "random"), ("E", "wide"))
+_RUNS = (
+    ("C", "clustered"),
+    ("C", "random"),
+    ("M", "clustered"),
+    ("M", "random"),
+    ("E", "clustered"),
+    ("E", "random"),
+    ("E", "wide"),
+)
 
 
 def run(chosen: Sequence[tuple[str, str]] = _RUNS) -> Iterator[RenderableType]:
     """A table for each data set and layout, one for the tiny case, and the goals."""
     bandwidth = measure_bandwidth()
-    yield "\n".join(["Engines: " + ", ".join(dict.fromkeys(engine.version() for engine in engines())),
-                     *(["Not installed: " + ", ".join(missing())] if missing() else []),
-                     f"In a CPU second, a copy of 256 MB moves {bandwidth.copy / 1e9:.1f} GB (read and written), "
-                     f"a pass that only reads {bandwidth.read / 1e9:.1f} GB.",
-                     "Cells: CPU milliseconds, median of interleaved rounds, and Sargo's time as a multiple of it.",
-                     "Filters are bound, planned or prepared before; all engines keep the same files."])
+    yield "\n".join(
+        [
+            "Engines: " + ", ".join(dict.fromkeys(engine.version() for engine in engines())),
+            *(["Not installed: " + ", ".join(missing())] if missing() else []),
+            f"In a CPU second, a copy of 256 MB moves {bandwidth.copy / 1e9:.1f} GB (read and written), "
+            f"a pass that only reads {bandwidth.read / 1e9:.1f} GB.",
+            "Cells: CPU milliseconds, median of interleaved rounds, and Sargo's time as a multiple of it.",
+            "Filters are bound, planned or prepared before; all engines keep the same files.",
+        ]
+    )
     measured = []
     for data, layout in chosen:
         measured.append(measure(data, layout, bandwidth))
@@ -46,16 +57,22 @@ def run(chosen: Sequence[tuple[str, str]] = _RUNS) -> Iterator[RenderableType]:
 
 
 def _table(of: Measurement) -> Table:
-    table = Table("CPU ms (Sargo / engine)", *(shape.name for shape in SHAPES),
-                  title=f"{of.data}: {of.files:,} files, {of.layout}", title_justify="left")
+    table = Table(
+        "CPU ms (Sargo / engine)",
+        *(shape.name for shape in SHAPES),
+        title=f"{of.data}: {of.files:,} files, {of.layout}",
+        title_justify="left",
+    )
     table.add_row("files kept", *(f"{of.kept[shape.name]:,}" for shape in SHAPES), end_section=True)
     for name in (engine.name for engine in engines()):
         shown = f"{name} (4,000 files, extrapolated)" if name in of.extrapolated else name
         table.add_row(shown, *(_cell(of, shape.name, name) for shape in SHAPES), end_section=name == SargoFlat.name)
     table.add_section()
     for how, seconds in of.streaming.items():
-        table.add_row(f"streaming at {how} speed", *(
-            _timed(seconds[shape.name], of.seconds[shape.name][Sargo.name]) for shape in SHAPES))
+        table.add_row(
+            f"streaming at {how} speed",
+            *(_timed(seconds[shape.name], of.seconds[shape.name][Sargo.name]) for shape in SHAPES),
+        )
     return table
 
 
@@ -81,15 +98,23 @@ def _build_table(measured: Sequence[Measurement]) -> Table:
     columns = list(measured[0].build)
     table = Table("Indexing for Sargo, once: CPU ms", *columns, "ns per file")
     for of in measured:
-        table.add_row(f"{of.data} {of.layout}", *(_number(of.build[column] * 1e3) for column in columns),
-                      _number(sum(of.build.values()) / of.files * 1e9))
+        table.add_row(
+            f"{of.data} {of.layout}",
+            *(_number(of.build[column] * 1e3) for column in columns),
+            _number(sum(of.build.values()) / of.files * 1e9),
+        )
     return table
 
 
 def _tiny_table(of: Measurement) -> Table:
     [(shape, seconds)] = of.seconds.items()
-    table = Table("engine", "CPU µs a call", "Sargo / engine",
-                  title=f"{of.files} slices, {shape}: binding or planning in every call", title_justify="left")
+    table = Table(
+        "engine",
+        "CPU µs a call",
+        "Sargo / engine",
+        title=f"{of.files} slices, {shape}: binding or planning in every call",
+        title_justify="left",
+    )
     for name, found in seconds.items():
         table.add_row(name, _number(found * 1e6), "" if name == Sargo.name else _number(seconds[Sargo.name] / found))
     return table
@@ -102,8 +127,12 @@ def _goal_table(found: Sequence[Verdict]) -> Table:
             table.add_row(verdict.goal, "", "", "not measured")
             continue
         where, figure = verdict.worst
-        table.add_row(verdict.goal, f"{_number(figure)} {verdict.unit}", where,
-                      "[green]met[/]" if verdict.is_met else "[red]missed[/]")
+        table.add_row(
+            verdict.goal,
+            f"{_number(figure)} {verdict.unit}",
+            where,
+            "[green]met[/]" if verdict.is_met else "[red]missed[/]",
+        )
     return table
 
 

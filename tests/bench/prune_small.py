@@ -12,8 +12,10 @@ from handler.sql import parse
 from tests.index_store.synthetic import write_table
 
 SLICES, CALLS, TARGET_SECONDS = 20, 500, 0.001
-CONDITION = ("ts > TIMESTAMP'2020-01-01 00:00:00' AND name LIKE 'b%' AND amount < 50.5 AND fee IN (1.5, 3.25) "
-             "AND amount IS NOT NULL")
+CONDITION = (
+    "ts > TIMESTAMP'2020-01-01 00:00:00' AND name LIKE 'b%' AND amount < 50.5 AND fee IN (1.5, 3.25) "
+    "AND amount IS NOT NULL"
+)
 
 
 def run() -> list[tuple[str, str, str]]:
@@ -33,5 +35,10 @@ def run() -> list[tuple[str, str, str]]:
             seconds.append(time.perf_counter() - start)
         assert kept == plan.kept
     median = statistics.median(seconds)
-    return [(f"prune and kept, {SLICES} slices, 5 conditions", f"{median * 1e6:,.0f} µs",
-             f"{TARGET_SECONDS / median:.1f} in 1 ms")]
+    return [
+        (
+            f"prune and kept, {SLICES} slices, 5 conditions",
+            f"{median * 1e6:,.0f} µs",
+            f"{TARGET_SECONDS / median:.1f} in 1 ms",
+        )
+    ]

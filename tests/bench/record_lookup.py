@@ -56,8 +56,9 @@ def run() -> list[Row]:
         opened = (time.perf_counter() - start) / 2
         spent = _measured(HFile.open(Bytes(stored.read_bytes())), cold, warm, sqlite3.connect(rows))
     median = {name: sorted(seconds)[len(seconds) // 2] for name, seconds in spent.items()}
-    rows_of = {name: (_us(median[name]), _us(sorted(seconds)[len(seconds) * 99 // 100]))
-               for name, seconds in spent.items()}
+    rows_of = {
+        name: (_us(median[name]), _us(sorted(seconds)[len(seconds) * 99 // 100])) for name, seconds in spent.items()
+    }
 
     def row(name: str, ratio: str = "") -> Row:
         return f"{name} (99 of 100: {rows_of[name][1]})", rows_of[name][0], ratio
@@ -65,23 +66,34 @@ def run() -> list[Row]:
     inflated = median["inflate one block"]
     return [
         (f"open an index of {KEYS:,} keys and count them", f"{opened * 1e3:,.0f} ms", ""),
-        row("inflate one block"), row("inflate one block with zlib"),
-        row("look up, cold", f"{median['look up, cold'] / inflated:.2f} x inflating (goal 1.5), "
-                             f"{median['look up, cold'] / median['inflate one block with zlib']:.2f} x with zlib"),
+        row("inflate one block"),
+        row("inflate one block with zlib"),
+        row(
+            "look up, cold",
+            f"{median['look up, cold'] / inflated:.2f} x inflating (goal 1.5), "
+            f"{median['look up, cold'] / median['inflate one block with zlib']:.2f} x with zlib",
+        ),
         row("look up what is absent, cold", f"{median['look up what is absent, cold'] / inflated:.2f} x inflating"),
         row("look up, cached", f"{median['look up, cached'] / median['SQLite, the same keys']:.2f} x SQLite (goal 2)"),
-        row("SQLite, the same keys"), row("SQLite, any key")]
+        row("SQLite, the same keys"),
+        row("SQLite, any key"),
+    ]
 
 
-def _measured(hfile: HFile, cold: RecordIndex, warm: RecordIndex, database: sqlite3.Connection
-              ) -> dict[str, list[float]]:
+def _measured(
+    hfile: HFile, cold: RecordIndex, warm: RecordIndex, database: sqlite3.Connection
+) -> dict[str, list[float]]:
     draw = random.Random(11)
     per_block = KEYS // len(hfile.index)
-    hot = [key for number in draw.sample(range(len(hfile.index)), HOT_BLOCKS)
-           for key in range(number * per_block, (number + 1) * per_block) if key % 4 != 3]
+    hot = [
+        key
+        for number in draw.sample(range(len(hfile.index)), HOT_BLOCKS)
+        for key in range(number * per_block, (number + 1) * per_block)
+        if key % 4 != 3
+    ]
     draw.shuffle(hot)
 
-    order = sorted(range(FILES), key=file_id)                  # as a table's slices are
+    order = sorted(range(FILES), key=file_id)  # as a table's slices are
     places = {file: place for place, file in enumerate(order)}
 
     def look_up(index: RecordIndex) -> Callable[[Key], None]:
@@ -89,6 +101,7 @@ def _measured(hfile: HFile, cold: RecordIndex, warm: RecordIndex, database: sqli
             found = index.locate_keys((key.text,))
             assert found is not None
             assert found[key.place]
+
         return call
 
     def miss(key: Key) -> None:
@@ -104,18 +117,29 @@ def _measured(hfile: HFile, cold: RecordIndex, warm: RecordIndex, database: sqli
         assert zlib.decompress(hfile.block(key.block).data, 31)
 
     def keys(numbers: Iterable[int]) -> Iterator[Key]:
-        return (Key(key_at(number), f"{key_at(number)}x", places[file_at(number, FILES)],
-                    number // per_block % len(hfile.index)) for number in numbers)
+        return (
+            Key(
+                key_at(number),
+                f"{key_at(number)}x",
+                places[file_at(number, FILES)],
+                number // per_block % len(hfile.index),
+            )
+            for number in numbers
+        )
 
     hot_again, everywhere = keys(hot), keys(draw.sample(range(KEYS), 5 * ROUNDS * BATCH))
-    for key in islice(hot_again, 40 * HOT_BLOCKS):             # every hot block is asked for some times
+    for key in islice(hot_again, 40 * HOT_BLOCKS):  # every hot block is asked for some times
         look_up(warm)(key)
         ask(key)
     plan: dict[str, tuple[Callable[[Key], None], Iterator[Key]]] = {
-        "inflate one block": (inflate, everywhere), "inflate one block with zlib": (inflate_with_zlib, everywhere),
-        "look up, cold": (look_up(cold), everywhere), "look up what is absent, cold": (miss, everywhere),
-        "look up, cached": (look_up(warm), hot_again), "SQLite, the same keys": (ask, keys(hot)),
-        "SQLite, any key": (ask, everywhere)}
+        "inflate one block": (inflate, everywhere),
+        "inflate one block with zlib": (inflate_with_zlib, everywhere),
+        "look up, cold": (look_up(cold), everywhere),
+        "look up what is absent, cold": (miss, everywhere),
+        "look up, cached": (look_up(warm), hot_again),
+        "SQLite, the same keys": (ask, keys(hot)),
+        "SQLite, any key": (ask, everywhere),
+    }
     spent: dict[str, list[float]] = {name: [] for name in plan}
     for _ in range(ROUNDS):
         for name, (call, wanted) in plan.items():
@@ -144,8 +168,10 @@ def _write_hfile(path: Path) -> None:
 def _write_sqlite(path: Path) -> None:
     with sqlite3.connect(path) as database:
         database.execute("create table locations (key text primary key, partition text, file text) without rowid")
-        database.executemany("insert into locations values (?, '', ?)",
-                             ((key_at(number), file_id(file_at(number, FILES))) for number in range(KEYS)))
+        database.executemany(
+            "insert into locations values (?, '', ?)",
+            ((key_at(number), file_id(file_at(number, FILES))) for number in range(KEYS)),
+        )
 
 
 def _made(ending: str, write: Callable[[Path], None]) -> Path:

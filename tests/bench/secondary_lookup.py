@@ -62,11 +62,17 @@ class Made:
 def run() -> Iterator[Row]:
     """The figures, each with its ratio to what it is compared with."""
     made, database = _made(), sqlite3.connect(_sqlite())
-    yield (f"sort {ENTRIES_IN_ALL:,} entries in {BUDGET >> 20} MB ({made.runs} runs), write {len(made.shards)} shards",
-           f"{made.seconds:.0f} s of CPU", f"{ENTRIES_IN_ALL / made.seconds / 1e6:.2f} million entries/s")
+    yield (
+        f"sort {ENTRIES_IN_ALL:,} entries in {BUDGET >> 20} MB ({made.runs} runs), write {len(made.shards)} shards",
+        f"{made.seconds:.0f} s of CPU",
+        f"{ENTRIES_IN_ALL / made.seconds / 1e6:.2f} million entries/s",
+    )
     sqlite_bytes = os.path.getsize(_sqlite())
-    yield (f"bytes of them ({made.base_bytes / ENTRIES_IN_ALL:.1f} an entry)", f"{made.base_bytes / 1e6:,.0f} MB",
-           f"{made.base_bytes / sqlite_bytes:.2f} x SQLite's {sqlite_bytes / 1e6:,.0f} MB")
+    yield (
+        f"bytes of them ({made.base_bytes / ENTRIES_IN_ALL:.1f} an entry)",
+        f"{made.base_bytes / 1e6:,.0f} MB",
+        f"{made.base_bytes / sqlite_bytes:.2f} x SQLite's {sqlite_bytes / 1e6:,.0f} MB",
+    )
     draw = random.Random(11)
     numbers = iter(draw.sample(range(KEYS), 8 * ROUNDS * BATCH))
     opened = [Search(made.folder, tables[:1]) for tables in made.shards]
@@ -80,6 +86,7 @@ def run() -> Iterator[Row]:
             before = search.blocks_read
             search.groups([piece])
             blocks[name].append(search.blocks_read - before)
+
         return call
 
     def cold(number: int) -> None:
@@ -90,13 +97,19 @@ def run() -> Iterator[Row]:
     def ask(number: int) -> None:
         database.execute("select distinct grp from entries where key = ?", (_key(number),)).fetchall()
 
-    for number in range(0, KEYS, KEYS // 100):                # both say the same
-        expected = sorted(group for [group] in database.execute(
-            "select distinct grp from entries where key = ?", (_key(number),)))
+    for number in range(0, KEYS, KEYS // 100):  # both say the same
+        expected = sorted(
+            group for [group] in database.execute("select distinct grp from entries where key = ?", (_key(number),))
+        )
         piece = encode_value(_key(number), STRING)
         assert opened[shard_of(piece, len(opened))].groups([piece]).tolist() == expected
-    plan = {"SQLite": ask, "look up, open": look_up("open", opened), "look up what is absent": look_up(
-        "absent", opened, "x"), "look up, refreshed": look_up("refreshed", refreshed), "look up, cold": cold}
+    plan = {
+        "SQLite": ask,
+        "look up, open": look_up("open", opened),
+        "look up what is absent": look_up("absent", opened, "x"),
+        "look up, refreshed": look_up("refreshed", refreshed),
+        "look up, cold": cold,
+    }
     spent: dict[str, list[float]] = {name: [] for name in plan}
     for _ in range(ROUNDS):
         for name, call in plan.items():
@@ -106,8 +119,12 @@ def run() -> Iterator[Row]:
     yield "SQLite, the groups of a key", f"{sqlite * 1e6:.0f} us", ""
     for name, seconds in spent.items():
         read = blocks.get(name.rpartition(" ")[2], blocks["open"])
-        yield (f"{name} (99 of 100: {_at(seconds, 99) * 1e6:,.0f} us; blocks read: {np.mean(read):.2f}, at most "
-               f"{max(read)})", f"{_median(seconds) * 1e6:,.0f} us", f"{_median(seconds) / sqlite:.0f} x SQLite")
+        yield (
+            f"{name} (99 of 100: {_at(seconds, 99) * 1e6:,.0f} us; blocks read: {np.mean(read):.2f}, at most "
+            f"{max(read)})",
+            f"{_median(seconds) * 1e6:,.0f} us",
+            f"{_median(seconds) / sqlite:.0f} x SQLite",
+        )
     yield from _many(opened, database)
 
 
@@ -115,21 +132,32 @@ def _many(opened: Sequence[Search], database: sqlite3.Connection) -> Iterator[Ro
     chosen = random.Random(12).sample(range(KEYS), 1000)
     pieces = [encode_value(_key(number), STRING) for number in chosen]
     shards = [shard_of(piece, len(opened)) for piece in pieces]
-    sets = [[piece for piece, of_it in zip(pieces, shards, strict=True) if of_it == shard]
-            for shard in range(len(opened))]
+    sets = [
+        [piece for piece, of_it in zip(pieces, shards, strict=True) if of_it == shard] for shard in range(len(opened))
+    ]
     texts = json.dumps([_key(number) for number in chosen])
     low, high = _key(KEYS // 2), _key(KEYS // 2 + KEYS // 100)
     ranges = ranges_of(STRING, low, high, hi_inclusive=False)
     for name, found, query, given in (
-            ("IN of 1,000 keys", lambda: [one.groups(some) for one, some in zip(opened, sets, strict=True)],
-             "select distinct grp from entries where key in (select value from json_each(?))", (texts,)),
-            ("a range of 1 % of the keys", lambda: [one.groups(ranges) for one in opened],
-             "select distinct grp from entries where key >= ? and key < ?", (low, high))):
+        (
+            "IN of 1,000 keys",
+            lambda: [one.groups(some) for one, some in zip(opened, sets, strict=True)],
+            "select distinct grp from entries where key in (select value from json_each(?))",
+            (texts,),
+        ),
+        (
+            "a range of 1 % of the keys",
+            lambda: [one.groups(ranges) for one in opened],
+            "select distinct grp from entries where key >= ? and key < ?",
+            (low, high),
+        ),
+    ):
         expected = sorted(group for [group] in database.execute(query, given))
         assert np.unique(np.concatenate(found())).tolist() == expected
         ours = _median([_seconds(found) for _ in range(7)])
-        theirs = _median([_seconds(lambda query=query, given=given: database.execute(query, given).fetchall())
-                          for _ in range(7)])
+        theirs = _median(
+            [_seconds(lambda query=query, given=given: database.execute(query, given).fetchall()) for _ in range(7)]
+        )
         yield name, f"{ours * 1e3:.0f} ms", f"{ours / theirs:.1f} x SQLite ({theirs * 1e3:.0f} ms)"
 
 
@@ -140,8 +168,11 @@ def _key(number: int) -> str:
 def _columns(seed: int, rows: int) -> tuple[list[str], list[str], np.ndarray]:
     draw = np.random.default_rng(seed)
     digits = draw.bytes(16 * rows).hex()
-    return ([_key(number) for number in draw.integers(0, KEYS, rows).tolist()],
-            [digits[start:start + 32] for start in range(0, 32 * rows, 32)], draw.integers(0, FILES, rows))
+    return (
+        [_key(number) for number in draw.integers(0, KEYS, rows).tolist()],
+        [digits[start : start + 32] for start in range(0, 32 * rows, 32)],
+        draw.integers(0, FILES, rows),
+    )
 
 
 def _batches(rows: int, seed: int) -> Iterator[pa.RecordBatch]:
@@ -175,18 +206,31 @@ def _made() -> Made:
                 start = time.process_time()
                 sorter.add(batch)
                 spent += time.process_time() - start
-            runs = sorter.runs + 1                            # the last one is still in memory
+            runs = sorter.runs + 1  # the last one is still in memory
             start = time.process_time()
             generations = [write_shards(folder, "base-{}".format, sorter.sorted(), n)]
             spent += time.process_time() - start
         for number in range(1, GENERATIONS + 1):
             later = sort_entries(_changes(number), order="key")
             generations.append(write_shards(folder, f"{number}-{{}}".format, later, n))
-        (place / "made.json").write_text(json.dumps({"seconds": spent, "runs": runs, "shards": [
-            [table and table.to_dict() for table in tables] for tables in zip(*generations, strict=True)]}))
+        (place / "made.json").write_text(
+            json.dumps(
+                {
+                    "seconds": spent,
+                    "runs": runs,
+                    "shards": [
+                        [table and table.to_dict() for table in tables] for tables in zip(*generations, strict=True)
+                    ],
+                }
+            )
+        )
     plain = json.loads((place / "made.json").read_text())
-    return Made(Folder.at(place), [[table and StoredTable.from_dict(table) for table in tables]
-                                   for tables in plain["shards"]], plain["seconds"], plain["runs"])
+    return Made(
+        Folder.at(place),
+        [[table and StoredTable.from_dict(table) for table in tables] for tables in plain["shards"]],
+        plain["seconds"],
+        plain["runs"],
+    )
 
 
 def _sqlite() -> Path:
@@ -199,8 +243,10 @@ def _sqlite() -> Path:
                 keys, records, groups = _columns(start, ROWS_AT_ONCE)
                 rows = zip(keys, records, groups.tolist(), strict=True)
                 database.executemany("insert into unsorted values (?, ?, ?)", rows)
-            database.execute("create table entries (key text, record text, grp integer, "
-                             "primary key (key, record, grp)) without rowid")
+            database.execute(
+                "create table entries (key text, record text, grp integer, "
+                "primary key (key, record, grp)) without rowid"
+            )
             database.execute("insert into entries select * from unsorted order by key, record, grp")
         unfinished.replace(path)
     return path

@@ -92,8 +92,9 @@ def _while_alive(thread: threading.Thread, port: int, sent: bytes) -> list[float
     return seconds
 
 
-def _one_client(connection: socket.socket, floor: socket.socket, process: int,
-                tables: Mapping[int, tuple[Path, list[str]]]) -> Iterator[Row]:
+def _one_client(
+    connection: socket.socket, floor: socket.socket, process: int, tables: Mapping[int, tuple[Path, list[str]]]
+) -> Iterator[Row]:
     kinds: dict[tuple[int, str], list[bytes]] = {}
     for count, (root, names) in tables.items():
         turns = _TURNS if count < 100_000 else _TURNS // 5
@@ -137,8 +138,15 @@ def frame(table: Path, names: Sequence[str], bound: int, *, compressed: bool = F
     blob = "\n".join(names).encode()
     blob = zlib.compress(blob, 1) if compressed else blob
     request = interface().PruneRequest(
-        protocol_version=1, table=str(table), filter=_filter(bound), engine="hive4", time_zone="UTC", names=blob,
-        names_compressed=compressed, name_count=len(names))
+        protocol_version=1,
+        table=str(table),
+        filter=_filter(bound),
+        engine="hive4",
+        time_zone="UTC",
+        names=blob,
+        names_compressed=compressed,
+        name_count=len(names),
+    )
     memory = Memory()
     protocol = TBinaryProtocol(memory)
     protocol.write_message_begin("prune", TMessageType.CALL, 1)
@@ -170,8 +178,20 @@ def _connected(port: int) -> Iterator[socket.socket]:
 @contextlib.contextmanager
 def _sidecar(folder: str) -> Iterator[tuple[int, int]]:
     """The port, and the process's id."""
-    command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", folder,
-               "--port", "0", "--metrics-port", "-1", "--request-seconds", "60"]
+    command = [
+        sys.executable,
+        "-c",
+        "from handler.cli import main; main()",
+        "serve",
+        "--roots",
+        folder,
+        "--port",
+        "0",
+        "--metrics-port",
+        "-1",
+        "--request-seconds",
+        "60",
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

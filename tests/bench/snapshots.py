@@ -27,8 +27,11 @@ from index_store.table import Table, open_table
 from tests.bench.large_snapshot import COLUMNS, commit, make_base
 
 FILES, ROUNDS = 2_271_646, 7
-FILTERS = ("ts = TIMESTAMP'2023-01-01 10:00:00'", "amount BETWEEN 1600000.0 AND 1600100.0",
-           "name = 'shop-0012345' AND fee > 100.0")
+FILTERS = (
+    "ts = TIMESTAMP'2023-01-01 10:00:00'",
+    "amount BETWEEN 1600000.0 AND 1600100.0",
+    "name = 'shop-0012345' AND fee > 100.0",
+)
 
 Row = tuple[str, str, str]
 
@@ -53,8 +56,10 @@ def _opened(path: Path, cache: SnapshotCache) -> list[Row]:
     assert snapshot is not None
     size = sum(file.stat().st_size for file in snapshot.base_folder.iterdir())
     opened = _least(lambda: _open_all(table, Snapshot(cache, snapshot.manifest)))
-    rows = [(f"snapshot of {FILES:,} files and {len(COLUMNS)} columns", f"{size / 1e6:,.0f} MB", ""),
-            ("open it and all its columns", _ms(opened), f"{opened / 0.001:.2f} x the goal of 1 ms")]
+    rows = [
+        (f"snapshot of {FILES:,} files and {len(COLUMNS)} columns", f"{size / 1e6:,.0f} MB", ""),
+        ("open it and all its columns", _ms(opened), f"{opened / 0.001:.2f} x the goal of 1 ms"),
+    ]
     for text in FILTERS:
         first = _least(lambda text=text: prune(OpenTable(open_table(path), cache), text).kept_rows)
         again = OpenTable(open_table(path), cache)

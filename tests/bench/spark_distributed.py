@@ -31,18 +31,31 @@ def run(slices: int = 2_000_000) -> Iterator[tuple[str, str, str]]:
         return
     os.environ["PYSPARK_PYTHON"] = sys.executable
     folder = Path(tempfile.mkdtemp())
-    spark = (SparkSession.builder.master("local[2]").appName("sargo-bench").config("spark.ui.enabled", "false")
-             .config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", "1g").getOrCreate())
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .appName("sargo-bench")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "1g")
+        .getOrCreate()
+    )
     spark.sparkContext.setLogLevel("ERROR")
     try:
-        place = SyntheticPlace(str(make_table(folder / "table")), None, (), (), SharedFolder(str(folder / "shared")),
-                               SLICES_PER_FILE, slices)
+        place = SyntheticPlace(
+            str(make_table(folder / "table")),
+            None,
+            (),
+            (),
+            SharedFolder(str(folder / "shared")),
+            SLICES_PER_FILE,
+            slices,
+        )
         here, there = OpenTable(place.open()), DistributedTable(partial(on_executors, spark), place)
         listing = _timed(there.at)[0]
         runs = -(-slices // SLICES_PER_FILE)
         yield f"write {slices:,} slices in {runs} runs, on local[2], once", f"{listing:.1f} s", ""
         for text in FILTERS:
-            for _ in range(2):      # the second time a column is asked for, its index is built
+            for _ in range(2):  # the second time a column is asked for, its index is built
                 prune(here, text, time_zone="UTC")
             first, _ = _timed(partial(prune, there, text, time_zone="UTC"))
             local, ours = _timed(partial(prune, here, text, time_zone="UTC"))
@@ -50,8 +63,11 @@ def run(slices: int = 2_000_000) -> Iterator[tuple[str, str, str]]:
             if not np.array_equal(ours.outcomes, theirs.outcomes):
                 raise AssertionError(f"{text}: the outcomes differ")
             yield f"{text}: first time, with its statistics written", f"{first:.1f} s", ""
-            yield (f"{text}: {len(ours.kept_rows):,} kept, the same on one machine", f"{distributed:.2f} s",
-                   f"{distributed / local:.0f} x one machine ({1000 * local:.0f} ms)")
+            yield (
+                f"{text}: {len(ours.kept_rows):,} kept, the same on one machine",
+                f"{distributed:.2f} s",
+                f"{distributed / local:.0f} x one machine ({1000 * local:.0f} ms)",
+            )
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -13,8 +13,17 @@ from tests.bench.shapes import SHAPES, TINY
 
 def measurement(layout, slow=(), factor=1.0):
     """Sargo at a twentieth of its peers' time, and ``factor`` times slower than that for some shapes."""
-    seconds = {shape.name: {"Polars": 1.0, "DataFusion": 1.0, "DuckDB": 1.0, NumpyScan.name: 1.0, SargoScan.name: 0.5,
-                            Sargo.name: 0.05 * (factor if shape.name in slow else 1)} for shape in SHAPES}
+    seconds = {
+        shape.name: {
+            "Polars": 1.0,
+            "DataFusion": 1.0,
+            "DuckDB": 1.0,
+            NumpyScan.name: 1.0,
+            SargoScan.name: 0.5,
+            Sargo.name: 0.05 * (factor if shape.name in slow else 1),
+        }
+        for shape in SHAPES
+    }
     streaming = {speed: {shape.name: 1.0 for shape in SHAPES} for speed in ("copy", "read")}
     return Measurement("E", layout, 100, seconds, {}, streaming=streaming)
 
@@ -32,15 +41,18 @@ def test_all_goals_are_met_and_measured_when_every_figure_is_small():
     assert all(verdict.is_met and verdict.worst is not None for verdict in found)
 
 
-@pytest.mark.parametrize(("layout", "shape", "factor", "goals"), [
-    ("random", "prefix", 5.1, ["E random, every shape"]),
-    ("random", "prefix", 6.1, ["E random, every shape"] * 2),
-    ("random", "prefix", 12.1, ["E random, every shape"] * 3),
-    ("random", "IN of 1,000", 1.3, ["E random, IN of 1,000"]),
-    ("clustered", "2-leaf range", 2.1, ["E random and clustered, equality and range"]),
-    ("clustered", "prefix", 100, []),
-    ("wide", "1 equality", 2.1, ["E wide (1 % span all ids), equality and range"]),
-])
+@pytest.mark.parametrize(
+    ("layout", "shape", "factor", "goals"),
+    [
+        ("random", "prefix", 5.1, ["E random, every shape"]),
+        ("random", "prefix", 6.1, ["E random, every shape"] * 2),
+        ("random", "prefix", 12.1, ["E random, every shape"] * 3),
+        ("random", "IN of 1,000", 1.3, ["E random, IN of 1,000"]),
+        ("clustered", "2-leaf range", 2.1, ["E random and clustered, equality and range"]),
+        ("clustered", "prefix", 100, []),
+        ("wide", "1 equality", 2.1, ["E wide (1 % span all ids), equality and range"]),
+    ],
+)
 def test_one_slow_shape_misses_the_goals_that_it_belongs_to(layout, shape, factor, goals):
     measured = [measurement(one, [shape] if one == layout else (), factor) for one in ("random", "clustered", "wide")]
     assert missed(measured, tiny(10)) == goals

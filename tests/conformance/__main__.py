@@ -68,7 +68,7 @@ class Run:
     def note(self, text: str, wrong: dict[str, str]) -> None:
         self.wrong += len(wrong)
         self.notes += [text, *(f"  {what}: {why}" for what, why in list(wrong.items())[:20])]
-        print("\n".join(self.notes[-1 - min(len(wrong), 20):]), flush=True)
+        print("\n".join(self.notes[-1 - min(len(wrong), 20) :]), flush=True)
 
     @property
     def spark(self) -> SparkSession:
@@ -89,8 +89,12 @@ class Run:
                 version, _, table = name.partition("_")
                 if version == release.hudi and not (here / table).exists():
                     (here / table).symlink_to(folder)
-            subprocess.run([str(PYTHON), "-m", "tests.conformance.full_scan", what, release.hudi, str(here), str(out)],
-                           cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+            subprocess.run(
+                [str(PYTHON), "-m", "tests.conformance.full_scan", what, release.hudi, str(here), str(out)],
+                cwd=ROOT,
+                check=True,
+                env={**os.environ, "TZ": "UTC"},
+            )
         return out
 
     def truth(self) -> None:
@@ -98,11 +102,20 @@ class Run:
         row_truth.add_rows(str(self.scan("rows")), self.spark)
         truth_of.cache_clear()
         after = {name: truth_of(name) for name in TABLES}
-        wrong = {f"{name}: {sql}": "the stored rows were others" for name in TABLES for sql in after[name].predicates
-                 if any(sql not in before[name].predicates
-                        or before[name].numbers(sql, mode) != after[name].numbers(sql, mode) for mode in MODES)}
-        self.note(f"truth: full scans of {len(TABLES)} tables with Hudi {', '.join(RELEASES)}; "
-                  f"{len(wrong)} answers differ from those stored", wrong)
+        wrong = {
+            f"{name}: {sql}": "the stored rows were others"
+            for name in TABLES
+            for sql in after[name].predicates
+            if any(
+                sql not in before[name].predicates or before[name].numbers(sql, mode) != after[name].numbers(sql, mode)
+                for mode in MODES
+            )
+        }
+        self.note(
+            f"truth: full scans of {len(TABLES)} tables with Hudi {', '.join(RELEASES)}; "
+            f"{len(wrong)} answers differ from those stored",
+            wrong,
+        )
         for name, one in after.items():
             row_truth.keep_skipping(name, before[name], one)
         truth_of.cache_clear()
@@ -114,8 +127,11 @@ class Run:
     def hive(self) -> None:
         (self.home / "hive").mkdir()
         n, wrong = wrong_answers(self.folders, self.home / "hive", self.kept, int(os.environ.get("EVERY", "1")))
-        self.note(f"hive: {n} queries on HiveServer2 4.0.1 with a sidecar: {len(wrong)} with other rows, or other "
-                  "files read, than expected", wrong)
+        self.note(
+            f"hive: {n} queries on HiveServer2 4.0.1 with a sidecar: {len(wrong)} with other rows, or other "
+            "files read, than expected",
+            wrong,
+        )
 
     def by_spark(self, resolved: Resolved) -> Callable[[str, str, str], frozenset[str]]:
         """All tables have the same columns, some without `tn`: a predicate is resolved once."""
@@ -123,6 +139,7 @@ class Run:
 
         def keep(name: str, sql: str, mode: str) -> frozenset[str]:
             return kept_of(self.opened[name], resolved.expression(schema, sql, mode), f"spark-{mode}")
+
         return keep
 
     def spark_path(self) -> None:
@@ -136,10 +153,16 @@ class Run:
                     lost = truth.groups_of(truth.numbers(sql, mode) or ()) - keep(name, sql, mode)
                     if lost:
                         wrong[f"{name}, {mode}: {sql}"] = f"{len(lost)} file groups with a match are skipped"
-        self.note(f"spark: predicates resolved by Spark {self.spark.version} with ANSI on and off, {len(TABLES)} "
-                  f"tables: {len(wrong)} skip a file group with a match", wrong)
-        reads = {f"{name}: {sql}": why for name in READ_HERE
-                 for sql, why in wrong_reads(self.spark, name, self.opened[name], self.kept).items()}
+        self.note(
+            f"spark: predicates resolved by Spark {self.spark.version} with ANSI on and off, {len(TABLES)} "
+            f"tables: {len(wrong)} skip a file group with a match",
+            wrong,
+        )
+        reads = {
+            f"{name}: {sql}": why
+            for name in READ_HERE
+            for sql, why in wrong_reads(self.spark, name, self.opened[name], self.kept).items()
+        }
         n = sum(len(truth_of(name).predicates) for name in READ_HERE)
         self.note(f"spark: {n} pruned reads, {len(reads)} with other rows than the full scan", reads)
 
@@ -161,21 +184,31 @@ class Run:
                         wrong = wrong_reads(self.spark, name, opened, Kept({name: opened}))
                     reads |= {f"{name}: {sql}": why for sql, why in wrong.items()}
         n = sum(len(truth_of(name).predicates) for name in TABLES)
-        self.note(f"own: {n} predicates and tables, {len(VARIANTS)} indexes refreshed after every commit: {len(lost)} "
-                  "skip a file group with a match; file groups skipped by "
-                  + ", ".join(f"{variant} {many:,}" for variant, many in skipped.items()), lost)
+        self.note(
+            f"own: {n} predicates and tables, {len(VARIANTS)} indexes refreshed after every commit: {len(lost)} "
+            "skip a file group with a match; file groups skipped by "
+            + ", ".join(f"{variant} {many:,}" for variant, many in skipped.items()),
+            lost,
+        )
         self.note(f"own: {len(reads)} pruned reads by all sketches have other rows than the full scan", reads)
 
     def bundle_path(self) -> None:
         BUNDLE.fetch()
         out = self.home / "bundle.json"
-        subprocess.run([str(PYTHON), "-m", "tests.conformance.bundle_reads", str(self.home / "tables"), str(out)],
-                       cwd=ROOT, check=True, env={**os.environ, "TZ": "UTC"})
+        subprocess.run(
+            [str(PYTHON), "-m", "tests.conformance.bundle_reads", str(self.home / "tables"), str(out)],
+            cwd=ROOT,
+            check=True,
+            env={**os.environ, "TZ": "UTC"},
+        )
         n = sum(len(truth_of(name).predicates) for name in TABLES)
         wrong = json.loads(out.read_text(encoding="utf-8"))
         through = len(TABLES) - len(READ_HERE)
-        self.note(f"bundle: {n} pruned reads on Spark 3.5, of {through} of {len(TABLES)} tables through the bundle of "
-                  f"Hudi {BUNDLE.hudi}: {len(wrong)} with other rows than the full scan", wrong)
+        self.note(
+            f"bundle: {n} pruned reads on Spark 3.5, of {through} of {len(TABLES)} tables through the bundle of "
+            f"Hudi {BUNDLE.hudi}: {len(wrong)} with other rows than the full scan",
+            wrong,
+        )
 
     def report(self) -> None:
         groups = {name: len(table.at().slices) for name, table in self.opened.items()}
@@ -185,8 +218,10 @@ class Run:
 
 
 def _head() -> str:
-    return (f"{datetime.now(timezone.utc):%Y-%m-%d}, Python {platform.python_version()}, Spark {pyspark.__version__}, "
-            f"Hudi {', '.join(RELEASES)}")
+    return (
+        f"{datetime.now(timezone.utc):%Y-%m-%d}, Python {platform.python_version()}, Spark {pyspark.__version__}, "
+        f"Hudi {', '.join(RELEASES)}"
+    )
 
 
 def main(*stages: str) -> int:
@@ -199,8 +234,15 @@ def main(*stages: str) -> int:
         run = Run(Path(folder))
         for stage in stages or [stage for stage in STAGES if stage != "skipping"]:
             begun, run.notes = time.monotonic(), []
-            {"truth": run.truth, "skipping": run.skipping, "hive": run.hive, "spark": run.spark_path,
-             "own": run.own_indexes, "bundle": run.bundle_path, "report": run.report}[stage]()
+            {
+                "truth": run.truth,
+                "skipping": run.skipping,
+                "hive": run.hive,
+                "spark": run.spark_path,
+                "own": run.own_indexes,
+                "bundle": run.bundle_path,
+                "report": run.report,
+            }[stage]()
             took = f"{stage}: {time.monotonic() - begun:.0f} s"
             print(took, flush=True)
             if not os.environ.get("EVERY"):

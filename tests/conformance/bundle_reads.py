@@ -26,8 +26,9 @@ def main(folder: Path, out: Path) -> None:
     spark.conf.set("spark.sql.ansi.enabled", "false")
     opened = {name: open_table(folder / name) for name in TABLES}
     kept = Kept(opened)
-    wrong = {f"{name}: {sql}": why for name in TABLES
-             for sql, why in wrong_reads(spark, name, opened[name], kept).items()}
+    wrong = {
+        f"{name}: {sql}": why for name in TABLES for sql, why in wrong_reads(spark, name, opened[name], kept).items()
+    }
     out.write_text(json.dumps(wrong), encoding="utf-8")
     spark.stop()
 

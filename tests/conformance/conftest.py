@@ -24,6 +24,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         if name not in found:
             found[name] = unpack(name, root)
         return found[name]
+
     return folder
 
 

@@ -41,8 +41,12 @@ def first_line(error: Exception) -> str:
 def rows(spark: SparkSession, path: Path, out: Path) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
-    frame = (spark.read.format("hudi").option("hoodie.metadata.enable", "false")
-             .option("hoodie.enable.data.skipping", "false").load(str(path)))
+    frame = (
+        spark.read.format("hudi")
+        .option("hoodie.metadata.enable", "false")
+        .option("hoodie.enable.data.skipping", "false")
+        .load(str(path))
+    )
     group = F.regexp_extract("_hoodie_file_name", FILE_ID.replace("\\\\", "\\"), 1).alias("_group")
     folder = out.with_suffix(".folder")
     spark.conf.set("spark.sql.parquet.writeLegacyFormat", "true")  # decimals as Hive 3.1 reads them
@@ -74,8 +78,12 @@ def kept_by_hudi(frame: DataFrame, condition: str) -> list[str] | None:
 
 
 def skipping(spark: SparkSession, path: Path, out: Path) -> None:
-    frame = (spark.read.format("hudi").option("hoodie.metadata.enable", "true")
-             .option("hoodie.enable.data.skipping", "true").load(str(path)))
+    frame = (
+        spark.read.format("hudi")
+        .option("hoodie.metadata.enable", "true")
+        .option("hoodie.enable.data.skipping", "true")
+        .load(str(path))
+    )
     found: dict[str, Any] = {}
     for case in CASES:
         try:

@@ -30,13 +30,18 @@ from tests.tables.rows import COLUMNS
 
 STORED = Path(__file__).parent / "hive_filters.json.xz"
 SOURCE = Path(__file__).parent / "java" / "FilterOf.java"
-ORIGIN = ("hive.io.filter.expr.serialized as real Hive writes it: each condition came after SELECT * FROM t WHERE, was "
-          "compiled by that Hive's own Driver with the settings of hive_conf (CBO on, engine mr, zone UTC), and "
-          "the filter of the plan's table scan was serialized by SerializationUtilities.serializeExpression")
+ORIGIN = (
+    "hive.io.filter.expr.serialized as real Hive writes it: each condition came after SELECT * FROM t WHERE, was "
+    "compiled by that Hive's own Driver with the settings of hive_conf (CBO on, engine mr, zone UTC), and "
+    "the filter of the plan's table scan was serialized by SerializationUtilities.serializeExpression"
+)
 #: As Hudi's Hive sync names the types: Hudi stores small integers as int. Hive has no timestamp without zone beside its
 #: own TIMESTAMP, so the tables' `tn` is not there.
-SYNCED = {name: {"tinyint": "int", "smallint": "int"}.get(kind, kind) for name, kind in COLUMNS.items()
-          if kind != "timestamp_ntz"}
+SYNCED = {
+    name: {"tinyint": "int", "smallint": "int"}.get(kind, kind)
+    for name, kind in COLUMNS.items()
+    if kind != "timestamp_ntz"
+}
 HIVE_COLUMNS = HUDI_COLUMNS + ", " + ", ".join(f"`{name}` {kind}" for name, kind in SYNCED.items())
 VERSIONS = {"4.0.1": HIVE_4, "3.1.3": HIVE_3}
 
@@ -58,23 +63,38 @@ def compiled(stack: Stack, conditions: list[str]) -> dict[str, Any]:
         (home / "conf").mkdir()
         (home / "scratch").mkdir()
         (home / "scratch").chmod(0o777)
-        (home / "conf" / "hive-site.xml").write_text(site(
-            ROOT / "hive_conf" / stack.fragment, STACKS / "hive-site.xml", **{
-                "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home}/metastore_db;create=true",
-                "hive.local.time.zone": "UTC", "hive.session.history.enabled": "false"}))
+        (home / "conf" / "hive-site.xml").write_text(
+            site(
+                ROOT / "hive_conf" / stack.fragment,
+                STACKS / "hive-site.xml",
+                **{
+                    "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home}/metastore_db;create=true",
+                    "hive.local.time.zone": "UTC",
+                    "hive.session.history.enabled": "false",
+                },
+            )
+        )
         path = os.pathsep.join([str(home / "conf"), str(classes), path])
         flags = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
-        flags += ["--add-opens=java.sql/java.sql=ALL-UNNAMED", "-Xmx1500m", "-Xss64m", "-XX:+UseSerialGC",
-                  f"-Dhs2.home={home}", f"-Dderby.stream.error.file={home}/derby.log", "-Duser.timezone=UTC",
-                  "-Dlog4j2.level=OFF"]
+        flags += [
+            "--add-opens=java.sql/java.sql=ALL-UNNAMED",
+            "-Xmx1500m",
+            "-Xss64m",
+            "-XX:+UseSerialGC",
+            f"-Dhs2.home={home}",
+            f"-Dderby.stream.error.file={home}/derby.log",
+            "-Duser.timezone=UTC",
+            "-Dlog4j2.level=OFF",
+        ]
         if stack.needs_url_class_loader:
             launch = ["-cp", str(stack.directory / "target" / "classes"), "UrlLauncher", path, "FilterOf"]
         else:
             launch = ["-cp", path, "FilterOf"]
         table = f"CREATE EXTERNAL TABLE t ({HIVE_COLUMNS}) STORED AS PARQUET LOCATION 'file://{home}/t'"
         asked = "\n".join(base64.b64encode(text.encode()).decode() for text in (table, *conditions)) + "\n"
-        done = subprocess.run(["java", *flags, *launch, str(home / "answers")], cwd=home, input=asked, text=True,
-                              capture_output=True)
+        done = subprocess.run(
+            ["java", *flags, *launch, str(home / "answers")], cwd=home, input=asked, text=True, capture_output=True
+        )
         if done.returncode:
             raise RuntimeError(f"FilterOf on {stack.name}:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
         answers = (home / "answers").read_text(encoding="utf-8").splitlines()
@@ -87,7 +107,7 @@ def _read(answer: str) -> dict[str, Any]:
         return {"filter": rest[0], "text": base64.b64decode(rest[1]).decode()}
     if word == "error":
         said = base64.b64decode(rest[0]).decode().split("\n")[0]
-        return {"error": said[said.find("SemanticException"):][:200]}
+        return {"error": said[said.find("SemanticException") :][:200]}
     return {word: True}
 
 
@@ -100,8 +120,10 @@ def main(which: str = "") -> None:
         new = [sql for sql in conditions if sql not in here]
         here |= compiled(stack, new) if new else {}
         found[version] = {sql: here[sql] for sql in conditions}
-        counts = {word: sum(word in answer for answer in found[version].values())
-                  for word in ("filter", "none", "empty", "error")}
+        counts = {
+            word: sum(word in answer for answer in found[version].values())
+            for word in ("filter", "none", "empty", "error")
+        }
         print(f"Hive {version}: {len(new)} compiled; {counts}", flush=True)
     document = {"origin": ORIGIN, "columns": HIVE_COLUMNS, "filters": found}
     with lzma.open(STORED, "wt", encoding="utf-8", preset=9) as file:

@@ -26,8 +26,12 @@ from tests.hive.sidecars import Sidecar
 #: as a timestamp (ClassCastException).
 READABLE = tuple(name for name in TABLES if not name.startswith("1.2.0") and name.endswith("_cow"))
 COLUMNS = HUDI_COLUMNS + ", " + ", ".join(f"`{name}` {kind}" for name, kind in SYNCED.items() if name != "st")
-SETTINGS = {"hive.execution.engine": "mr", "hive.local.time.zone": "UTC", "hive.fetch.task.conversion": "more",
-            "hive.fetch.task.conversion.threshold": "-1"}
+SETTINGS = {
+    "hive.execution.engine": "mr",
+    "hive.local.time.zone": "UTC",
+    "hive.fetch.task.conversion": "more",
+    "hive.fetch.task.conversion.threshold": "-1",
+}
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,10 @@ def answers(folders: dict[str, Path], home: Path, predicates: list[str]) -> Iter
         with server.connect(SETTINGS) as connection:
             cursor = connection.cursor()
             for name in READABLE:
-                cursor.execute(f"CREATE EXTERNAL TABLE {_in_hive(name)} ({COLUMNS}) STORED BY "
-                               f"'io.sargo.hive.HudiStorageHandler' LOCATION 'file://{folders[name]}'")
+                cursor.execute(
+                    f"CREATE EXTERNAL TABLE {_in_hive(name)} ({COLUMNS}) STORED BY "
+                    f"'io.sargo.hive.HudiStorageHandler' LOCATION 'file://{folders[name]}'"
+                )
             for n, sql in enumerate(predicates):
                 yield _answer(server, cursor, READABLE[n % len(READABLE)], sql)
     finally:
@@ -73,9 +79,14 @@ def _answer(server: Server, cursor: Any, name: str, sql: str) -> Answer:
     except Exception as error:
         return Answer(name, sql, frozenset(), None, None, str(getattr(error.args[0], "errorMessage", error))[:200])
     seen = list(listings(server.log()[before:]))
-    seen = [one for one in seen if one.query == seen[-1].query]   # the log of the query before may come late
-    return Answer(name, sql, keys, sum(one.listed for one in seen) if seen else None,
-                  sum(one.kept for one in seen) if seen else None)
+    seen = [one for one in seen if one.query == seen[-1].query]  # the log of the query before may come late
+    return Answer(
+        name,
+        sql,
+        keys,
+        sum(one.listed for one in seen) if seen else None,
+        sum(one.kept for one in seen) if seen else None,
+    )
 
 
 def wrong_answers(folders: dict[str, Path], home: Path, kept: Kept, every: int = 1) -> tuple[int, dict[str, str]]:

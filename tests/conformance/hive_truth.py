@@ -45,8 +45,10 @@ def hive_keys(truth: Truth, sql: str, version: str) -> set[str] | None:
 
 
 def register(cursor: Any, out: Path, home: Path) -> None:
-    cursor.execute(f"CREATE EXTERNAL TABLE all_rows ({HIVE_COLUMNS}) PARTITIONED BY (`_table` string) "
-                   f"STORED AS PARQUET LOCATION 'file://{home}/all_rows'")
+    cursor.execute(
+        f"CREATE EXTERNAL TABLE all_rows ({HIVE_COLUMNS}) PARTITIONED BY (`_table` string) "
+        f"STORED AS PARQUET LOCATION 'file://{home}/all_rows'"
+    )
     for name in TABLES:
         folder = home / "all_rows" / name
         folder.mkdir(parents=True)
@@ -91,8 +93,15 @@ def main(out: str) -> None:
     for version, stack in VERSIONS.items():
         conditions = [sql for sql, answer in stored()["filters"][version].items() if "error" not in answer]
         with tempfile.TemporaryDirectory(prefix="sargo-rows-") as folder:
-            server = Server(stack, Path(folder), {"hive.local.time.zone": "UTC", "hive.fetch.task.conversion": "more",
-                                                  "hive.fetch.task.conversion.threshold": "-1"})
+            server = Server(
+                stack,
+                Path(folder),
+                {
+                    "hive.local.time.zone": "UTC",
+                    "hive.fetch.task.conversion": "more",
+                    "hive.fetch.task.conversion.threshold": "-1",
+                },
+            )
             server.start()
             try:
                 with server.connect({"hive.execution.engine": "mr"}) as connection:
@@ -100,13 +109,16 @@ def main(out: str) -> None:
                     register(cursor, Path(out), Path(folder))
                     found: dict[str, Rows | str] = {}
                     for start in range(0, len(conditions), AT_ONCE):
-                        found |= evaluated(cursor, conditions[start:start + AT_ONCE])
+                        found |= evaluated(cursor, conditions[start : start + AT_ONCE])
             finally:
                 server.stop()
         told = {sql: differences(sql, answer, truths) for sql, answer in found.items()}
         answers[version] = {sql: answer for sql, answer in told.items() if answer}
-        print(f"Hive {version}: {len(conditions)} predicates, {len(answers[version])} of them mean something else or "
-              "fail", flush=True)
+        print(
+            f"Hive {version}: {len(conditions)} predicates, {len(answers[version])} of them mean something else or "
+            "fail",
+            flush=True,
+        )
     with lzma.open(STORED, "wt", encoding="utf-8", preset=9) as file:
         json.dump({"filters": answers}, file, ensure_ascii=False, indent=0)
 

@@ -31,8 +31,15 @@ from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import truth_of
 from tests.index_store.snapshots.rewinding import commit_by_commit
 
-SKETCHES = ("min_max", "null_count", "nan_count", "value_list(limit=20)", "prefix_set(limit=8)", "partition",
-            "bloom_filter(fpp=0.01)")
+SKETCHES = (
+    "min_max",
+    "null_count",
+    "nan_count",
+    "value_list(limit=20)",
+    "prefix_set(limit=8)",
+    "partition",
+    "bloom_filter(fpp=0.01)",
+)
 #: Bounds of what the predicates compute.
 EXPRESSIONS = ("lower(s)", "upper(s)", "length(s)", "year(dt)", "to_date(t)", "abs(i)", "i + 1", "i % 10")
 #: Keys of secondary indexes.
@@ -48,8 +55,12 @@ def definitions(table: Table, variant: str | tuple[str, ...]) -> list[Definition
         named = [key for key in KEYS if all(table.schema.resolve(name, case_sensitive=True) for name in key)]
         return [definition_of(table, [(name, SECONDARY) for name in key], "-".join(key), "UTC") for key in named]
     texts = (SKETCHES if variant == ALL else (variant,)) if isinstance(variant, str) else variant
-    uses = [(column.name, text) for column in table.schema for text in texts
-            if "." not in column.name and not parse_sketch(text).why_not(column.type)]
+    uses = [
+        (column.name, text)
+        for column in table.schema
+        for text in texts
+        if "." not in column.name and not parse_sketch(text).why_not(column.type)
+    ]
     if variant == ALL:
         uses += [(expression, "min_max") for expression in EXPRESSIONS]
     return [definition_of(table, uses, "sketches", "UTC")]
@@ -76,10 +87,12 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
     """The folders of the indexes of each variant, up to date; the table itself stays as it is."""
     copy = shutil.copytree(table, home / "table")
     wanted = {variant: definitions(open_table(copy).table, variant) for variant in variants}
-    folders = {variant: [Folder.at(home / f"{number}" / one.name) for one in some]
-               for number, (variant, some) in enumerate(wanted.items())}
+    folders = {
+        variant: [Folder.at(home / f"{number}" / one.name) for one in some]
+        for number, (variant, some) in enumerate(wanted.items())
+    }
     commits = 0
-    with mock.patch("index_store.own.folder._force"):         # nobody waits for the disk
+    with mock.patch("index_store.own.folder._force"):  # nobody waits for the disk
         for _ in commit_by_commit(copy, home / "aside"):
             commits += 1
             for variant, some in wanted.items():

@@ -35,7 +35,7 @@ def wrong_reads(spark: SparkSession, name: str, table: OpenTable, kept: Kept) ->
         slices = [one for one in table.at().slices if one.file_id in file_ids]
         frame = frame_of(spark, source, slices, schema)
         for start in range(0, len(texts), AT_ONCE):
-            chunk = texts[start:start + AT_ONCE]
+            chunk = texts[start : start + AT_ONCE]
             columns = [F.expr(f"({text}) is true").alias(f"c{n}") for n, text in enumerate(chunk)]
             rows = frame.select("_hoodie_record_key", *columns).collect()
             for n, text in enumerate(chunk):

@@ -37,13 +37,20 @@ class Line:
         sums = [self.groups * self.shared, self.ideal, self.text, self.spark, self.hive]
         hudi = "-" if self.hudi is None else f"{self.hudi}"
         lost = "-" if self.hudi is None else f"{self.wrong['hudi']}+{self.failed}"
-        return (f"{self.table:22}{self.predicates:6}{self.shared:8}" + "".join(f"{n:8}" for n in sums) + f"{hudi:>8}"
-                + "".join(f"{self.wrong[name]:7}" for name in ("text", "spark", "hive")) + f"{lost:>8}")
+        return (
+            f"{self.table:22}{self.predicates:6}{self.shared:8}"
+            + "".join(f"{n:8}" for n in sums)
+            + f"{hudi:>8}"
+            + "".join(f"{self.wrong[name]:7}" for name in ("text", "spark", "hive"))
+            + f"{lost:>8}"
+        )
 
 
-HEAD = (f"{'':36}file groups, over the predicates shared by all{'':10}predicates that lose a row\n"
-        f"{'table':22}{'preds':>6}{'shared':>8}{'all':>8}{'ideal':>8}{'(b)text':>8}{'(b)Spk':>8}{'(c)Hive':>8}"
-        f"{'(d)Hudi':>8}{'text':>7}{'Spark':>7}{'Hive':>7}{'Hudi':>8}")
+HEAD = (
+    f"{'':36}file groups, over the predicates shared by all{'':10}predicates that lose a row\n"
+    f"{'table':22}{'preds':>6}{'shared':>8}{'all':>8}{'ideal':>8}{'(b)text':>8}{'(b)Spk':>8}{'(c)Hive':>8}"
+    f"{'(d)Hudi':>8}{'text':>7}{'Spark':>7}{'Hive':>7}{'Hudi':>8}"
+)
 
 
 def line_of(name: str, kept: Kept, by_spark: BySpark | None, all_groups: int) -> Line:

@@ -70,7 +70,7 @@ def true_rows(frame: DataFrame, texts: list[str]) -> Found:
 def truth(frame: DataFrame, texts: list[str]) -> Found:
     found: Found = {}
     for start in range(0, len(texts), AT_ONCE):
-        found |= true_rows(frame, texts[start:start + AT_ONCE])
+        found |= true_rows(frame, texts[start : start + AT_ONCE])
     return found
 
 
@@ -103,8 +103,14 @@ def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
         legacy, ansi = (told(modes[mode][case.sql]) for mode in ("legacy", "ansi"))
         one: dict[str, Any] = {"rows": legacy} if legacy == ansi else {"legacy": legacy, "ansi": ansi}
         predicates[case.sql] = one
-    return {"hudi": release, "table_version": RELEASES[release].table_version, "table": name.partition("_")[2],
-            "groups": groups, "rows": [[key, place[group]] for key, group in rows], "predicates": predicates}
+    return {
+        "hudi": release,
+        "table_version": RELEASES[release].table_version,
+        "table": name.partition("_")[2],
+        "groups": groups,
+        "rows": [[key, place[group]] for key, group in rows],
+        "predicates": predicates,
+    }
 
 
 def add_skipping(out: str) -> None:

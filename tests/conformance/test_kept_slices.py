@@ -20,8 +20,11 @@ from tests.conformance.stored_truth import MODES, TABLES, truth_of
 @pytest.mark.parametrize("name", TABLES)
 def test_the_text_skips_no_slice_with_a_match(kept: Kept, name: str, mode: str) -> None:
     truth = truth_of(name)
-    lost = {sql: missing for sql in truth.predicates
-            if (missing := truth.groups_of(truth.numbers(sql, mode) or ()) - kept.text(name, sql))}
+    lost = {
+        sql: missing
+        for sql in truth.predicates
+        if (missing := truth.groups_of(truth.numbers(sql, mode) or ()) - kept.text(name, sql))
+    }
     assert lost == {}
 
 

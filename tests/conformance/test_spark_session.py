@@ -20,8 +20,16 @@ from tests.conformance.stored_truth import TABLES, truth_of
 
 AT_ONCE = 80
 #: One predicate of each kind that CI reads the pruned table with; `make conformance` reads with all.
-READ = ("i > 100", "f = 5.0", "dt < date '1582-10-10'", "p in ('a b', 'ü%é')", "s like 'apple%'",
-        "extra is null and i < 0", "note > 'h'", "w > 3000000000")
+READ = (
+    "i > 100",
+    "f = 5.0",
+    "dt < date '1582-10-10'",
+    "p in ('a b', 'ü%é')",
+    "s like 'apple%'",
+    "extra is null and i < 0",
+    "note > 'h'",
+    "w > 3000000000",
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +45,8 @@ def schema(opened: dict[str, OpenTable]) -> StructType:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_spark_skips_no_slice_with_a_match_and_keeps_what_the_text_keeps(
-        opened: dict[str, OpenTable], kept: Kept, resolved: Resolved, schema: StructType, name: str) -> None:
+    opened: dict[str, OpenTable], kept: Kept, resolved: Resolved, schema: StructType, name: str
+) -> None:
     truth = truth_of(name)
     lost, unlike = {}, {}
     for sql in truth.predicates:
@@ -56,15 +65,20 @@ def true_keys(frame: DataFrame, texts: list[str]) -> dict[str, set[tuple[str, st
     """SQL -> (table, record key) of the rows where it is TRUE; evaluated as columns, so that nothing is pushed down."""
     columns = [F.expr(f"({text}) is true").alias(f"c{n}") for n, text in enumerate(texts)]
     rows = frame.select("_table", "_hoodie_record_key", *columns).collect()
-    return {text: {(row[0], row[1]) for row in rows if row[n + 2] and text in truth_of(row[0]).predicates}
-            for n, text in enumerate(texts)}
+    return {
+        text: {(row[0], row[1]) for row in rows if row[n + 2] and text in truth_of(row[0]).predicates}
+        for n, text in enumerate(texts)
+    }
 
 
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[None]:
     """Without ANSI; and expressions are not compiled: hundreds are used once each."""
-    settings = {"spark.sql.ansi.enabled": "false", "spark.sql.codegen.wholeStage": "false",
-                "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    settings = {
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
     before = {name: spark.conf.get(name) for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
@@ -84,9 +98,13 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
     wrong = {}
     texts = list(dict.fromkeys(sql for name in READ_HERE for sql in truth_of(name).predicates))
     for start in range(0, len(texts), AT_ONCE):
-        for sql, found in true_keys(whole, texts[start:start + AT_ONCE]).items():
-            wanted = {(name, key) for name in READ_HERE if sql in truth_of(name).predicates
-                      for key in truth_of(name).keys(sql, "legacy")}
+        for sql, found in true_keys(whole, texts[start : start + AT_ONCE]).items():
+            wanted = {
+                (name, key)
+                for name in READ_HERE
+                if sql in truth_of(name).predicates
+                for key in truth_of(name).keys(sql, "legacy")
+            }
             if found != wanted:
                 wrong[sql] = (sorted(found - wanted)[:3], sorted(wanted - found)[:3])
     whole.unpersist()
@@ -95,7 +113,8 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
 
 @pytest.mark.parametrize("name", ["0.15.0_wide_mor", "1.0.2_grown_mor", "1.2.0_wide_cow"])
 def test_the_pruned_read_gives_the_rows_of_the_full_scan(
-        spark: SparkSession, opened: dict[str, OpenTable], name: str) -> None:
+    spark: SparkSession, opened: dict[str, OpenTable], name: str
+) -> None:
     for sql in READ:
         found = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
         assert found == truth_of(name).keys(sql, "ansi"), sql

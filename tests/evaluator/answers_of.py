@@ -17,8 +17,13 @@ from handler.explanation import Explanation
 __all__ = ["all_answers"]
 
 
-def all_answers(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source], rows: npt.NDArray[np.int64],
-                schema: Schema) -> dict[str, Any]:
+def all_answers(
+    bound: BoundExpression,
+    evaluation: Evaluation,
+    sources: Sequence[Source],
+    rows: npt.NDArray[np.int64],
+    schema: Schema,
+) -> dict[str, Any]:
     """The kept rows first, then the outcomes, and what is made of them; ``rows`` are asked for by themselves."""
     found: dict[str, Any] = {"kept_rows": evaluation.kept_rows.tolist()}
     found["fully_matched_rows"] = evaluation.fully_matched_rows.tolist()
@@ -27,8 +32,9 @@ def all_answers(bound: BoundExpression, evaluation: Evaluation, sources: Sequenc
     found["keep"], found["fully_matched"] = evaluation.keep.tolist(), evaluation.fully_matched.tolist()
     found["outcomes"] = evaluation.outcomes.tolist()
     found["leaves"] = [leaf.outcomes.tolist() for leaf in evaluation.leaves]
-    found["by_source"] = [{name: outcomes.tolist() for name, outcomes in leaf.by_source.items()}
-                          for leaf in evaluation.leaves]
+    found["by_source"] = [
+        {name: outcomes.tolist() for name, outcomes in leaf.by_source.items()} for leaf in evaluation.leaves
+    ]
     explanation = Explanation(bound, evaluation, sources, evaluation.n)
     residuals = explanation.residuals(evaluation.kept_rows)
     found["residuals"] = (residuals.expressions, residuals.group_of.tolist())
@@ -40,6 +46,9 @@ def all_answers(bound: BoundExpression, evaluation: Evaluation, sources: Sequenc
         if column is not None and why_unordered(column, bound.semantics) is None:
             known = [source.statistics[name] for source in sources if name in source.statistics]
             order = order_slices(SortKey(column, True, "last"), known, evaluation.kept_rows)
-            found["order", name] = (order.slices.tolist(), order.ranks.tolist(),
-                                    [order.best_value(place) for place in range(len(order.slices))])
+            found["order", name] = (
+                order.slices.tolist(),
+                order.ranks.tolist(),
+                [order.best_value(place) for place in range(len(order.slices))],
+            )
     return found

@@ -24,15 +24,27 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def stored(known: ColumnStatistics) -> ColumnStatistics:
     """The same statistics without index, bounds in Arrow where they can be."""
-    lo, hi = (StoredBounds.of(np.asarray(bound), known.type) if is_storable(known.type)
-              else read_only(np.asarray(bound)) for bound in (known.lo, known.hi))
+    lo, hi = (
+        StoredBounds.of(np.asarray(bound), known.type) if is_storable(known.type) else read_only(np.asarray(bound))
+        for bound in (known.lo, known.hi)
+    )
     parts = None if known.parts is None else Parts(stored(known.parts.statistics), read_only(known.parts.slice_of))
-    return ColumnStatistics(known.type, lo, hi, read_only(known.lo_known), read_only(known.hi_known),
-                            read_only(known.null_count), read_only(known.row_count), read_only(known.trust), parts)
+    return ColumnStatistics(
+        known.type,
+        lo,
+        hi,
+        read_only(known.lo_known),
+        read_only(known.hi_known),
+        read_only(known.null_count),
+        read_only(known.row_count),
+        read_only(known.trust),
+        parts,
+    )
 
 
 def mapped(index: ColumnIndex, of: Type) -> ColumnIndex:
     """The same index from the bytes of its parts."""
+
     def again(part: Any) -> Any:
         return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part
 

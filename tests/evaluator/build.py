@@ -32,8 +32,12 @@ def stats(of: Type, lo: Any, hi: Any, nulls: int | None = 0, rows: int | None = 
     return from_values(of, [lo], [hi], [nulls], [rows])
 
 
-def outcome_of(expression: ex.HudiExpression, statistics: Mapping[str, ColumnStatistics],
-               semantics: Semantics = SPARK, schema: Schema | None = None) -> str:
+def outcome_of(
+    expression: ex.HudiExpression,
+    statistics: Mapping[str, ColumnStatistics],
+    semantics: Semantics = SPARK,
+    schema: Schema | None = None,
+) -> str:
     """The outcome of one slice as letters: "T", "F", "N" in that order. Scalar and vectorised paths must agree."""
     known = schema or Schema([Field(name, s.type) for name, s in statistics.items()])
     bound = bind(expression, known, semantics)
@@ -47,7 +51,8 @@ def letters(found: int) -> str:
     return "".join(name for bit, name in names.items() if found & bit)
 
 
-def reasons_of(expression: ex.HudiExpression, columns: Sequence[tuple[str, Type]],
-               semantics: Semantics = SPARK) -> list[str]:
+def reasons_of(
+    expression: ex.HudiExpression, columns: Sequence[tuple[str, Type]], semantics: Semantics = SPARK
+) -> list[str]:
     bound = bind(expression, Schema([Field(*c) for c in columns]), semantics)
     return [leaf.reason for leaf in bound.leaves if leaf.reason is not None]

@@ -18,10 +18,18 @@ from tests.index_store.synthetic import V9_SCHEMA, stats_value
 
 __all__ = ["File", "stored"]
 
-_WRAPPERS = {Kind.INT: ("IntWrapper", 3), Kind.BIGINT: ("LongWrapper", 4), Kind.FLOAT: ("FloatWrapper", 5),
-             Kind.DOUBLE: ("DoubleWrapper", 6), Kind.STRING: ("StringWrapper", 7), Kind.BINARY: ("BytesWrapper", 8),
-             Kind.DATE: ("IntWrapper", 12), Kind.TIMESTAMP_LTZ: ("LongWrapper", 16),
-             Kind.BOOLEAN: ("BooleanWrapper", 2), Kind.DECIMAL: ("BytesWrapper", 10)}
+_WRAPPERS = {
+    Kind.INT: ("IntWrapper", 3),
+    Kind.BIGINT: ("LongWrapper", 4),
+    Kind.FLOAT: ("FloatWrapper", 5),
+    Kind.DOUBLE: ("DoubleWrapper", 6),
+    Kind.STRING: ("StringWrapper", 7),
+    Kind.BINARY: ("BytesWrapper", 8),
+    Kind.DATE: ("IntWrapper", 12),
+    Kind.TIMESTAMP_LTZ: ("LongWrapper", 16),
+    Kind.BOOLEAN: ("BooleanWrapper", 2),
+    Kind.DECIMAL: ("BytesWrapper", 10),
+}
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,13 @@ class File:
     deleted: bool = False
 
 
-def stored(column: Type, *files: File | None, proof: Proof = Proof(), merges: bool = True,  # noqa: B008
-           unit: str = "micros") -> ColumnStatistics:
+def stored(
+    column: Type,
+    *files: File | None,
+    proof: Proof = Proof(),  # noqa: B008
+    merges: bool = True,
+    unit: str = "micros",
+) -> ColumnStatistics:
     """The statistics of one slice: a base file and its log files. A file that is None has no record."""
     names = ["b-0_0-1-1_2.parquet", *(f".b-0_3.log.{j}_0-1-1" for j in range(1, len(files)))]
     found = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b-0", names[0], tuple(names[1:])),)))

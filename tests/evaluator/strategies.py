@@ -32,22 +32,56 @@ from evaluator.types import (
     decimal_type,
 )
 
-SCHEMA = Schema([
-    Field("b", BOOLEAN), Field("ti", TINYINT), Field("si", SMALLINT), Field("i", INT), Field("i2", INT),
-    Field("l", BIGINT), Field("f", FLOAT), Field("d", DOUBLE), Field("dec", decimal_type(10, 2)),
-    Field("big", decimal_type(30, 10)), Field("s", STRING), Field("s2", STRING), Field("ch", Type(Kind.CHAR, 5)),
-    Field("vc", Type(Kind.VARCHAR, 10)), Field("dt", DATE), Field("ts", TIMESTAMP), Field("tz", TIMESTAMP_LTZ),
-    Field("bin", BINARY), Field("bin2", BINARY), Field("b2", BOOLEAN), Field("dec18", decimal_type(18, 0)),
-    Field("st", Type(Kind.OTHER, name="struct<x:int,s:string>")), Field("st.x", INT), Field("st.s", STRING),
-])
+SCHEMA = Schema(
+    [
+        Field("b", BOOLEAN),
+        Field("ti", TINYINT),
+        Field("si", SMALLINT),
+        Field("i", INT),
+        Field("i2", INT),
+        Field("l", BIGINT),
+        Field("f", FLOAT),
+        Field("d", DOUBLE),
+        Field("dec", decimal_type(10, 2)),
+        Field("big", decimal_type(30, 10)),
+        Field("s", STRING),
+        Field("s2", STRING),
+        Field("ch", Type(Kind.CHAR, 5)),
+        Field("vc", Type(Kind.VARCHAR, 10)),
+        Field("dt", DATE),
+        Field("ts", TIMESTAMP),
+        Field("tz", TIMESTAMP_LTZ),
+        Field("bin", BINARY),
+        Field("bin2", BINARY),
+        Field("b2", BOOLEAN),
+        Field("dec18", decimal_type(18, 0)),
+        Field("st", Type(Kind.OTHER, name="struct<x:int,s:string>")),
+        Field("st.x", INT),
+        Field("st.s", STRING),
+    ]
+)
 TYPES = {field.name: field.type for field in SCHEMA if field.type.kind is not Kind.OTHER}
 #: Columns whose functions are drawn.
 NUMBERS = ("ti", "si", "i", "i2", "l", "dec", "d", "f", "dec18", "big", "st.x")
 MOMENTS = ("dt", "ts", "tz")
-PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd",
-            "yyyy-MM-dd HH:mm:ss")
-TEXTS = ("2020-01", "2020-01-05", "01/04/2020", "01/01/2020", "2020-01-01", "202001", "05", "07", "a", "B", "zz",
-         "12", "-3", "true", "")
+PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd", "yyyy-MM-dd HH:mm:ss")
+TEXTS = (
+    "2020-01",
+    "2020-01-05",
+    "01/04/2020",
+    "01/01/2020",
+    "2020-01-01",
+    "202001",
+    "05",
+    "07",
+    "a",
+    "B",
+    "zz",
+    "12",
+    "-3",
+    "true",
+    "",
+)
 CAST_TARGETS = (TINYINT, INT, BIGINT, DOUBLE, FLOAT, STRING, BOOLEAN, decimal_type(6, 1), decimal_type(12, 4))
 
 _ALPHABET = "aAbBzZ 0é\U0001f600\ud7ff"
@@ -63,8 +97,9 @@ def values_of(kind: Type) -> st.SearchStrategy[Any]:
             lo, hi = kind.integer_range()
             return st.integers(-6, 12) | st.sampled_from([lo, hi, lo + 1, hi - 1]) | st.integers(lo, hi)
         case Kind.FLOAT:
-            small = st.sampled_from([0.0, -0.0, 1.5, -2.25, 5.0]) | st.floats(width=32, allow_nan=False,
-                                                                            allow_infinity=False)
+            small = st.sampled_from([0.0, -0.0, 1.5, -2.25, 5.0]) | st.floats(
+                width=32, allow_nan=False, allow_infinity=False
+            )
             return small.map(lambda x: float(np.float32(x)))
         case Kind.DOUBLE:
             pool = st.sampled_from([0.0, -0.0, 0.1, 1.5, -3.0, 2.0**53])
@@ -81,8 +116,11 @@ def values_of(kind: Type) -> st.SearchStrategy[Any]:
             return st.integers(18_250, 18_300) | st.sampled_from([18_261, 18_262, 18_627, 0, -1, -10_000, 30_000])
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
             day = st.integers(18_255, 18_300)
-            return st.builds(lambda d, t: d * _DAY + t, day,
-                             st.sampled_from([0, 1, _DAY - 1, 3_600_000_000]) | st.integers(0, _DAY - 1))
+            return st.builds(
+                lambda d, t: d * _DAY + t,
+                day,
+                st.sampled_from([0, 1, _DAY - 1, 3_600_000_000]) | st.integers(0, _DAY - 1),
+            )
         case Kind.BINARY:
             return st.binary(max_size=3)
         case _:
@@ -161,8 +199,9 @@ def weakened(statistics: ColumnStatistics, draw: st.DrawFn) -> ColumnStatistics:
         for index in range(n):
             lo[index] = lo[index] if lo_known[index] else empty
             hi[index] = hi[index] if hi_known[index] else empty
-    return replace(statistics, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, null_count=null_count,
-                   row_count=row_count)
+    return replace(
+        statistics, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, null_count=null_count, row_count=row_count
+    )
 
 
 def wider(lo: Any, hi: Any, kind: Type) -> tuple[Any, Any]:
@@ -192,8 +231,12 @@ def constants_for(name: str) -> st.SearchStrategy[ex.Literal]:
     """Constants that an engine would compare with the column, of its own or of another type."""
     kind = TYPES[name]
     own = values_of(kind).map(lambda v: ex.Literal(v, kind))
-    numbers = st.one_of(*(values_of(t).map(lambda v, t=t: ex.Literal(v, t)) for t in (
-        INT, BIGINT, DOUBLE, decimal_type(5, 1), decimal_type(20, 4))))
+    numbers = st.one_of(
+        *(
+            values_of(t).map(lambda v, t=t: ex.Literal(v, t))
+            for t in (INT, BIGINT, DOUBLE, decimal_type(5, 1), decimal_type(20, 4))
+        )
+    )
     match kind.kind:
         case k if k.is_integer or k is Kind.DECIMAL or k is Kind.DOUBLE:
             return own | numbers
@@ -262,60 +305,75 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
     op = draw(_OPS)
     small = st.integers(-4, 9).map(lambda v: ex.Literal(v, INT))
     if name in NUMBERS:
-        operand, result = draw(st.sampled_from([
-            (ex.Call("+", (column, draw(small))), INT),
-            (ex.Call("-", (draw(small), column)), INT),
-            (ex.Call("*", (column, draw(small))), INT),
-            (ex.Call("/", (column, draw(small))), DOUBLE),
-            (ex.Call("%", (column, draw(small))), INT),
-            (ex.Call("pmod", (column, draw(small))), INT),
-            (ex.Call("negative", (column,)), INT),
-            (ex.Call("abs", (column,)), INT),
-            (ex.Call("floor", (column,)), INT),
-            (ex.Call("ceil", (column,)), INT),
-            (ex.Call("sqrt", (column,)), DOUBLE),
-            (ex.Call("exp", (column,)), DOUBLE),
-            (ex.Call("sign", (column,)), DOUBLE),
-            (ex.Call("coalesce", (column, ex.Literal(7, INT))), INT),
-            (ex.Call("+", (column, ex.Column(("i",)))), INT),
-            *((ex.Cast(column, t), t) for t in CAST_TARGETS),
-        ]))
+        operand, result = draw(
+            st.sampled_from(
+                [
+                    (ex.Call("+", (column, draw(small))), INT),
+                    (ex.Call("-", (draw(small), column)), INT),
+                    (ex.Call("*", (column, draw(small))), INT),
+                    (ex.Call("/", (column, draw(small))), DOUBLE),
+                    (ex.Call("%", (column, draw(small))), INT),
+                    (ex.Call("pmod", (column, draw(small))), INT),
+                    (ex.Call("negative", (column,)), INT),
+                    (ex.Call("abs", (column,)), INT),
+                    (ex.Call("floor", (column,)), INT),
+                    (ex.Call("ceil", (column,)), INT),
+                    (ex.Call("sqrt", (column,)), DOUBLE),
+                    (ex.Call("exp", (column,)), DOUBLE),
+                    (ex.Call("sign", (column,)), DOUBLE),
+                    (ex.Call("coalesce", (column, ex.Literal(7, INT))), INT),
+                    (ex.Call("+", (column, ex.Column(("i",)))), INT),
+                    *((ex.Cast(column, t), t) for t in CAST_TARGETS),
+                ]
+            )
+        )
     elif name in MOMENTS:
         unit = ex.Literal(draw(st.sampled_from(["YEAR", "month", "MM", "quarter", "week"])), STRING)
         pattern = ex.Literal(draw(st.sampled_from(PATTERNS)), STRING)
-        operand, result = draw(st.sampled_from([
-            *((ex.Call(f, (column,)), INT) for f in ("year", "quarter", "month", "day", "dayofyear", "hour", "minute")),
-            (ex.Call("date_add", (column, draw(small))), DATE),
-            (ex.Call("date_sub", (column, draw(small))), DATE),
-            (ex.Call("datediff", (column, ex.Literal(18_262, DATE))), INT),
-            (ex.Call("datediff", (ex.Literal(18_262, DATE), column)), INT),
-            (ex.Call("last_day", (column,)), DATE),
-            (ex.Call("to_date", (column,)), DATE),
-            (ex.Call("trunc", (column, unit)), DATE),
-            (ex.Call("date_trunc", (unit, column)), TIMESTAMP),
-            (ex.Call("date_format", (column, pattern)), STRING),
-            (ex.Call("unix_timestamp", (column,)), BIGINT),
-            (ex.Cast(column, DATE), DATE),
-            (ex.Cast(column, TIMESTAMP), TIMESTAMP),
-            (ex.Cast(column, STRING), STRING),
-        ]))
+        operand, result = draw(
+            st.sampled_from(
+                [
+                    *(
+                        (ex.Call(f, (column,)), INT)
+                        for f in ("year", "quarter", "month", "day", "dayofyear", "hour", "minute")
+                    ),
+                    (ex.Call("date_add", (column, draw(small))), DATE),
+                    (ex.Call("date_sub", (column, draw(small))), DATE),
+                    (ex.Call("datediff", (column, ex.Literal(18_262, DATE))), INT),
+                    (ex.Call("datediff", (ex.Literal(18_262, DATE), column)), INT),
+                    (ex.Call("last_day", (column,)), DATE),
+                    (ex.Call("to_date", (column,)), DATE),
+                    (ex.Call("trunc", (column, unit)), DATE),
+                    (ex.Call("date_trunc", (unit, column)), TIMESTAMP),
+                    (ex.Call("date_format", (column, pattern)), STRING),
+                    (ex.Call("unix_timestamp", (column,)), BIGINT),
+                    (ex.Cast(column, DATE), DATE),
+                    (ex.Cast(column, TIMESTAMP), TIMESTAMP),
+                    (ex.Cast(column, STRING), STRING),
+                ]
+            )
+        )
     else:
         count = draw(small)
-        operand, result = draw(st.sampled_from([
-            *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
-            *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
-            (ex.Call("left", (column, count)), STRING),
-            (ex.Call("substr", (column, ex.Literal(1, INT), count)), STRING),
-            (ex.Call("concat", (column, ex.Literal("z", STRING))), STRING),
-            (ex.Call("concat", (ex.Literal("a", STRING), column)), STRING),
-            (ex.Call("concat", (column, ex.Column(("s2",)))), STRING),
-            (ex.Call("length", (column,)), INT),
-            (ex.Call("trim", (column,)), STRING),
-            (ex.Call("substr", (column, ex.Literal(2, INT))), STRING),
-            (ex.Call("substr", (column, ex.Literal(-2, INT), count)), STRING),
-            (ex.Call("coalesce", (column, ex.Literal("b", STRING))), STRING),
-            (ex.Cast(column, Type(Kind.VARCHAR, 2)), Type(Kind.VARCHAR, 2)),
-        ]))
+        operand, result = draw(
+            st.sampled_from(
+                [
+                    *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
+                    *((ex.Call(f, (column,)), STRING) for f in ("lower", "upper")),
+                    (ex.Call("left", (column, count)), STRING),
+                    (ex.Call("substr", (column, ex.Literal(1, INT), count)), STRING),
+                    (ex.Call("concat", (column, ex.Literal("z", STRING))), STRING),
+                    (ex.Call("concat", (ex.Literal("a", STRING), column)), STRING),
+                    (ex.Call("concat", (column, ex.Column(("s2",)))), STRING),
+                    (ex.Call("length", (column,)), INT),
+                    (ex.Call("trim", (column,)), STRING),
+                    (ex.Call("substr", (column, ex.Literal(2, INT))), STRING),
+                    (ex.Call("substr", (column, ex.Literal(-2, INT), count)), STRING),
+                    (ex.Call("coalesce", (column, ex.Literal("b", STRING))), STRING),
+                    (ex.Cast(column, Type(Kind.VARCHAR, 2)), Type(Kind.VARCHAR, 2)),
+                ]
+            )
+        )
     if draw(st.integers(0, 5)) == 0:
         return ex.IsNull(operand)
     texts = values_of(STRING) | st.sampled_from(TEXTS)
@@ -325,8 +383,12 @@ def function_leaves(draw: st.DrawFn, name: str) -> ex.HudiExpression:
 
 def filters(columns: Sequence[str]) -> st.SearchStrategy[ex.HudiExpression]:
     constants = st.sampled_from([True, False, None]).map(ex.Constant)
-    return st.recursive(leaves(columns) | constants, lambda inner: st.one_of(
-        st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.And(tuple(c))),
-        st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.Or(tuple(c))),
-        inner.map(ex.Not),
-    ), max_leaves=5)
+    return st.recursive(
+        leaves(columns) | constants,
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.And(tuple(c))),
+            st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.Or(tuple(c))),
+            inner.map(ex.Not),
+        ),
+        max_leaves=5,
+    )

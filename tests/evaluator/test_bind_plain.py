@@ -14,12 +14,48 @@ from evaluator.schema import Field, Schema
 from evaluator.semantics import ENGINES, Semantics
 from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
 
-TYPES = [Type(Kind.TINYINT), Type(Kind.SMALLINT), INT, BIGINT, FLOAT, DOUBLE, decimal_type(10, 2), STRING,
-         Type(Kind.CHAR, 5), Type(Kind.VARCHAR, 5), DATE, TIMESTAMP, BOOLEAN, Type(Kind.BINARY)]
+TYPES = [
+    Type(Kind.TINYINT),
+    Type(Kind.SMALLINT),
+    INT,
+    BIGINT,
+    FLOAT,
+    DOUBLE,
+    decimal_type(10, 2),
+    STRING,
+    Type(Kind.CHAR, 5),
+    Type(Kind.VARCHAR, 5),
+    DATE,
+    TIMESTAMP,
+    BOOLEAN,
+    Type(Kind.BINARY),
+]
 SCHEMA = Schema([Field(f"c{i}", of) for i, of in enumerate(TYPES)] + [Field("st.x", INT)])
-VALUES = [0, 5, -1, 127, 300, -141_428, -141_427, -800_000, 2_932_897, 2**31, 2**63, -(2**63), 1.5,
-          0.0, -0.0, float("nan"), float("inf"), "", "abc", "1", True, None,
-          b"ab"]
+VALUES = [
+    0,
+    5,
+    -1,
+    127,
+    300,
+    -141_428,
+    -141_427,
+    -800_000,
+    2_932_897,
+    2**31,
+    2**63,
+    -(2**63),
+    1.5,
+    0.0,
+    -0.0,
+    float("nan"),
+    float("inf"),
+    "",
+    "abc",
+    "1",
+    True,
+    None,
+    b"ab",
+]
 OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
 
 
@@ -32,8 +68,9 @@ def in_general(leaf: ex.HudiExpression, semantics: Semantics, monkeypatch: pytes
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("declared", [False, True], ids=["no type in the filter", "a type in the filter"])
-def test_what_is_bound_quickly_is_what_is_bound_in_general(engine: str, declared: bool,
-                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_bound_quickly_is_what_is_bound_in_general(
+    engine: str, declared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     semantics = Semantics.named(engine, "Europe/Berlin")
     quick = 0
     for (index, of), value, op in itertools.product(enumerate(TYPES), VALUES, OPS):
@@ -59,8 +96,9 @@ def test_a_null_test_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     semantics = Semantics.named(engine, "UTC")
-    patterns = itertools.product(range(len(TYPES)), ["abc%", "%", "a_%", "a%b%", "abc", "", "50\\%", "a\\%%", "50#%"],
-                                 ["\\", "#", ""])
+    patterns = itertools.product(
+        range(len(TYPES)), ["abc%", "%", "a_%", "a%b%", "abc", "", "50\\%", "a\\%%", "50#%"], ["\\", "#", ""]
+    )
     quick = 0
     for index, pattern, escape in patterns:
         leaf = ex.Like(ex.Column((f"c{index}",)), pattern, escape)
@@ -72,8 +110,11 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("members", [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5],
-                                     [-141_428, 5], [1, "1"]], ids=str)
+@pytest.mark.parametrize(
+    "members",
+    [[5], [5, 3, 5, None], [None], [], ["b", "a"], ["b", None], [2**31], [1.5], [-141_428, 5], [1, "1"]],
+    ids=str,
+)
 def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
     semantics = Semantics.named(engine, "UTC")
     for index, of in enumerate(TYPES):
@@ -90,14 +131,18 @@ def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypat
             assert quick.test.members.array.dtype == wanted.test.members.array.dtype
 
 
-@pytest.mark.parametrize("leaf", [
-    ex.Compare("=", ex.Column(("st", "x")), ex.Literal(1, INT)),
-    ex.Compare("=", ex.Column(("nowhere",)), ex.Literal(1, INT)),
-    ex.Compare("=", ex.Literal(1, INT), ex.Column(("c2",))),
-    ex.Compare("=", ex.Column(("c2",)), ex.Literal(1, BIGINT)),
-    ex.Compare("=", ex.Column(("c2",), BIGINT), ex.Literal(1, INT)),
-    ex.Compare("=", ex.Column(("c2",)), ex.Column(("c2",))),
-    ex.Unknown("why"),
-], ids=str)
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        ex.Compare("=", ex.Column(("st", "x")), ex.Literal(1, INT)),
+        ex.Compare("=", ex.Column(("nowhere",)), ex.Literal(1, INT)),
+        ex.Compare("=", ex.Literal(1, INT), ex.Column(("c2",))),
+        ex.Compare("=", ex.Column(("c2",)), ex.Literal(1, BIGINT)),
+        ex.Compare("=", ex.Column(("c2",), BIGINT), ex.Literal(1, INT)),
+        ex.Compare("=", ex.Column(("c2",)), ex.Column(("c2",))),
+        ex.Unknown("why"),
+    ],
+    ids=str,
+)
 def test_anything_else_is_left_to_the_general_way(leaf: ex.HudiExpression) -> None:
     assert bind_plain(leaf, SCHEMA, Semantics.named("spark", "UTC")) is None

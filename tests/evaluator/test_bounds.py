@@ -28,27 +28,35 @@ def floats(*values):
     return np.array(values, np.float64)
 
 
-@pytest.mark.parametrize(("lo", "hi", "doubted"), [
-    pytest.param(0.0, 0.0, True, id="P1: what a NaN leaves"),
-    pytest.param(-0.0, 0.0, True, id="P1: signed zeros are zeros"),
-    pytest.param(-0.0, -0.0, True, id="P1: negative zeros too"),
-    pytest.param(-(2.0**-149), 2.0**-149, True, id="P1: the zeros of a FLOAT file, widened for a DOUBLE column"),
-    pytest.param(0.0, 2.0**-148, False, id="P1: beyond one step it is a range"),
-    pytest.param(0.0, 1.0, False, id="P1: a range is no such pattern"),
-    pytest.param(-1.0, 0.0, False, id="P1: nor up to zero"),
-    pytest.param(5.0, 5.0, False, id="P1: nor one other value")])
+@pytest.mark.parametrize(
+    ("lo", "hi", "doubted"),
+    [
+        pytest.param(0.0, 0.0, True, id="P1: what a NaN leaves"),
+        pytest.param(-0.0, 0.0, True, id="P1: signed zeros are zeros"),
+        pytest.param(-0.0, -0.0, True, id="P1: negative zeros too"),
+        pytest.param(-(2.0**-149), 2.0**-149, True, id="P1: the zeros of a FLOAT file, widened for a DOUBLE column"),
+        pytest.param(0.0, 2.0**-148, False, id="P1: beyond one step it is a range"),
+        pytest.param(0.0, 1.0, False, id="P1: a range is no such pattern"),
+        pytest.param(-1.0, 0.0, False, id="P1: nor up to zero"),
+        pytest.param(5.0, 5.0, False, id="P1: nor one other value"),
+    ],
+)
 def test_p1_zero_bounds_may_be_a_nan(lo, hi, doubted):
     assert bounds.distrust_nan_zero_bounds(floats(lo), floats(hi)).tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("lo", "hi", "rows", "doubted"), [
-    pytest.param(-1.0, 2.0, 101, True, id="P1: two row groups are possible"),
-    pytest.param(-1.0, 2.0, 100, False, id="P1: one row group only"),
-    pytest.param(0.0, 2.0, 5000, True, id="P1: zero as the lower bound"),
-    pytest.param(-2.0, -0.0, 5000, True, id="P1: zero as the upper bound"),
-    pytest.param(1.0, 2.0, 5000, False, id="P1: a NaN's zero would be in the range"),
-    pytest.param(-2.0, -1.0, 5000, False, id="P1: below zero"),
-    pytest.param(-1.0, 2.0, -1, True, id="P1: unknown row count")])
+@pytest.mark.parametrize(
+    ("lo", "hi", "rows", "doubted"),
+    [
+        pytest.param(-1.0, 2.0, 101, True, id="P1: two row groups are possible"),
+        pytest.param(-1.0, 2.0, 100, False, id="P1: one row group only"),
+        pytest.param(0.0, 2.0, 5000, True, id="P1: zero as the lower bound"),
+        pytest.param(-2.0, -0.0, 5000, True, id="P1: zero as the upper bound"),
+        pytest.param(1.0, 2.0, 5000, False, id="P1: a NaN's zero would be in the range"),
+        pytest.param(-2.0, -1.0, 5000, False, id="P1: below zero"),
+        pytest.param(-1.0, 2.0, -1, True, id="P1: unknown row count"),
+    ],
+)
 def test_p1_a_range_around_zero_may_hide_a_row_group_with_nan(lo, hi, rows, doubted):
     assert bounds.distrust_float_spanning_zero(floats(lo), floats(hi), counts(rows)).tolist() == [doubted]
 
@@ -66,82 +74,130 @@ def test_p1_no_merged_range_that_is_believed_leaves_out_a_value(row_groups):
         assert all(lo[0] <= value <= hi[0] for group in row_groups for value in group)
 
 
-@pytest.mark.parametrize(("lo_known", "hi_known", "nulls", "rows", "doubted"), [
-    pytest.param(False, False, 2, 2, True, id="P2: all null, or too long"),
-    pytest.param(True, True, 2, 2, False, id="P2: bounds are there"),
-    pytest.param(False, False, 1, 2, False, id="P2: no claim of all null"),
-    pytest.param(False, False, 0, 0, False, id="P2: a log file of deletions"),
-    pytest.param(False, False, -1, -1, False, id="P2: unknown counts claim nothing")])
+@pytest.mark.parametrize(
+    ("lo_known", "hi_known", "nulls", "rows", "doubted"),
+    [
+        pytest.param(False, False, 2, 2, True, id="P2: all null, or too long"),
+        pytest.param(True, True, 2, 2, False, id="P2: bounds are there"),
+        pytest.param(False, False, 1, 2, False, id="P2: no claim of all null"),
+        pytest.param(False, False, 0, 0, False, id="P2: a log file of deletions"),
+        pytest.param(False, False, -1, -1, False, id="P2: unknown counts claim nothing"),
+    ],
+)
 def test_p2_text_without_bounds_is_not_all_null(lo_known, hi_known, nulls, rows, doubted):
     mask = bounds.distrust_null_bounds_of_text(np.array([lo_known]), np.array([hi_known]), counts(nulls), counts(rows))
     assert mask.tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("nulls", "rows", "doubted"), [
-    pytest.param(0, 5000, False, id="P2: no null at all"),
-    pytest.param(3, 100, False, id="P2: one row group"),
-    pytest.param(3, 101, True, id="P2: a row group may count as null"),
-    pytest.param(3, -1, True, id="P2: unknown row count"),
-    pytest.param(-1, 101, True, id="P2: unknown null count")])
+@pytest.mark.parametrize(
+    ("nulls", "rows", "doubted"),
+    [
+        pytest.param(0, 5000, False, id="P2: no null at all"),
+        pytest.param(3, 100, False, id="P2: one row group"),
+        pytest.param(3, 101, True, id="P2: a row group may count as null"),
+        pytest.param(3, -1, True, id="P2: unknown row count"),
+        pytest.param(-1, 101, True, id="P2: unknown null count"),
+    ],
+)
 def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
     assert bounds.distrust_text_beside_nulls(counts(nulls), counts(rows)).tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("size", "believed"), [
-    pytest.param(2047, True, id="P2: smaller than the shortest value without bounds"),
-    pytest.param(2048, False, id="P2: one value of 2048 bytes may be there"),
-    pytest.param(29, True, id="P2: a page of nulls"),
-    pytest.param(1, True, id="P2: the smallest size that is one"),
-    pytest.param(0, False, id="P2: a writer that knows no size"),
-    pytest.param(-1, False, id="P2: unknown size")])
+@pytest.mark.parametrize(
+    ("size", "believed"),
+    [
+        pytest.param(2047, True, id="P2: smaller than the shortest value without bounds"),
+        pytest.param(2048, False, id="P2: one value of 2048 bytes may be there"),
+        pytest.param(29, True, id="P2: a page of nulls"),
+        pytest.param(1, True, id="P2: the smallest size that is one"),
+        pytest.param(0, False, id="P2: a writer that knows no size"),
+        pytest.param(-1, False, id="P2: unknown size"),
+    ],
+)
 def test_p2_a_small_column_holds_no_long_text(size, believed):
     assert bounds.believe_short_text(counts(size)).tolist() == [believed]
 
 
-@pytest.mark.parametrize(("lo", "hi", "doubted"), [
-    pytest.param(NAN, 1.0, True, id="P3: lower"), pytest.param(1.0, NAN, True, id="P3: upper"),
-    pytest.param(NAN, NAN, True, id="P3: both"), pytest.param(-INF, INF, False, id="P3: infinities are values")])
+@pytest.mark.parametrize(
+    ("lo", "hi", "doubted"),
+    [
+        pytest.param(NAN, 1.0, True, id="P3: lower"),
+        pytest.param(1.0, NAN, True, id="P3: upper"),
+        pytest.param(NAN, NAN, True, id="P3: both"),
+        pytest.param(-INF, INF, False, id="P3: infinities are values"),
+    ],
+)
 def test_p3_each_bound_is_checked_for_nan(lo, hi, doubted):
     assert bounds.distrust_nan_bounds(floats(lo), floats(hi)).tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("nulls", "rows", "ignored"), [
-    pytest.param(5, 5, True, id="P6: all null"), pytest.param(1, 1, True, id="P6: one null"),
-    pytest.param(4, 5, False, id="P6: one value"),
-    pytest.param(-1, -1, False, id="P6: unknown is not all null"), pytest.param(0, 0, False, id="P6: no rows"),
-    pytest.param(-1, 5, False, id="P6: unknown null count")])
+@pytest.mark.parametrize(
+    ("nulls", "rows", "ignored"),
+    [
+        pytest.param(5, 5, True, id="P6: all null"),
+        pytest.param(1, 1, True, id="P6: one null"),
+        pytest.param(4, 5, False, id="P6: one value"),
+        pytest.param(-1, -1, False, id="P6: unknown is not all null"),
+        pytest.param(0, 0, False, id="P6: no rows"),
+        pytest.param(-1, 5, False, id="P6: unknown null count"),
+    ],
+)
 def test_p6_only_a_known_null_count_proves_all_null(nulls, rows, ignored):
     assert bounds.ignore_bounds_of_all_null(counts(nulls), counts(rows)).tolist() == [ignored]
 
 
-@pytest.mark.parametrize(("value", "upper", "expected"), [
-    pytest.param(1_000, False, 1_000_000, id="P13: lower bound as it is"),
-    pytest.param(1_000, True, 1_000_999, id="P13: upper bound may be cut off"),
-    pytest.param(-1, True, -1, id="P13: before the epoch, rounded down to -1 ms")])
+@pytest.mark.parametrize(
+    ("value", "upper", "expected"),
+    [
+        pytest.param(1_000, False, 1_000_000, id="P13: lower bound as it is"),
+        pytest.param(1_000, True, 1_000_999, id="P13: upper bound may be cut off"),
+        pytest.param(-1, True, -1, id="P13: before the epoch, rounded down to -1 ms"),
+    ],
+)
 def test_p13_milliseconds_are_widened(value, upper, expected):
     assert bounds.widen_millis(counts(value), upper=upper).tolist() == [expected]
 
 
-@pytest.mark.parametrize(("value", "upper", "expected"), [
-    (1_603_594_800_000_000_001, False, 1_603_594_800_000_000), (1_603_594_800_000_000_001, True, 1_603_594_800_000_001),
-    (1_500, False, 1), (1_500, True, 2), (2_000, True, 2), (-1_500, False, -2), (-1_500, True, -1)])
+@pytest.mark.parametrize(
+    ("value", "upper", "expected"),
+    [
+        (1_603_594_800_000_000_001, False, 1_603_594_800_000_000),
+        (1_603_594_800_000_000_001, True, 1_603_594_800_000_001),
+        (1_500, False, 1),
+        (1_500, True, 2),
+        (2_000, True, 2),
+        (-1_500, False, -2),
+        (-1_500, True, -1),
+    ],
+)
 def test_p13_nanoseconds_are_rounded_outward(value, upper, expected):
     assert bounds.widen_nanos(counts(value), upper=upper).tolist() == [expected]
 
 
-@pytest.mark.parametrize(("bound", "cutoff", "doubted"), [
-    pytest.param(-141_428, bounds.ANCIENT_DAY, True, id="P13: 1582-10-14"),
-    pytest.param(-141_427, bounds.ANCIENT_DAY, False, id="P13: 1582-10-15"),
-    pytest.param(-2_208_988_800_000_001, bounds.ANCIENT_MICROS, True, id="P13: before 1900"),
-    pytest.param(-2_208_988_800_000_000, bounds.ANCIENT_MICROS, False, id="P13: 1900")])
+@pytest.mark.parametrize(
+    ("bound", "cutoff", "doubted"),
+    [
+        pytest.param(-141_428, bounds.ANCIENT_DAY, True, id="P13: 1582-10-14"),
+        pytest.param(-141_427, bounds.ANCIENT_DAY, False, id="P13: 1582-10-15"),
+        pytest.param(-2_208_988_800_000_001, bounds.ANCIENT_MICROS, True, id="P13: before 1900"),
+        pytest.param(-2_208_988_800_000_000, bounds.ANCIENT_MICROS, False, id="P13: 1900"),
+    ],
+)
 def test_p13_ancient_bounds_may_be_rebased(bound, cutoff, doubted):
     assert bounds.distrust_ancient_bounds(counts(bound), cutoff).tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("nulls", "rows", "doubted"), [
-    pytest.param(6, 5, True, id="P18: more nulls than rows"), pytest.param(5, 5, False, id="P18: all null"),
-    pytest.param(-2, 5, True, id="P18: no count"), pytest.param(5, -7, True, id="P18: no count of rows"),
-    pytest.param(-1, 5, False, id="P18: unknown nulls"), pytest.param(5, -1, False, id="P18: unknown rows")])
+@pytest.mark.parametrize(
+    ("nulls", "rows", "doubted"),
+    [
+        pytest.param(6, 5, True, id="P18: more nulls than rows"),
+        pytest.param(5, 5, False, id="P18: all null"),
+        pytest.param(-2, 5, True, id="P18: no count"),
+        pytest.param(5, -7, True, id="P18: no count of rows"),
+        pytest.param(-1, 5, False, id="P18: unknown nulls"),
+        pytest.param(5, -1, False, id="P18: unknown rows"),
+    ],
+)
 def test_p18_counts_that_contradict_are_not_used(nulls, rows, doubted):
     assert bounds.distrust_impossible_counts(counts(nulls), counts(rows)).tolist() == [doubted]
 
@@ -152,18 +208,31 @@ def test_p18_a_log_of_deletions_holds_nothing_and_an_unknown_one_may():
     assert bounds.holds_nothing(~no, no, counts(0, 0, 0), counts(0, 0, 0)).tolist() == [False] * 3
 
 
-@pytest.mark.parametrize(("lo", "hi", "doubted"), [
-    pytest.param(3, 2, True, id="P20: upside down"), pytest.param(2, 2, False, id="P20: one value")])
+@pytest.mark.parametrize(
+    ("lo", "hi", "doubted"),
+    [pytest.param(3, 2, True, id="P20: upside down"), pytest.param(2, 2, False, id="P20: one value")],
+)
 def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
     assert bounds.distrust_inverted_bounds(counts(lo), counts(hi)).tolist() == [doubted]
     low, high = np.array([str(lo)], object), np.array([str(hi)], object)
     assert bounds.distrust_inverted_bounds(low, high).tolist() == [doubted]
 
 
-@pytest.mark.parametrize(("text", "as_lower", "as_upper"), [
-    ("apple", False, False), ("äßé日", False, False), ("\U0001d11e", True, False), ("\uff21", False, True),
-    ("\ue000", False, True), ("\uffff", False, True), ("\ud7ff", False, False), ("\U00010000", True, False),
-    ("a\ufffd", True, True), ("", False, False)])
+@pytest.mark.parametrize(
+    ("text", "as_lower", "as_upper"),
+    [
+        ("apple", False, False),
+        ("äßé日", False, False),
+        ("\U0001d11e", True, False),
+        ("\uff21", False, True),
+        ("\ue000", False, True),
+        ("\uffff", False, True),
+        ("\ud7ff", False, False),
+        ("\U00010000", True, False),
+        ("a\ufffd", True, True),
+        ("", False, False),
+    ],
+)
 def test_p20_text_that_java_orders_otherwise(text, as_lower, as_upper):
     assert bounds.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
     assert bounds.distrust_reordered_text([text], upper=True).tolist() == [as_upper]
@@ -181,7 +250,7 @@ def test_p20_bounds_in_utf16_order_that_are_believed_bound_every_value(values):
         assert all(value <= hi for value in values)
 
 
-@given(st.integers(-10**20, 10**20), st.integers(0, 18), st.integers(0, 18))
+@given(st.integers(-(10**20), 10**20), st.integers(0, 18), st.integers(0, 18))
 def test_p12_decimals_are_rescaled_exactly_or_outward(unscaled, scale, wanted):
     low = bounds.rescale_unscaled(unscaled, scale, wanted, upper=False)
     high = bounds.rescale_unscaled(unscaled, scale, wanted, upper=True)
@@ -213,47 +282,80 @@ def test_every_trust_code_has_a_reason_and_fits_a_byte():
 def known(statistics):
     """What is left of one slice: lo, hi, may be null, may be a value."""
     [lo], [hi] = statistics.lo.tolist(), statistics.hi.tolist()
-    return (lo if statistics.lo_known[0] else None, hi if statistics.hi_known[0] else None,
-            bool(statistics.may_be_null[0]), bool(statistics.may_be_value[0]))
+    return (
+        lo if statistics.lo_known[0] else None,
+        hi if statistics.hi_known[0] else None,
+        bool(statistics.may_be_null[0]),
+        bool(statistics.may_be_value[0]),
+    )
 
 
 D52, D53 = decimal_type(5, 2), decimal_type(5, 3)
 UNKNOWN, NOTHING_BUT_NULL = (None, None, True, True), (None, None, True, False)
 
 
-@pytest.mark.parametrize(("statistics", "expected"), [
-    pytest.param(stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15), unit="millis"), (1000, 2999, False, True),
-                 id="truncated: milliseconds"),
-    pytest.param(stored(TIMESTAMP_LTZ, File(1_500, 1_500, ordinal=17), unit="nanos"), (1, 2, False, True),
-                 id="truncated: nanoseconds"),
-    pytest.param(stored(D52, File(Decimal("1.115"), Decimal("1.115"), of=D53)), (111, 112, False, True),
-                 id="truncated: a decimal of a smaller scale"),
-    pytest.param(stored(STRING, File(nulls=10)), UNKNOWN, id="truncated: text too long for bounds"),
-    pytest.param(stored(BIGINT, File(1, 2, of=INT)), (1, 2, False, True), id="widened: int to bigint is exact"),
-    pytest.param(stored(DOUBLE, File(1.0, 1.0, of=FLOAT)), (1 - 2**-24, 1 + 2**-23, False, True),
-                 id="widened: float to double by a step"),
-    pytest.param(stored(INT, None), UNKNOWN, id="missing: no record"),
-    pytest.param(stored(INT, File(1, 2), None), UNKNOWN, id="missing: no record of a log file"),
-    pytest.param(stored(INT, File(nulls=0)), (None, None, False, True), id="missing: no bounds"),
-    pytest.param(stored(INT, File(1, 2, nulls=None, rows=None)), (1, 2, True, True), id="missing: no counts"),
-    pytest.param(stored(INT, File(1, None)), (1, None, False, True), id="one-sided: an integer"),
-    pytest.param(stored(STRING, File("a", "b"), File("c", "\uff21")), ("a", None, False, True),
-                 id="one-sided: the other bound is in another order"),
-    pytest.param(stored(INT, File(0, 0, nulls=10)), NOTHING_BUT_NULL, id="all-null: zeros are no bounds"),
-    pytest.param(stored(STRING, File(nulls=10), proof=Proof(all_null=True)), NOTHING_BUT_NULL,
-                 id="all-null: text, proven by the footer"),
-    pytest.param(stored(INT, File(0, 0, nulls=10), File(5, 6)), (5, 6, True, True), id="all-null: base below a log"),
-    pytest.param(stored(INT, File(1, 2), File(rows=0)), (1, 2, False, True), id="empty: a log of deletions"),
-    pytest.param(stored(DOUBLE, File(0.0, 0.0)), (None, None, False, True), id="NaN-poisoned: zeros"),
-    pytest.param(stored(DOUBLE, File(-1.0, 2.0, rows=5000)), (None, None, False, True), id="NaN-poisoned: a row group"),
-    pytest.param(stored(DOUBLE, File(NAN, 2.0)), (None, None, False, True), id="NaN-poisoned: a bound"),
-    pytest.param(stored(INT, File("1", "2", of=STRING)), (None, None, False, True), id="wrong writer: another type"),
-    pytest.param(stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15)), (None, None, False, True), id="wrong writer: the unit"),
-    pytest.param(stored(INT, File(2, 1)), (None, None, False, True), id="wrong writer: upside down"),
-    pytest.param(stored(INT, File(1, 2, nulls=11)), UNKNOWN, id="wrong writer: more nulls than rows"),
-    pytest.param(stored(INT, File(1, 2, deleted=True)), UNKNOWN, id="wrong writer: a tombstone"),
-    pytest.param(stored(INT, File(1, 2), File(3, 4), merges=False), UNKNOWN, id="wrong writer: values of its own"),
-])
+@pytest.mark.parametrize(
+    ("statistics", "expected"),
+    [
+        pytest.param(
+            stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15), unit="millis"),
+            (1000, 2999, False, True),
+            id="truncated: milliseconds",
+        ),
+        pytest.param(
+            stored(TIMESTAMP_LTZ, File(1_500, 1_500, ordinal=17), unit="nanos"),
+            (1, 2, False, True),
+            id="truncated: nanoseconds",
+        ),
+        pytest.param(
+            stored(D52, File(Decimal("1.115"), Decimal("1.115"), of=D53)),
+            (111, 112, False, True),
+            id="truncated: a decimal of a smaller scale",
+        ),
+        pytest.param(stored(STRING, File(nulls=10)), UNKNOWN, id="truncated: text too long for bounds"),
+        pytest.param(stored(BIGINT, File(1, 2, of=INT)), (1, 2, False, True), id="widened: int to bigint is exact"),
+        pytest.param(
+            stored(DOUBLE, File(1.0, 1.0, of=FLOAT)),
+            (1 - 2**-24, 1 + 2**-23, False, True),
+            id="widened: float to double by a step",
+        ),
+        pytest.param(stored(INT, None), UNKNOWN, id="missing: no record"),
+        pytest.param(stored(INT, File(1, 2), None), UNKNOWN, id="missing: no record of a log file"),
+        pytest.param(stored(INT, File(nulls=0)), (None, None, False, True), id="missing: no bounds"),
+        pytest.param(stored(INT, File(1, 2, nulls=None, rows=None)), (1, 2, True, True), id="missing: no counts"),
+        pytest.param(stored(INT, File(1, None)), (1, None, False, True), id="one-sided: an integer"),
+        pytest.param(
+            stored(STRING, File("a", "b"), File("c", "\uff21")),
+            ("a", None, False, True),
+            id="one-sided: the other bound is in another order",
+        ),
+        pytest.param(stored(INT, File(0, 0, nulls=10)), NOTHING_BUT_NULL, id="all-null: zeros are no bounds"),
+        pytest.param(
+            stored(STRING, File(nulls=10), proof=Proof(all_null=True)),
+            NOTHING_BUT_NULL,
+            id="all-null: text, proven by the footer",
+        ),
+        pytest.param(
+            stored(INT, File(0, 0, nulls=10), File(5, 6)), (5, 6, True, True), id="all-null: base below a log"
+        ),
+        pytest.param(stored(INT, File(1, 2), File(rows=0)), (1, 2, False, True), id="empty: a log of deletions"),
+        pytest.param(stored(DOUBLE, File(0.0, 0.0)), (None, None, False, True), id="NaN-poisoned: zeros"),
+        pytest.param(
+            stored(DOUBLE, File(-1.0, 2.0, rows=5000)), (None, None, False, True), id="NaN-poisoned: a row group"
+        ),
+        pytest.param(stored(DOUBLE, File(NAN, 2.0)), (None, None, False, True), id="NaN-poisoned: a bound"),
+        pytest.param(
+            stored(INT, File("1", "2", of=STRING)), (None, None, False, True), id="wrong writer: another type"
+        ),
+        pytest.param(
+            stored(TIMESTAMP_LTZ, File(1, 2, ordinal=15)), (None, None, False, True), id="wrong writer: the unit"
+        ),
+        pytest.param(stored(INT, File(2, 1)), (None, None, False, True), id="wrong writer: upside down"),
+        pytest.param(stored(INT, File(1, 2, nulls=11)), UNKNOWN, id="wrong writer: more nulls than rows"),
+        pytest.param(stored(INT, File(1, 2, deleted=True)), UNKNOWN, id="wrong writer: a tombstone"),
+        pytest.param(stored(INT, File(1, 2), File(3, 4), merges=False), UNKNOWN, id="wrong writer: values of its own"),
+    ],
+)
 def test_what_is_left_of_each_kind_of_fault(statistics, expected):
     assert known(statistics) == expected
 

@@ -20,18 +20,29 @@ OPERANDS = st.sampled_from([col("x"), col("y"), *(lit(n, INT) for n in range(-2,
 LEAVES = st.one_of(
     st.builds(ex.Compare, st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"]), OPERANDS, OPERANDS),
     st.builds(ex.IsNull, st.sampled_from([col("x"), col("y")])),
-    st.builds(lambda *members: ex.In(col("x"), members), OPERANDS.filter(lambda o: isinstance(o, ex.Literal)),
-              st.just(lit(1, INT))))
-CONDITIONS = st.recursive(LEAVES, lambda inner: st.one_of(
-    st.builds(ex.Not, inner), st.builds(lambda *parts: ex.And(parts), inner, inner),
-    st.builds(lambda *parts: ex.Or(parts), inner, inner)), max_leaves=3)
+    st.builds(
+        lambda *members: ex.In(col("x"), members),
+        OPERANDS.filter(lambda o: isinstance(o, ex.Literal)),
+        st.just(lit(1, INT)),
+    ),
+)
+CONDITIONS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds(ex.Not, inner),
+        st.builds(lambda *parts: ex.And(parts), inner, inner),
+        st.builds(lambda *parts: ex.Or(parts), inner, inner),
+    ),
+    max_leaves=3,
+)
 CHOICES = st.recursive(OPERANDS, lambda inner: st.builds(ex.If, CONDITIONS, inner, inner), max_leaves=4)
 
 
 def statistics_of(values: list[int | None]):
     present = [value for value in values if value is not None]
-    return from_values(INT, [min(present, default=None)], [max(present, default=None)],
-                       [len(values) - len(present)], [len(values)])
+    return from_values(
+        INT, [min(present, default=None)], [max(present, default=None)], [len(values) - len(present)], [len(values)]
+    )
 
 
 @given(ROWS, CHOICES, st.sampled_from(["=", "<", ">=", "<=>"]), OPERANDS)
@@ -44,31 +55,51 @@ def test_every_row_of_a_conditional_is_in_the_outcome(rows, choice, op, other):
             assert LETTERS[value_of(leaf, {"x": x, "y": y}, schema, SPARK)] in found
 
 
-@pytest.mark.parametrize(("condition", "expected"), [
-    (ex.Compare("<", col("x"), lit(10, INT)), "T"), (ex.Compare(">", col("x"), lit(10, INT)), "F"),
-    (ex.Compare("<", col("x"), lit(2, INT)), "TF"), (ex.IsNull(col("x")), "F"), (ex.Unknown("of any kind"), "TF"),
-    (ex.Compare("=", col("nowhere"), lit(1, INT)), "TF"), (ex.Constant(True), "T"), (ex.Constant(None), "F"),
-    (ex.Compare("<", col("x"), lit(None, INT)), "F"), (ex.Not(ex.In(col("x"), (lit(9, INT), lit(None, INT)))), "F"),
-    (ex.And((ex.Compare("<", col("x"), lit(10, INT)), ex.Unknown("too"))), "TF"),
-    (ex.And((ex.Compare(">", col("x"), lit(10, INT)), ex.Unknown("too"))), "F"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (ex.Compare("<", col("x"), lit(10, INT)), "T"),
+        (ex.Compare(">", col("x"), lit(10, INT)), "F"),
+        (ex.Compare("<", col("x"), lit(2, INT)), "TF"),
+        (ex.IsNull(col("x")), "F"),
+        (ex.Unknown("of any kind"), "TF"),
+        (ex.Compare("=", col("nowhere"), lit(1, INT)), "TF"),
+        (ex.Constant(True), "T"),
+        (ex.Constant(None), "F"),
+        (ex.Compare("<", col("x"), lit(None, INT)), "F"),
+        (ex.Not(ex.In(col("x"), (lit(9, INT), lit(None, INT)))), "F"),
+        (ex.And((ex.Compare("<", col("x"), lit(10, INT)), ex.Unknown("too"))), "TF"),
+        (ex.And((ex.Compare(">", col("x"), lit(10, INT)), ex.Unknown("too"))), "F"),
+    ],
+    ids=str,
+)
 def test_a_branch_is_taken_only_where_the_condition_may_be_true(condition, expected):
     leaf = ex.Compare("=", ex.If(condition, lit(1, INT), col("y")), lit(1, INT))
     assert outcome_of(leaf, {"x": stats(INT, 1, 3), "y": stats(INT, 2, 2)}) == expected
 
 
-@pytest.mark.parametrize(("condition", "expected"), [
-    (ex.Constant(True), "T"), (ex.Constant(None), "F"), (ex.Unknown("of any kind"), "TFN")], ids=str)
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [(ex.Constant(True), "T"), (ex.Constant(None), "F"), (ex.Unknown("of any kind"), "TFN")],
+    ids=str,
+)
 def test_a_conditional_of_constants_is_a_constant_if_it_is_one_value(condition, expected):
     leaf = ex.Compare("=", ex.If(condition, lit(1, INT), lit(2, INT)), lit(1, INT))
     assert outcome_of(leaf, {"x": stats(INT, 1, 3)}) == expected
 
 
-@pytest.mark.parametrize(("of", "lo", "hi", "constant", "taken"), [
-    (STRING, "a", "c", lit("d", STRING), False), (STRING, "a", "c", lit("b", STRING), True),
-    (DOUBLE, 1.0, 2.0, lit(3, INT), False), (DATE, 18_000, 18_010, lit("2019-04-25", STRING), False),
-    (decimal_type(10, 2), 1, 2, lit(2, INT), True), (decimal_type(10, 2), 1, 2, lit(3, INT), False),
-], ids=str)
+@pytest.mark.parametrize(
+    ("of", "lo", "hi", "constant", "taken"),
+    [
+        (STRING, "a", "c", lit("d", STRING), False),
+        (STRING, "a", "c", lit("b", STRING), True),
+        (DOUBLE, 1.0, 2.0, lit(3, INT), False),
+        (DATE, 18_000, 18_010, lit("2019-04-25", STRING), False),
+        (decimal_type(10, 2), 1, 2, lit(2, INT), True),
+        (decimal_type(10, 2), 1, 2, lit(3, INT), False),
+    ],
+    ids=str,
+)
 def test_the_condition_reads_constants_like_a_filter(of: Type, lo, hi, constant, taken):
     condition = ex.Compare(">=", col("x"), constant)
     leaf = ex.Compare("=", ex.If(condition, lit(1, INT), lit(2, INT)), lit(1, INT))
@@ -81,8 +112,9 @@ def test_the_condition_of_many_slices_is_decided_slice_by_slice():
 
     n = 3000
     x = from_values(INT, list(range(n)), list(range(n)), [0] * n, [1] * n)
-    leaf = ex.Compare("=", ex.If(ex.Compare("<", col("x"), lit(10, INT)), lit("low", STRING), lit("high", STRING)),
-                      lit("low", STRING))
+    leaf = ex.Compare(
+        "=", ex.If(ex.Compare("<", col("x"), lit(10, INT)), lit("low", STRING), lit("high", STRING)), lit("low", STRING)
+    )
     found = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [Source("column_stats", {"x": x})])
     assert found.outcomes.tolist() == [TRUE] * 10 + [FALSE] * (n - 10)
     assert NULL not in found.outcomes

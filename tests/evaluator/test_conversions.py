@@ -45,10 +45,14 @@ def test_an_engine_whose_version_is_not_known_may_be_any_of_them(engine: str) ->
 def test_a_file_whose_rows_raise_an_error_is_kept() -> None:
     """Spark with ANSI: the user expects the error. In a conjunction the other side may rule the file out, as in Spark's
     own pushdown."""
-    raised = [(_named(condition, "spark-ansi", row), describe(outcome)) for (condition, rows, _), outcomes in zip(
-        grid.answered("spark-ansi"), grid.own_outcomes("spark-ansi"), strict=True)
-        for row, outcome in enumerate(outcomes[:grid.ROWS]) if rows[row] == "E" and "between" not in condition[0]
-        and not outcome & TRUE]
+    raised = [
+        (_named(condition, "spark-ansi", row), describe(outcome))
+        for (condition, rows, _), outcomes in zip(
+            grid.answered("spark-ansi"), grid.own_outcomes("spark-ansi"), strict=True
+        )
+        for row, outcome in enumerate(outcomes[: grid.ROWS])
+        if rows[row] == "E" and "between" not in condition[0] and not outcome & TRUE
+    ]
     assert raised == []
 
 

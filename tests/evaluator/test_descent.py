@@ -24,8 +24,9 @@ DAY = 86_400_000_000
 def column(of: Type, lo: np.ndarray, hi: np.ndarray, seed: int = 0) -> ColumnStatistics:
     n, draw = len(lo), np.random.default_rng(seed)
     nulls = draw.choice([0, 0, 0, 3, 10, UNKNOWN_COUNT], n)
-    return ColumnStatistics(of, lo, hi, draw.random(n) > 0.02, draw.random(n) > 0.02, nulls, np.full(n, 10),
-                            np.zeros(n, np.uint8))
+    return ColumnStatistics(
+        of, lo, hi, draw.random(n) > 0.02, draw.random(n) > 0.02, nulls, np.full(n, 10), np.zeros(n, np.uint8)
+    )
 
 
 def asked_of(condition: str, name: str, of: Type, zone: str) -> Callable[[Interval], int]:
@@ -33,14 +34,23 @@ def asked_of(condition: str, name: str, of: Type, zone: str) -> Callable[[Interv
     return lambda interval: evaluate_slice(bound, {name: interval})
 
 
-@pytest.mark.parametrize(("condition", "most"), [
-    ("year(ts) = 2020", 0.2), ("month(ts) = 3", 0.8), ("to_date(ts) > DATE'2019-05-05'", 0.2),
-    ("date_format(ts, 'MM/dd') = '05/05'", 0.9), ("year(ts) IS NULL", 1.4), ("hour(ts) < 3", 1.4),
-    ("year(ts) IN (2019, 2021, NULL)", 0.4)])
+@pytest.mark.parametrize(
+    ("condition", "most"),
+    [
+        ("year(ts) = 2020", 0.2),
+        ("month(ts) = 3", 0.8),
+        ("to_date(ts) > DATE'2019-05-05'", 0.2),
+        ("date_format(ts, 'MM/dd') = '05/05'", 0.9),
+        ("year(ts) IS NULL", 1.4),
+        ("hour(ts) < 3", 1.4),
+        ("year(ts) IN (2019, 2021, NULL)", 0.4),
+    ],
+)
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 @pytest.mark.parametrize("indexed", [False, True], ids=["sorted by value", "sorted by code"])
-def test_moments_are_decided_as_one_by_one_with_fewer_questions(condition: str, most: float, zone: str,
-                                                                indexed: bool) -> None:
+def test_moments_are_decided_as_one_by_one_with_fewer_questions(
+    condition: str, most: float, zone: str, indexed: bool
+) -> None:
     lo = (np.random.default_rng(5).random(1500) * 3650 * DAY).astype(np.int64) + 15_000 * DAY
     known = column(TIMESTAMP_LTZ, lo, lo + DAY)
     ask, asked = asked_of(condition, "ts", TIMESTAMP_LTZ, zone), []
@@ -54,8 +64,9 @@ def test_moments_are_decided_as_one_by_one_with_fewer_questions(condition: str, 
     assert len(asked) <= most * len(known)
 
 
-@pytest.mark.parametrize("condition", ["abs(a) < 100", "a * -1 > 900", "a % 7 = 3", "a + 1 IS NULL",
-                                       "cast(a as double) / 3 > 300"])
+@pytest.mark.parametrize(
+    "condition", ["abs(a) < 100", "a * -1 > 900", "a % 7 = 3", "a + 1 IS NULL", "cast(a as double) / 3 > 300"]
+)
 def test_numbers_are_decided_as_one_by_one(condition: str) -> None:
     draw = np.random.default_rng(6)
     lo = draw.integers(-1000, 1000, 600)
@@ -75,8 +86,15 @@ def test_texts_are_decided_as_one_by_one(condition: str) -> None:
 
 def test_after_so_many_questions_the_rest_is_what_its_group_was() -> None:
     lo = np.arange(5000) * 3
-    known = ColumnStatistics(INT, lo, lo, *(np.ones(5000, np.bool_),) * 2, np.zeros(5000, np.int64),
-                             np.full(5000, 10), np.zeros(5000, np.uint8))
+    known = ColumnStatistics(
+        INT,
+        lo,
+        lo,
+        *(np.ones(5000, np.bool_),) * 2,
+        np.zeros(5000, np.int64),
+        np.full(5000, 10),
+        np.zeros(5000, np.uint8),
+    )
     ask = asked_of("a % 7 = 3", "a", INT, "UTC")
     found = descend(known, ask, most_questions=100)
     exact = np.array([ask(interval_at(known, index)) for index in range(5000)])
@@ -92,18 +110,33 @@ def test_a_function_that_never_decides_is_given_up_soon() -> None:
         return UNKNOWN
 
     lo = np.arange(100_000)
-    known = ColumnStatistics(INT, lo, lo + 5, *(np.ones(100_000, np.bool_),) * 2, np.zeros(100_000, np.int64),
-                             np.full(100_000, 10), np.zeros(100_000, np.uint8))
+    known = ColumnStatistics(
+        INT,
+        lo,
+        lo + 5,
+        *(np.ones(100_000, np.bool_),) * 2,
+        np.zeros(100_000, np.int64),
+        np.full(100_000, 10),
+        np.zeros(100_000, np.uint8),
+    )
     assert (descend(known, undecided) == UNKNOWN).all()
     assert len(asked) < 10_000
 
 
 def test_a_null_that_a_group_may_hold_is_not_told_of_all_its_slices() -> None:
     """TRUE or NULL for the group, since some slice of it overflows: the others are never NULL."""
+
     def ask(interval: Interval) -> int:
         return TRUE | (NULL if interval.hi >= 900 else 0)
 
     lo = np.arange(1000)
-    known = ColumnStatistics(INT, lo, lo, *(np.ones(1000, np.bool_),) * 2, np.zeros(1000, np.int64),
-                             np.full(1000, 10), np.zeros(1000, np.uint8))
+    known = ColumnStatistics(
+        INT,
+        lo,
+        lo,
+        *(np.ones(1000, np.bool_),) * 2,
+        np.zeros(1000, np.int64),
+        np.full(1000, 10),
+        np.zeros(1000, np.uint8),
+    )
     assert descend(known, ask).tolist() == [TRUE] * 900 + [TRUE | NULL] * 100

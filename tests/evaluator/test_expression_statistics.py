@@ -24,28 +24,40 @@ from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, l
 
 OF_TEXT = {"lower": STRING, "upper": STRING, "trim": STRING, "length": INT}
 OF_DAYS = {"year": INT, "month": INT, "day": INT}
-EXPRESSIONS = {(name, column): of for column, family in (("s", OF_TEXT), ("dt", OF_DAYS))
-               for name, of in family.items()}
+EXPRESSIONS = {
+    (name, column): of for column, family in (("s", OF_TEXT), ("dt", OF_DAYS)) for name, of in family.items()
+}
 
 
 def exact_expression(function, column, parts: list[Slice]) -> ColumnStatistics:
     of = EXPRESSIONS[function, column]
     found = [[call(function, [(row[column], TYPES[column])], of) for row in part.rows] for part in parts]
     present = [[value for value in values if value is not None] for values in found]
-    return from_values(of, [min(values, default=None) for values in present],
-                       [max(values, default=None) for values in present],
-                       [values.count(None) for values in found])
+    return from_values(
+        of,
+        [min(values, default=None) for values in present],
+        [max(values, default=None) for values in present],
+        [values.count(None) for values in found],
+    )
 
 
 def filters_of(parts: list[Slice]):
     """What a filter of the values of each expression answers, without false positives."""
+
     def may_hold(lookup, candidates):
         of = EXPRESSIONS.get((lookup.function, lookup.column.name))
         if of is None:
             return None
-        return ~candidates | np.array([any(
-            call(lookup.function, [(row[lookup.column.name], lookup.column.type)], of) in lookup.values
-            for row in part.rows) for part in parts])
+        return ~candidates | np.array(
+            [
+                any(
+                    call(lookup.function, [(row[lookup.column.name], lookup.column.type)], of) in lookup.values
+                    for row in part.rows
+                )
+                for part in parts
+            ]
+        )
+
     return may_hold
 
 
@@ -69,9 +81,15 @@ def expression_leaves(draw):
             return ex.IsNull(operand)
 
 
-FILTERS = st.recursive(expression_leaves() | leaves(["s", "dt"]), lambda inner: st.one_of(
-    st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.And(tuple(c))),
-    st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.Or(tuple(c))), inner.map(ex.Not)), max_leaves=4)
+FILTERS = st.recursive(
+    expression_leaves() | leaves(["s", "dt"]),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.And(tuple(c))),
+        st.lists(inner, min_size=1, max_size=3).map(lambda c: ex.Or(tuple(c))),
+        inner.map(ex.Not),
+    ),
+    max_leaves=4,
+)
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["few slices", "many slices"])
@@ -111,18 +129,24 @@ def year_is(value):
 STATED = {("year", "dt"): from_values(INT, [2019, 2020, None], [2019, 2021, None], [0, 3, None])}
 
 
-@pytest.mark.parametrize(("expression", "expected"), [
-    (year_is(2020), ["F", "TFN", "TFN"]),
-    (year_is(2019), ["T", "FN", "TFN"]),
-    (ex.Not(year_is(2019)), ["F", "TN", "TFN"]),
-    (ex.IsNull(ex.Call("year", (col("dt"),))), ["F", "TF", "TF"]),
-    (ex.In(ex.Call("year", (col("dt"),)), (lit(2022, INT), lit(2019, INT))), ["T", "FN", "TFN"]),
-    (ex.Compare("=", ex.Call("month", (col("dt"),)), lit(1, INT)), ["TFN", "TFN", "TFN"]),
-    (ex.Compare("=", ex.Call("year", (col("ts"),)), lit(2022, INT)), ["TFN", "TFN", "TFN"]),
-    (ex.Compare("=", ex.Call("year", (ex.Call("date_add", (col("dt"), lit(1, INT))),)), lit(2022, INT)),
-     ["TFN", "TFN", "TFN"]),
-    (ex.Compare("=", col("dt"), lit(0, DATE)), ["TFN", "TFN", "TFN"]),
-], ids=str)
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (year_is(2020), ["F", "TFN", "TFN"]),
+        (year_is(2019), ["T", "FN", "TFN"]),
+        (ex.Not(year_is(2019)), ["F", "TN", "TFN"]),
+        (ex.IsNull(ex.Call("year", (col("dt"),))), ["F", "TF", "TF"]),
+        (ex.In(ex.Call("year", (col("dt"),)), (lit(2022, INT), lit(2019, INT))), ["T", "FN", "TFN"]),
+        (ex.Compare("=", ex.Call("month", (col("dt"),)), lit(1, INT)), ["TFN", "TFN", "TFN"]),
+        (ex.Compare("=", ex.Call("year", (col("ts"),)), lit(2022, INT)), ["TFN", "TFN", "TFN"]),
+        (
+            ex.Compare("=", ex.Call("year", (ex.Call("date_add", (col("dt"), lit(1, INT))),)), lit(2022, INT)),
+            ["TFN", "TFN", "TFN"],
+        ),
+        (ex.Compare("=", col("dt"), lit(0, DATE)), ["TFN", "TFN", "TFN"]),
+    ],
+    ids=str,
+)
 def test_only_the_very_same_function_of_the_very_same_column_is_answered(expression, expected):
     bound = bind(expression, SCHEMA, SPARK)
     found = evaluate(bound, 3, [Source("expression_index", {}, None, STATED)])
@@ -168,8 +192,17 @@ def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
         return ex.In(operand, tuple(values)) if len(values) > 1 else ex.Compare("=", operand, values[0])
 
     first, second = leaf(), leaf()
-    expression = data.draw(st.sampled_from([first, ex.Or((first, second)), ex.And((first, second)), ex.Not(
-        ex.And((ex.Not(first), second))), ex.And((first, ex.Not(second)))]))
+    expression = data.draw(
+        st.sampled_from(
+            [
+                first,
+                ex.Or((first, second)),
+                ex.And((first, second)),
+                ex.Not(ex.And((ex.Not(first), second))),
+                ex.And((first, ex.Not(second))),
+            ]
+        )
+    )
     asked = []
     may_hold = filters_of(parts)
 

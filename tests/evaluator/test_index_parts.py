@@ -25,10 +25,15 @@ from tests.evaluator.test_stored_bounds import objects
 def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
     choose = random.Random(seed)
     table = Table(choose, np.random.default_rng(seed), choose.choice([1, 7, 300, 5000]), bool(seed % 2))
-    indexed = {name: known.indexed(choose.choice([3, 65_000]), choose.choice([4, 64]))
-               for name, known in table.statistics().items()}
-    opened = {name: replace(stored(known), index=mapped(known.index, known.type)) for name, known in indexed.items()
-              if known.index is not None}
+    indexed = {
+        name: known.indexed(choose.choice([3, 65_000]), choose.choice([4, 64]))
+        for name, known in table.statistics().items()
+    }
+    opened = {
+        name: replace(stored(known), index=mapped(known.index, known.type))
+        for name, known in indexed.items()
+        if known.index is not None
+    }
     for _ in range(15):
         bound = bind(table.filter(indexed, choose.randrange(4)), SCHEMA, Semantics.named("spark", "UTC"))
         wanted = evaluate(bound, table.n, [Source("x", indexed)])
@@ -45,7 +50,8 @@ def test_an_index_of_no_known_bound_at_all_has_parts_too(of: Type) -> None:
         assert index is not None
         parts = mapped(index, of).parts()
         assert {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in parts.items()} == {
-            name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.parts().items()}
+            name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.parts().items()
+        }
 
 
 def an_index() -> ColumnIndex:
@@ -86,11 +92,19 @@ def test_offsets_of_other_slices_are_refused(name: str) -> None:
             ColumnIndex.from_parts(STRING, parts | {name: wrong})
 
 
-@pytest.mark.parametrize(("of", "edges", "prefix", "key_bytes"), [
-    (BIGINT, np.zeros(3), b"", 24), (DOUBLE, np.zeros(3, np.int64), b"", 24), (STRING, np.zeros(3), b"", 8),
-    (STRING, np.zeros(3, np.uint64), b"", 24), (STRING, np.zeros(3, np.uint64), b"", 9),
-    (decimal_type(30, 2), np.zeros(3, np.int64), b"", 24), (INT, np.zeros(65_001, np.int64), b"", 24),
-    (INT, np.zeros((2, 2), np.int64), b"", 24)])
+@pytest.mark.parametrize(
+    ("of", "edges", "prefix", "key_bytes"),
+    [
+        (BIGINT, np.zeros(3), b"", 24),
+        (DOUBLE, np.zeros(3, np.int64), b"", 24),
+        (STRING, np.zeros(3), b"", 8),
+        (STRING, np.zeros(3, np.uint64), b"", 24),
+        (STRING, np.zeros(3, np.uint64), b"", 9),
+        (decimal_type(30, 2), np.zeros(3, np.int64), b"", 24),
+        (INT, np.zeros(65_001, np.int64), b"", 24),
+        (INT, np.zeros((2, 2), np.int64), b"", 24),
+    ],
+)
 def test_a_coder_needs_keys_of_its_type(of: Type, edges: Any, prefix: bytes, key_bytes: int) -> None:
     with pytest.raises(ValueError, match=r"edges|keys"):
         Coder(of, edges, prefix, key_bytes)
@@ -120,8 +134,11 @@ def test_an_index_with_the_edges_of_another_one_finds_the_same_slices(seed: int)
     base, delta = (Table(choose, np.random.default_rng(seed + of), 3000, clustered=False).statistics() for of in (0, 1))
     table = Table(choose, np.random.default_rng(seed), 3000, clustered=False)
     coders = {name: known.indexed(choose.choice([5, 65_000])).index for name, known in base.items()}
-    indexed = {name: known.indexed(coder=index.coder) for (name, known), index in
-               zip(delta.items(), coders.values(), strict=True) if index is not None}
+    indexed = {
+        name: known.indexed(coder=index.coder)
+        for (name, known), index in zip(delta.items(), coders.values(), strict=True)
+        if index is not None
+    }
     for _ in range(8):
         bound = bind(table.filter(delta, 2), SCHEMA, Semantics.named("hive", "UTC"))
         wanted = evaluate(bound, 3000, [Source("x", delta)])

@@ -25,14 +25,16 @@ SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES 
 LAW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
-def outcomes(expression: ex.HudiExpression, semantics: Semantics, *known: dict[str, ColumnStatistics], n: int
-             ) -> Outcomes:
+def outcomes(
+    expression: ex.HudiExpression, semantics: Semantics, *known: dict[str, ColumnStatistics], n: int
+) -> Outcomes:
     sources = [Source(f"source {place}", statistics) for place, statistics in enumerate(known)]
     return evaluate(bind(expression, SCHEMA, semantics), n, sources).outcomes
 
 
-def drawn_statistics(data: st.DataObject, parts: list[Slice], expression: ex.HudiExpression
-                     ) -> dict[str, ColumnStatistics]:
+def drawn_statistics(
+    data: st.DataObject, parts: list[Slice], expression: ex.HudiExpression
+) -> dict[str, ColumnStatistics]:
     return {name: weakened(exact_statistics(name, parts), data.draw) for name in column_names(expression)}
 
 
@@ -124,8 +126,9 @@ def many_statistics(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
     uppers[:] = pool.hi[hi]
     if of.kind.is_fractional and doubt:
         bounds[rng.random(n) < 0.01] = np.nan
-    return ColumnStatistics(of, bounds, uppers, rng.random(n) >= doubt, rng.random(n) >= doubt, nulls,
-                            np.full(n, 10), np.zeros(n, np.uint8))
+    return ColumnStatistics(
+        of, bounds, uppers, rng.random(n) >= doubt, rng.random(n) >= doubt, nulls, np.full(n, 10), np.zeros(n, np.uint8)
+    )
 
 
 @settings(LAW, max_examples=120)

@@ -52,7 +52,8 @@ def meaning(layers: Layers) -> list[tuple[str, int]]:
     """Each slice of the whole, the slow way."""
     dead = set(layers.dead.tolist())
     return [("base", row) for row in range(layers.base) if row not in dead] + [
-        ("delta", row) for row in range(layers.delta)]
+        ("delta", row) for row in range(layers.delta)
+    ]
 
 
 @given(data=st.data(), layers=layers_of())
@@ -63,14 +64,17 @@ def test_slices_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers
     rows = numbers(*data.draw(every))
     base, delta = layers.split_rows(rows)
     assert [("base", row) for row in base.tolist()] + [("delta", row) for row in delta.tolist()] == [
-        whole[row] for row in [*rows[rows < layers.live], *rows[rows >= layers.live]]]
+        whole[row] for row in [*rows[rows < layers.live], *rows[rows >= layers.live]]
+    ]
     some = numbers(*sorted(data.draw(st.sets(st.integers(0, max(layers.base - 1, 0)), max_size=layers.base))))
-    assert layers.whole_of_base(some).tolist() == [place for place, (of, row) in enumerate(whole)
-                                                   if of == "base" and row in some.tolist()]
+    assert layers.whole_of_base(some).tolist() == [
+        place for place, (of, row) in enumerate(whole) if of == "base" and row in some.tolist()
+    ]
     assert layers.whole_of_base(some.astype(np.int32)).dtype == np.int64
     late = np.arange(layers.delta)[::2]
-    assert layers.join_rows(some, late).tolist() == [place for place, (of, row) in enumerate(whole) if (
-        row in some.tolist() if of == "base" else row % 2 == 0)]
+    assert layers.join_rows(some, late).tolist() == [
+        place for place, (of, row) in enumerate(whole) if (row in some.tolist() if of == "base" else row % 2 == 0)
+    ]
 
 
 @given(data=st.data(), layers=layers_of())
@@ -113,8 +117,13 @@ def drawn(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
         of = np.sort(np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=8)), np.intp))
         files = known.take(np.resize(np.arange(n), len(of)))
         # What is known of the files must be true of their slices, too.
-        wide = replace(known, lo_known=known.lo_known & False, hi_known=known.hi_known & False,
-                       null_count=np.full(n, UNKNOWN_COUNT), row_count=np.full(n, UNKNOWN_COUNT))
+        wide = replace(
+            known,
+            lo_known=known.lo_known & False,
+            hi_known=known.hi_known & False,
+            null_count=np.full(n, UNKNOWN_COUNT),
+            row_count=np.full(n, UNKNOWN_COUNT),
+        )
         known = replace(wide, parts=Parts(files, of))
     return stored(known) if data.draw(st.booleans()) else known
 
@@ -130,8 +139,10 @@ def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Laye
         wanted = (base if of == "base" else delta).take(numbers(row))
         found = whole.take(numbers(place))
         assert plain(replace(found, parts=None)) == plain(replace(wanted, parts=None))
-        of_files = [[] if one.parts is None else plain(one.parts.statistics) if len(one.parts.slice_of) else []
-                    for one in (found, wanted)]
+        of_files = [
+            [] if one.parts is None else plain(one.parts.statistics) if len(one.parts.slice_of) else []
+            for one in (found, wanted)
+        ]
         assert of_files[0] == of_files[1]
     first, second = layers.split_statistics(whole)
     assert (len(first), len(second)) == (layers.base, layers.delta)
@@ -158,8 +169,10 @@ def test_statistics_of_other_types_or_sizes_are_refused() -> None:
 
 def may_hold_of(data: st.DataObject, n: int) -> Any:
     """Keys as an index would have them, that only looks at the candidates; or no answer to a column."""
-    held = {name: np.array(data.draw(st.lists(st.booleans(), min_size=min(n, 5), max_size=min(n, 5))) or [True],
-                           np.bool_) for name in TYPES}
+    held = {
+        name: np.array(data.draw(st.lists(st.booleans(), min_size=min(n, 5), max_size=min(n, 5))) or [True], np.bool_)
+        for name in TYPES
+    }
     silent = data.draw(st.sets(st.sampled_from(list(TYPES)), max_size=4))
 
     def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> Any:
@@ -200,8 +213,10 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
 
     def layer(n: int) -> dict[str, ColumnStatistics]:
         known = {name: drawn(data, name, n) for name in columns if data.draw(st.integers(0, 7))}
-        return {name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) if data.draw(st.booleans()) else one
-                for name, one in known.items()}
+        return {
+            name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) if data.draw(st.booleans()) else one
+            for name, one in known.items()
+        }
 
     base, delta = Source("column_stats", layer(layers.base)), Source("column_stats", layer(layers.delta))
     ask = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
@@ -222,11 +237,13 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
         assert answers[what] == value, what
     again = evaluate_layers(bound, layers, sources)
     assert [leaf.outcomes.tolist() for leaf in again.leaves] == [
-        leaf.outcomes.tolist() for leaf in evaluate(bound, layers.n, whole).leaves], "asked for before the kept rows"
+        leaf.outcomes.tolist() for leaf in evaluate(bound, layers.n, whole).leaves
+    ], "asked for before the kept rows"
     assert again.outcomes.tolist() == wanted["outcomes"] or ask is not None or keys is not None
     assert matched or not found.matches
     assert {name: one.may_match.tolist() for name, one in found.matches.items()} == {
-        name: one.may_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()}
+        name: one.may_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()
+    }
 
 
 X, S = ex.Column(("x",)), ex.Column(("s",))
@@ -255,8 +272,9 @@ def test_keys_are_looked_up_once_and_only_where_the_statistics_leave_a_slice_ope
         assert lookup.values == (7,)
         return np.arange(len(candidates)) % 2 == 0
 
-    source = LayeredSource.joined(layers, Source("a", {"x": known}), Source("a", {"x": base.take(np.arange(5))}),
-                                  may_hold)
+    source = LayeredSource.joined(
+        layers, Source("a", {"x": known}), Source("a", {"x": base.take(np.arange(5))}), may_hold
+    )
     found = evaluate_layers(bind(ex.Compare("=", X, ex.Literal(7, INT)), TWO, SPARK), layers, [source])
     assert found.kept_rows.tolist() == [*range(0, 100, 2), 200, 202, 204]
     assert len(asked) == 1

@@ -12,11 +12,23 @@ from evaluator.errors import UnsupportedError
 from evaluator.like import Form, parse_like
 
 
-@pytest.mark.parametrize(("pattern", "prefix", "form"), [
-    ("abc", "abc", Form.EQUALS), ("", "", Form.EQUALS), ("50\\%", "50%", Form.EQUALS), ("a\\\\b", "a\\b", Form.EQUALS),
-    ("abc%", "abc", Form.STARTS), ("a%%", "a", Form.STARTS), ("%", "", Form.STARTS), ("a\\_b%", "a_b", Form.STARTS),
-    ("ab_", "ab", Form.LONGER), ("a%z", "a", Form.LONGER), ("_", "", Form.LONGER), ("%z", "", Form.LONGER),
-])
+@pytest.mark.parametrize(
+    ("pattern", "prefix", "form"),
+    [
+        ("abc", "abc", Form.EQUALS),
+        ("", "", Form.EQUALS),
+        ("50\\%", "50%", Form.EQUALS),
+        ("a\\\\b", "a\\b", Form.EQUALS),
+        ("abc%", "abc", Form.STARTS),
+        ("a%%", "a", Form.STARTS),
+        ("%", "", Form.STARTS),
+        ("a\\_b%", "a_b", Form.STARTS),
+        ("ab_", "ab", Form.LONGER),
+        ("a%z", "a", Form.LONGER),
+        ("_", "", Form.LONGER),
+        ("%z", "", Form.LONGER),
+    ],
+)
 def test_the_prefix_ends_at_the_first_wildcard(pattern: str, prefix: str, form: Form) -> None:
     parsed = parse_like(pattern, "\\")
     assert (parsed.prefix, parsed.form) == (prefix, form)

@@ -51,7 +51,7 @@ def test_outcomes_hold_every_rows_value_and_kept_are_those_with_true(engine: str
             except UnsupportedError:
                 values[-1].append(UNKNOWN)
     told = np.array([data.draw(st.booleans()) or any(value & TRUE for value in some) for some in values])
-    copies = data.draw(st.sampled_from([1, 80]))              # few slices go another way than many
+    copies = data.draw(st.sampled_from([1, 80]))  # few slices go another way than many
     rows = np.tile(np.arange(len(parts)), copies)
     bound = bind(expression, SCHEMA, semantics)
     known = Source("a", {name: one.take(rows) for name, one in statistics.items()})
@@ -87,16 +87,24 @@ def test_a_kind_is_asked_once_after_keys_for_what_is_left() -> None:
         asked.append(np.flatnonzero(candidates).tolist())
 
     x = from_values(INT, [0] * 6, [9, 9, 9, 9, 9, 3])
-    found = evaluate(both(5, 1), 6, [Source("a", {"x": x}, may_hold), Source("b", {}, may_match=may_match),
-                                     Source("c", {}, may_match=nothing_to_say)])
+    found = evaluate(
+        both(5, 1),
+        6,
+        [
+            Source("a", {"x": x}, may_hold),
+            Source("b", {}, may_match=may_match),
+            Source("c", {}, may_match=nothing_to_say),
+        ],
+    )
     assert found.kept_rows.tolist() == [0]
     assert asked == [[0, 2, 3, 4], [0]]
     assert list(found.matches) == ["b"]
     assert found.matches["b"].leaves == (0, 1)
     assert (~found.matches["b"].may_match).nonzero()[0].tolist() == [2, 3, 4]
     assert [bool(one & TRUE) for one in found.outcomes.tolist()] == [True] + [False] * 5
-    assert [describes(found, number) for number in range(2)] == [[True, False, True, True, True, False], [
-        True] * 6], "leaves stay what they are"
+    assert [describes(found, number) for number in range(2)] == [[True, False, True, True, True, False], [True] * 6], (
+        "leaves stay what they are"
+    )
     assert len(asked) == 2
 
 

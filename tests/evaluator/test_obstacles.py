@@ -37,8 +37,9 @@ def run_tree(written: WrittenFilter, outcomes: list[int]) -> int:
         elif step.operation == "not":
             stack.append(outcome.NOT_TABLE[stack.pop()])
         else:
-            table, result = ((outcome.AND_TABLE, outcome.TRUE) if step.operation == "and"
-                             else (outcome.OR_TABLE, outcome.FALSE))
+            table, result = (
+                (outcome.AND_TABLE, outcome.TRUE) if step.operation == "and" else (outcome.OR_TABLE, outcome.FALSE)
+            )
             for _ in range(step.operand):
                 result = table[result << 3 | stack.pop()]
             stack.append(result)
@@ -63,7 +64,7 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
     per_leaf = [leaf.outcomes(evaluation, rows).tolist() for leaf in written.leaves]
     expected: dict[str, list[int]] = {}
     for number, leaf in enumerate(written.leaves):
-        sought, impossible = ((outcome.FALSE, outcome.TRUE) if leaf.negated else (outcome.TRUE, outcome.FALSE))
+        sought, impossible = (outcome.FALSE, outcome.TRUE) if leaf.negated else (outcome.TRUE, outcome.FALSE)
         counts = expected.setdefault(ex.to_text(leaf.node), [0, 0])
         for place in range(len(rows)):
             now = [column[place] for column in per_leaf]
@@ -84,8 +85,10 @@ def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(mo
     n = 5_000
     rng = np.random.default_rng(4)
     lows = rng.integers(0, 50, n)
-    statistics = {"x": from_values(INT, lows.tolist(), (lows + 20).tolist(), [0] * n, [9] * n),
-                  "y": from_values(INT, [None] * n, [None] * n)}
+    statistics = {
+        "x": from_values(INT, lows.tolist(), (lows + 20).tolist(), [0] * n, [9] * n),
+        "y": from_values(INT, [None] * n, [None] * n),
+    }
     expression = ex.Or((ex.Compare("<", col("x"), lit(30, INT)), ex.Compare("=", col("y"), lit(1, INT))))
     bound = bind(expression, Schema([Field("x", INT), Field("y", INT)]), SPARK)
     source = Source("column_stats", statistics)
@@ -93,7 +96,8 @@ def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(mo
     monkeypatch.setattr("evaluator.obstacles.CHUNK_BYTES", 0)
     chunked = obstacles(bound, evaluate(bound, n, [source]), [source])
     assert [(o.condition, o.cause, o.open, o.alone) for o in chunked] == [
-        (o.condition, o.cause, o.open, o.alone) for o in whole]
+        (o.condition, o.cause, o.open, o.alone) for o in whole
+    ]
     assert whole[0].condition == "y = 1"
 
 
@@ -114,31 +118,61 @@ def doubted(trust: Trust) -> ColumnStatistics:
     return replace(NOTHING, trust=np.full(3, trust, np.uint8))
 
 
-@pytest.mark.parametrize(("expression", "statistics", "expected"), [
-    (X_IS_5, {"x": WIDE}, [("range", 2, 2, "in a typical slice x covers 50 % of its range in the table",
-                            "clustering by x")]),
-    (X_IS_5, {"x": NARROW},
-     [("range", 1, 1, "in a typical slice x covers less than 1 % of its range in the table", "")]),
-    (X_IS_5, {}, [("no statistics", 3, 3, "no statistics of column x", "statistics of x")]),
-    (X_IS_5, {"x": NOTHING}, [("no statistics", 3, 3, "the bounds are not known", "statistics of x")]),
-    (X_IS_5, {"x": doubted(Trust.NO_RECORD)},
-     [("no statistics", 3, 3, reason(Trust.NO_RECORD), "statistics of x")]),
-    (X_IS_5, {"x": doubted(Trust.NAN_ZERO)},
-     [("not trusted", 3, 3, reason(Trust.NAN_ZERO), "statistics of x that can be trusted")]),
-    (ex.Unknown("a subquery is not decided"), {}, [("not decided", 3, 3, "a subquery is not decided", "")]),
-    (ex.IsNull(col("x")), {"x": NOTHING},
-     [("no statistics", 3, 3, "the null counts are not known", "statistics of x")]),
-    (ex.IsNull(col("x")), {"x": from_values(INT, [1] * 3, [9] * 3, [2] * 3, [5] * 3)},
-     [("nulls", 3, 3, "x holds NULL beside values, or may", "")]),
-    (ex.Compare("=", ex.Cast(col("x"), TINYINT), lit(5, TINYINT)),
-     {"x": from_values(INT, [0] * 3, [4000] * 3, [0] * 3, [5] * 3)},
-     [("not decided", 3, 3, "CAST(x AS tinyint) is not decided on the bounds of most slices", "")]),
-    (ex.Compare("<", col("x"), col("y")), {"x": WIDE, "y": WIDE},
-     [("range", 3, 3, "the ranges of x and y overlap", "")]),
-    (ex.Compare(">=", col("x"), lit(0, INT)), {"x": WIDE}, []),
-], ids=str)
-def test_every_cause_has_its_words(expression: ex.HudiExpression, statistics: dict[str, ColumnStatistics],
-                                   expected: list[tuple[str, int, int, str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("expression", "statistics", "expected"),
+    [
+        (
+            X_IS_5,
+            {"x": WIDE},
+            [("range", 2, 2, "in a typical slice x covers 50 % of its range in the table", "clustering by x")],
+        ),
+        (
+            X_IS_5,
+            {"x": NARROW},
+            [("range", 1, 1, "in a typical slice x covers less than 1 % of its range in the table", "")],
+        ),
+        (X_IS_5, {}, [("no statistics", 3, 3, "no statistics of column x", "statistics of x")]),
+        (X_IS_5, {"x": NOTHING}, [("no statistics", 3, 3, "the bounds are not known", "statistics of x")]),
+        (
+            X_IS_5,
+            {"x": doubted(Trust.NO_RECORD)},
+            [("no statistics", 3, 3, reason(Trust.NO_RECORD), "statistics of x")],
+        ),
+        (
+            X_IS_5,
+            {"x": doubted(Trust.NAN_ZERO)},
+            [("not trusted", 3, 3, reason(Trust.NAN_ZERO), "statistics of x that can be trusted")],
+        ),
+        (ex.Unknown("a subquery is not decided"), {}, [("not decided", 3, 3, "a subquery is not decided", "")]),
+        (
+            ex.IsNull(col("x")),
+            {"x": NOTHING},
+            [("no statistics", 3, 3, "the null counts are not known", "statistics of x")],
+        ),
+        (
+            ex.IsNull(col("x")),
+            {"x": from_values(INT, [1] * 3, [9] * 3, [2] * 3, [5] * 3)},
+            [("nulls", 3, 3, "x holds NULL beside values, or may", "")],
+        ),
+        (
+            ex.Compare("=", ex.Cast(col("x"), TINYINT), lit(5, TINYINT)),
+            {"x": from_values(INT, [0] * 3, [4000] * 3, [0] * 3, [5] * 3)},
+            [("not decided", 3, 3, "CAST(x AS tinyint) is not decided on the bounds of most slices", "")],
+        ),
+        (
+            ex.Compare("<", col("x"), col("y")),
+            {"x": WIDE, "y": WIDE},
+            [("range", 3, 3, "the ranges of x and y overlap", "")],
+        ),
+        (ex.Compare(">=", col("x"), lit(0, INT)), {"x": WIDE}, []),
+    ],
+    ids=str,
+)
+def test_every_cause_has_its_words(
+    expression: ex.HudiExpression,
+    statistics: dict[str, ColumnStatistics],
+    expected: list[tuple[str, int, int, str, str]],
+) -> None:
     found = the_obstacles(expression, statistics, 3)
     assert [(o.cause, o.open, o.alone, o.reason, o.remedy) for o in found] == expected
 
@@ -147,8 +181,9 @@ def test_a_condition_under_or_keeps_what_the_one_beside_it_rules_out() -> None:
     first, second, *more = the_obstacles(ex.Or((X_IS_5, Y_IS_5)), {"x": NARROW}, 3)
     assert not more
     assert (first.condition, first.open, first.alone, first.beside) == ("y = 5", 3, 2, ("x = 5",))
-    assert first.sentence == ("y = 5: no statistics of column y; with statistics of y, up to 2 more file slices could "
-                              "be skipped")
+    assert first.sentence == (
+        "y = 5: no statistics of column y; with statistics of y, up to 2 more file slices could be skipped"
+    )
     assert (second.condition, second.open, second.alone, second.beside) == ("x = 5", 1, 0, ("y = 5",))
     assert second.sentence.endswith("in 1 file slice of those kept; y = 5, beside it under OR, would still keep them")
 
@@ -161,8 +196,16 @@ def test_not_turns_and_into_or() -> None:
 def test_what_was_not_understood_is_named_once() -> None:
     [found] = the_obstacles(ex.Unknown("a subquery is not decided"), {}, 3)
     assert found.sentence == "a subquery is not decided; were it decided, up to 3 more file slices could be skipped"
-    assert found.to_dict() == {"condition": "?(a subquery is not decided)", "columns": [], "cause": "not decided",
-                               "reason": "a subquery is not decided", "open": 3, "alone": 3, "beside": [], "remedy": ""}
+    assert found.to_dict() == {
+        "condition": "?(a subquery is not decided)",
+        "columns": [],
+        "cause": "not decided",
+        "reason": "a subquery is not decided",
+        "open": 3,
+        "alone": 3,
+        "beside": [],
+        "remedy": "",
+    }
 
 
 def test_a_list_of_two_thousand_conditions_is_explained() -> None:
@@ -176,22 +219,27 @@ def test_a_list_of_two_thousand_conditions_is_explained() -> None:
 
 # -- how wide a typical slice is
 
-@pytest.mark.parametrize(("of", "lo", "hi", "expected"), [
-    (INT, [0, 0, 50], [100, 50, 100], 0.5),
-    (INT, [0, 5, 10], [0, 5, 10], 0.0),
-    (INT, [7, 7], [7, 7], 0.0),
-    (INT, [None, 0], [None, 10], 1.0),
-    (INT, [None], [None], None),
-    (DOUBLE, [0.0, 1.0], [1.0, 4.0], 0.5),
-    (DOUBLE, [-1e308, 0.0], [1e308, 1e308], 0.0),
-    (BOOLEAN, [False, False], [True, False], 0.5),
-    (DATE, [0, 10], [10, 100], 0.5),
-    (decimal_type(30, 2), [Decimal(0), Decimal(1)], [Decimal(1), Decimal(4)], 0.5),
-    (STRING, ["id-a", "id-b"], ["id-b", "id-c"], 0.5),
-    (STRING, ["a", "a"], ["a", "a"], 0.0),
-    (STRING, ["", "é"], ["é", "é"], 0.5),
-    (BINARY, [b"\0", b"\x40"], [b"\x80", b"\xff"], 0.62),
-], ids=str)
+
+@pytest.mark.parametrize(
+    ("of", "lo", "hi", "expected"),
+    [
+        (INT, [0, 0, 50], [100, 50, 100], 0.5),
+        (INT, [0, 5, 10], [0, 5, 10], 0.0),
+        (INT, [7, 7], [7, 7], 0.0),
+        (INT, [None, 0], [None, 10], 1.0),
+        (INT, [None], [None], None),
+        (DOUBLE, [0.0, 1.0], [1.0, 4.0], 0.5),
+        (DOUBLE, [-1e308, 0.0], [1e308, 1e308], 0.0),
+        (BOOLEAN, [False, False], [True, False], 0.5),
+        (DATE, [0, 10], [10, 100], 0.5),
+        (decimal_type(30, 2), [Decimal(0), Decimal(1)], [Decimal(1), Decimal(4)], 0.5),
+        (STRING, ["id-a", "id-b"], ["id-b", "id-c"], 0.5),
+        (STRING, ["a", "a"], ["a", "a"], 0.0),
+        (STRING, ["", "é"], ["é", "é"], 0.5),
+        (BINARY, [b"\0", b"\x40"], [b"\x80", b"\xff"], 0.62),
+    ],
+    ids=str,
+)
 def test_the_typical_share_of_the_tables_range(of: Type, lo: list[Any], hi: list[Any], expected: float | None) -> None:
     found = typical_spread([from_values(of, lo, hi)], np.arange(len(lo)))
     assert found == (None if expected is None else pytest.approx(expected, abs=0.02))

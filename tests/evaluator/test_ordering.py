@@ -39,13 +39,17 @@ SORTED = ("b", "i", "d", "f", "dec", "big", "s", "vc", "dt", "ts", "tz", "bin")
 
 # -- what an engine does
 
+
 def place_of(value: Any, descending: bool, null_first: bool, zeros_differ: bool) -> tuple[Any, ...]:
     """A sort key: NULL at its end, NaN above all numbers."""
     if value is None:
         return (0,) if null_first else (2,)
     if isinstance(value, float):
-        number = (math.isnan(value), 0.0 if math.isnan(value) else value,
-                  math.copysign(1, value) if zeros_differ and value == 0 else 0)
+        number = (
+            math.isnan(value),
+            0.0 if math.isnan(value) else value,
+            math.copysign(1, value) if zeros_differ and value == 0 else 0,
+        )
         return (1, Reversed(number) if descending else number)
     return (1, Reversed(value) if descending else value)
 
@@ -64,8 +68,9 @@ class Reversed:
         return f"reversed {self.value}"
 
 
-def read_with_early_stop(order: SliceOrder, values: list[list[Any]], n: int, place: Callable[[Any], Any]
-                         ) -> tuple[list[Any], int]:
+def read_with_early_stop(
+    order: SliceOrder, values: list[list[Any]], n: int, place: Callable[[Any], Any]
+) -> tuple[list[Any], int]:
     """The n best values, and how many slices were read to find them."""
     found: list[Any] = []
     for read, index in enumerate(order.slices.tolist()):
@@ -97,10 +102,24 @@ def tables(draw: st.DrawFn, name: str) -> tuple[list[Slice], ColumnStatistics]:
     parts = draw(st.lists(slices([name]), min_size=1, max_size=7))
     if TYPES[name].kind.is_fractional:
         special = st.sampled_from([math.nan, 0.0, -0.0, 1.5])
-        parts = [Slice(tuple({name: draw(special) if row[name] is not None and draw(st.integers(0, 3)) == 0
-                              else row[name]} for row in part.rows)) for part in parts]
-    finite = [Slice(tuple({name: 0.0 if isinstance(row[name], float) and math.isnan(row[name]) else row[name]}
-                          for row in part.rows)) for part in parts]
+        parts = [
+            Slice(
+                tuple(
+                    {name: draw(special) if row[name] is not None and draw(st.integers(0, 3)) == 0 else row[name]}
+                    for row in part.rows
+                )
+            )
+            for part in parts
+        ]
+    finite = [
+        Slice(
+            tuple(
+                {name: 0.0 if isinstance(row[name], float) and math.isnan(row[name]) else row[name]}
+                for row in part.rows
+            )
+        )
+        for part in parts
+    ]
     return parts, with_nan(weakened(exact_statistics(name, finite), draw), parts, name, draw)
 
 
@@ -108,20 +127,39 @@ def tables(draw: st.DrawFn, name: str) -> tuple[list[Slice], ColumnStatistics]:
 def conditions(draw: st.DrawFn, name: str) -> ex.HudiExpression:
     kind = TYPES[name]
     constant = values_of(kind).map(lambda v: ex.Literal(v, kind))
-    leaf = st.builds(ex.Compare, st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"]), st.just(ex.Column((name,))),
-                     constant) | st.just(ex.IsNull(ex.Column((name,)))) | st.just(ex.Constant(True))
-    return draw(st.recursive(leaf, lambda inner: st.builds(ex.Not, inner) | st.lists(inner, min_size=1, max_size=2).map(
-        lambda c: ex.And(tuple(c))) | st.lists(inner, min_size=1, max_size=2).map(lambda c: ex.Or(tuple(c))),
-        max_leaves=3))
+    leaf = (
+        st.builds(
+            ex.Compare, st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "<=>"]), st.just(ex.Column((name,))), constant
+        )
+        | st.just(ex.IsNull(ex.Column((name,))))
+        | st.just(ex.Constant(True))
+    )
+    return draw(
+        st.recursive(
+            leaf,
+            lambda inner: (
+                st.builds(ex.Not, inner)
+                | st.lists(inner, min_size=1, max_size=2).map(lambda c: ex.And(tuple(c)))
+                | st.lists(inner, min_size=1, max_size=2).map(lambda c: ex.Or(tuple(c)))
+            ),
+            max_leaves=3,
+        )
+    )
 
 
 @pytest.mark.parametrize("semantics", [SPARK, HIVE], ids=["spark", "hive"])
 @pytest.mark.parametrize("name", SORTED)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(data=st.data(), descending=st.booleans(), nulls=st.sampled_from(["first", "last", "either"]),
-       n=st.integers(1, 6), null_first=st.booleans())
-def test_early_stop_finds_what_a_full_sort_finds(name: str, semantics: Semantics, data: st.DataObject, descending: bool,
-                                                 nulls: Nulls, n: int, null_first: bool) -> None:
+@given(
+    data=st.data(),
+    descending=st.booleans(),
+    nulls=st.sampled_from(["first", "last", "either"]),
+    n=st.integers(1, 6),
+    null_first=st.booleans(),
+)
+def test_early_stop_finds_what_a_full_sort_finds(
+    name: str, semantics: Semantics, data: st.DataObject, descending: bool, nulls: Nulls, n: int, null_first: bool
+) -> None:
     parts, statistics = data.draw(tables(name))
     expression = data.draw(conditions(name))
     bound = bind(expression, SCHEMA, semantics)
@@ -146,23 +184,39 @@ def test_early_stop_finds_what_a_full_sort_finds(name: str, semantics: Semantics
 
 # -- tables
 
-def ordered(of: Type, lo: list[Any], hi: list[Any], nulls: list[int | None], rows: list[int | None] | None = None, *,
-            descending: bool = False, null_order: Nulls = "first", without_null: bool = False) -> SliceOrder:
+
+def ordered(
+    of: Type,
+    lo: list[Any],
+    hi: list[Any],
+    nulls: list[int | None],
+    rows: list[int | None] | None = None,
+    *,
+    descending: bool = False,
+    null_order: Nulls = "first",
+    without_null: bool = False,
+) -> SliceOrder:
     statistics = from_values(of, lo, hi, nulls, rows or [10] * len(lo))
-    return order_slices(SortKey(Field("c", of), descending, null_order), [statistics], np.arange(len(lo)),
-                        without_null=without_null)
+    return order_slices(
+        SortKey(Field("c", of), descending, null_order), [statistics], np.arange(len(lo)), without_null=without_null
+    )
 
 
-@pytest.mark.parametrize(("descending", "nulls", "slices_in_order"), [
-    (False, "first", [3, 2, 1, 0, 4]),    # 3 is NULL only and 2 may hold NULL: both before any value; then by lo
-    (False, "last", [2, 1, 0, 4, 3]),
-    (True, "first", [3, 2, 4, 0, 1]),
-    (True, "last", [4, 0, 2, 1, 3]),
-    (False, "either", [3, 2, 1, 0, 4]),
-], ids=str)
+@pytest.mark.parametrize(
+    ("descending", "nulls", "slices_in_order"),
+    [
+        (False, "first", [3, 2, 1, 0, 4]),  # 3 is NULL only and 2 may hold NULL: both before any value; then by lo
+        (False, "last", [2, 1, 0, 4, 3]),
+        (True, "first", [3, 2, 4, 0, 1]),
+        (True, "last", [4, 0, 2, 1, 3]),
+        (False, "either", [3, 2, 1, 0, 4]),
+    ],
+    ids=str,
+)
 def test_the_order_of_slices(descending: bool, nulls: Nulls, slices_in_order: list[int]) -> None:
-    order = ordered(INT, [10, 5, 1, None, 40], [20, 9, 11, None, 50], [0, 0, 2, 10, 0], descending=descending,
-                    null_order=nulls)
+    order = ordered(
+        INT, [10, 5, 1, None, 40], [20, 9, 11, None, 50], [0, 0, 2, 10, 0], descending=descending, null_order=nulls
+    )
     assert order.slices.tolist() == slices_in_order
 
 
@@ -188,13 +242,15 @@ def test_an_unknown_null_count_is_a_null_unless_the_filter_takes_none() -> None:
     assert ordered(INT, [10, 1], [20, 3], [None, 0]).ranks.tolist() == [Rank.ANYTHING, Rank.BOUNDED]
     assert ordered(INT, [10, 1], [20, 3], [None, 0], without_null=True).slices.tolist() == [1, 0]
     schema = Schema([Field("c", INT), Field("d", INT)])
-    for expression, rejects in ((ex.Compare(">", col("c"), lit(1, INT)), True),
-                                (ex.And((ex.Compare(">", col("c"), lit(1, INT)), ex.IsNull(col("d")))), True),
-                                (ex.Or((ex.Compare(">", col("c"), lit(1, INT)), ex.IsNull(col("d")))), False),
-                                (ex.Not(ex.IsNull(col("c"))), True),
-                                (ex.Compare("<=>", col("c"), lit(1, INT)), True),
-                                (ex.Unknown("?"), False),
-                                (ex.Compare(">", col("d"), lit(1, INT)), False)):
+    for expression, rejects in (
+        (ex.Compare(">", col("c"), lit(1, INT)), True),
+        (ex.And((ex.Compare(">", col("c"), lit(1, INT)), ex.IsNull(col("d")))), True),
+        (ex.Or((ex.Compare(">", col("c"), lit(1, INT)), ex.IsNull(col("d")))), False),
+        (ex.Not(ex.IsNull(col("c"))), True),
+        (ex.Compare("<=>", col("c"), lit(1, INT)), True),
+        (ex.Unknown("?"), False),
+        (ex.Compare(">", col("d"), lit(1, INT)), False),
+    ):
         assert rejects_null(bind(expression, schema, SPARK), Field("c", INT)) is rejects, str(expression)
 
 
@@ -215,8 +271,10 @@ def test_a_slice_without_rows_is_last() -> None:
 
 
 def test_the_tightest_bound_of_several_sources_counts() -> None:
-    wide, narrow, unknown = (from_values(INT, [lo], [hi], nulls, [10]) for lo, hi, nulls in (
-        (-9, 9, [0]), (-4, 4, [None]), (None, None, [None])))
+    wide, narrow, unknown = (
+        from_values(INT, [lo], [hi], nulls, [10])
+        for lo, hi, nulls in ((-9, 9, [0]), (-4, 4, [None]), (None, None, [None]))
+    )
     for sources in ([wide, narrow, unknown], [unknown, narrow, wide], [narrow, unknown, wide]):
         for descending, best in ((False, -4), (True, 4)):
             order = order_slices(SortKey(Field("c", INT), descending, "first"), sources, np.arange(1))
@@ -230,15 +288,30 @@ def test_a_field_of_a_struct_may_be_null_although_none_is_counted() -> None:
     assert order.ranks.tolist() == [Rank.ANYTHING]
 
 
-@pytest.mark.parametrize(("of", "lo", "hi", "best", "worst"), [
-    (decimal_type(10, 2), Decimal("1.25"), Decimal("3.50"), Decimal("1.25"), Decimal("1.2")),
-    (decimal_type(30, 10), Decimal("1.25"), Decimal("3.50"), Decimal("1.2500000000"), Decimal("-7")),
-    (DATE, 18_262, 18_263, 18_262, datetime.date(2019, 12, 31)),
-    (TIMESTAMP, 1_577_836_800_000_000, 1_577_836_900_000_000, 1_577_836_800_000_000, datetime.datetime(2019, 12, 31)),
-    (TIMESTAMP_LTZ, 1_577_836_800_000_000, 1_577_836_900_000_000, 1_577_836_800_000_000,
-     datetime.datetime(2020, 1, 1, 0, 59, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))),
-    (STRING, "b", "c", "b", "az"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("of", "lo", "hi", "best", "worst"),
+    [
+        (decimal_type(10, 2), Decimal("1.25"), Decimal("3.50"), Decimal("1.25"), Decimal("1.2")),
+        (decimal_type(30, 10), Decimal("1.25"), Decimal("3.50"), Decimal("1.2500000000"), Decimal("-7")),
+        (DATE, 18_262, 18_263, 18_262, datetime.date(2019, 12, 31)),
+        (
+            TIMESTAMP,
+            1_577_836_800_000_000,
+            1_577_836_900_000_000,
+            1_577_836_800_000_000,
+            datetime.datetime(2019, 12, 31),
+        ),
+        (
+            TIMESTAMP_LTZ,
+            1_577_836_800_000_000,
+            1_577_836_900_000_000,
+            1_577_836_800_000_000,
+            datetime.datetime(2020, 1, 1, 0, 59, tzinfo=datetime.timezone(datetime.timedelta(hours=1))),
+        ),
+        (STRING, "b", "c", "b", "az"),
+    ],
+    ids=str,
+)
 def test_values_have_the_form_that_people_and_engines_use(of: Type, lo: Any, hi: Any, best: Any, worst: Any) -> None:
     order = ordered(of, [lo], [hi], [0])
     assert order.best_value(0) == best

@@ -41,8 +41,11 @@ D20200102 = 18_263
 
 @pytest.mark.parametrize("row", PITFALLS, ids=lambda row: f"{row.number} {row.what}")
 def test_a_pitfall_is_avoided(row: Pitfall) -> None:
-    expression = parse(row.filter, "hive" if row.engine.engine == "hive" else "spark") if isinstance(
-        row.filter, str) else row.filter
+    expression = (
+        parse(row.filter, "hive" if row.engine.engine == "hive" else "spark")
+        if isinstance(row.filter, str)
+        else row.filter
+    )
     bound = bind(expression, Schema([Field(name, known.type) for name, known in row.statistics.items()]), row.engine)
     keys = (lambda _lookup, _candidates: np.array([False])) if row.no_key else None
     found = evaluate(bound, 1, [Source("statistics", row.statistics, keys)]).outcomes.tolist()
@@ -81,10 +84,22 @@ def test_p4_not_equal_prunes_only_a_slice_of_that_single_value() -> None:
 
 
 # P5: LIKE is a prefix, not an equality (hudi#18791, datafusion#12978)
-@pytest.mark.parametrize(("pattern", "outcome"), [
-    ("apple%", "T"), ("apple", "F"), ("apple\\%", "F"), ("appl_%", "TF"), ("%e", "TF"), ("b%", "F"), ("a_b%", "TF"),
-    ("", "F"), ("%", "T"), ("apple-0%", "TF"), ("apple\\_%", "F"),
-])
+@pytest.mark.parametrize(
+    ("pattern", "outcome"),
+    [
+        ("apple%", "T"),
+        ("apple", "F"),
+        ("apple\\%", "F"),
+        ("appl_%", "TF"),
+        ("%e", "TF"),
+        ("b%", "F"),
+        ("a_b%", "TF"),
+        ("", "F"),
+        ("%", "T"),
+        ("apple-0%", "TF"),
+        ("apple\\_%", "F"),
+    ],
+)
 def test_p5_like_keeps_the_files_that_hold_the_prefix(pattern: str, outcome: str) -> None:
     assert outcome_of(ex.Like(col("s"), pattern), {"s": stats(STRING, "apple-000", "apple-999")}) == outcome
 
@@ -119,12 +134,16 @@ def test_p8_is_not_null_keeps_a_slice_with_some_nulls() -> None:
 
 
 # P9: functions that break the order (hudi#19445, hudi#19474)
-@pytest.mark.parametrize(("leaf", "statistics"), [
-    (ex.Compare(">", ex.Call("*", (col("x"), lit(-1, INT))), lit(250, INT)), stats(INT, -300, 100)),
-    (ex.Compare("=", ex.Cast(col("x"), TINYINT), lit(4, TINYINT)), stats(INT, 0, 260)),
-    (ex.Compare(">", ex.Call("+", (col("x"), lit(2_147_483_000, INT))), lit(0, INT)), stats(INT, 1, 5_000)),
-    (ex.Compare(">", ex.Call("/", (col("x"), lit(-10, INT))), lit(25, INT)), stats(INT, -300, 100)),
-], ids=["times -1", "narrowing cast", "overflow", "divided by -10"])
+@pytest.mark.parametrize(
+    ("leaf", "statistics"),
+    [
+        (ex.Compare(">", ex.Call("*", (col("x"), lit(-1, INT))), lit(250, INT)), stats(INT, -300, 100)),
+        (ex.Compare("=", ex.Cast(col("x"), TINYINT), lit(4, TINYINT)), stats(INT, 0, 260)),
+        (ex.Compare(">", ex.Call("+", (col("x"), lit(2_147_483_000, INT))), lit(0, INT)), stats(INT, 1, 5_000)),
+        (ex.Compare(">", ex.Call("/", (col("x"), lit(-10, INT))), lit(25, INT)), stats(INT, -300, 100)),
+    ],
+    ids=["times -1", "narrowing cast", "overflow", "divided by -10"],
+)
 def test_p9_a_function_that_breaks_the_order_keeps_the_file(leaf: ex.HudiExpression, statistics: object) -> None:
     assert "T" in outcome_of(leaf, {"x": statistics})  # type: ignore[dict-item]
 
@@ -160,17 +179,28 @@ def test_p9_a_boolean_as_text_is_written_in_either_case(text: str) -> None:
 
 
 # P10: a literal is converted exactly or not at all (ClickHouse#118392, StarRocks#73511)
-@pytest.mark.parametrize(("op", "value", "bounds", "outcome"), [
-    ("<", Decimal("5.5"), (5, 5), "T"), ("<", Decimal("5.5"), (6, 6), "F"),
-    (">", Decimal("5.5"), (5, 5), "F"), (">", Decimal("5.5"), (6, 6), "T"),
-    ("=", Decimal("5.5"), (5, 6), "F"), ("!=", Decimal("5.5"), (5, 5), "T"),
-    ("<=>", Decimal("5.5"), (5, 6), "F"),
-    ("<", Decimal("-5.5"), (-5, -5), "F"), ("<=", Decimal("-5.5"), (-6, -6), "T"),
-    ("<", Decimal(300), (-128, 127), "T"), (">", Decimal(300), (-128, 127), "F"), ("=", Decimal(300), (44, 44), "F"),
-    ("<", Decimal(10) ** 30, (1, 9), "T"), (">", -(Decimal(10) ** 30), (1, 9), "T"),
-])
-def test_p10_a_decimal_constant_on_an_integer_column(op: str, value: Decimal, bounds: tuple[int, int],
-                                                     outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("op", "value", "bounds", "outcome"),
+    [
+        ("<", Decimal("5.5"), (5, 5), "T"),
+        ("<", Decimal("5.5"), (6, 6), "F"),
+        (">", Decimal("5.5"), (5, 5), "F"),
+        (">", Decimal("5.5"), (6, 6), "T"),
+        ("=", Decimal("5.5"), (5, 6), "F"),
+        ("!=", Decimal("5.5"), (5, 5), "T"),
+        ("<=>", Decimal("5.5"), (5, 6), "F"),
+        ("<", Decimal("-5.5"), (-5, -5), "F"),
+        ("<=", Decimal("-5.5"), (-6, -6), "T"),
+        ("<", Decimal(300), (-128, 127), "T"),
+        (">", Decimal(300), (-128, 127), "F"),
+        ("=", Decimal(300), (44, 44), "F"),
+        ("<", Decimal(10) ** 30, (1, 9), "T"),
+        (">", -(Decimal(10) ** 30), (1, 9), "T"),
+    ],
+)
+def test_p10_a_decimal_constant_on_an_integer_column(
+    op: str, value: Decimal, bounds: tuple[int, int], outcome: str
+) -> None:
     leaf = ex.Compare(op, col("x"), lit(value, decimal_type(38, 1)))
     assert outcome_of(leaf, {"x": stats(BIGINT, *bounds)}) == outcome
     cast = ex.Compare(op, ex.Cast(col("x"), decimal_type(38, 1)), lit(value, decimal_type(38, 1)))
@@ -207,10 +237,17 @@ def test_p11_text_against_a_number_is_read_as_a_number_or_unknown() -> None:
     assert outcome_of(ex.Compare("=", col("x"), lit("6", STRING)), {"x": stats(INT, 5, 5)}) == "F"
 
 
-@pytest.mark.parametrize(("column", "members"), [
-    (BIGINT, [("1.0", STRING)]), (DOUBLE, [("12.50", STRING)]), (BIGINT, [(197, INT), ("64.0", STRING)]),
-    (decimal_type(5, 2), [("1.5", STRING)]), (DATE, [("2020-09-07", STRING), (0, TIMESTAMP)]),
-], ids=str)
+@pytest.mark.parametrize(
+    ("column", "members"),
+    [
+        (BIGINT, [("1.0", STRING)]),
+        (DOUBLE, [("12.50", STRING)]),
+        (BIGINT, [(197, INT), ("64.0", STRING)]),
+        (decimal_type(5, 2), [("1.5", STRING)]),
+        (DATE, [("2020-09-07", STRING), (0, TIMESTAMP)]),
+    ],
+    ids=str,
+)
 def test_p11_a_list_with_text_may_be_compared_as_text(column: Type, members: list[tuple[object, Type]]) -> None:
     leaf = ex.In(col("x"), tuple(lit(*m) for m in members))
     assert reasons_of(leaf, [("x", column)])
@@ -365,10 +402,19 @@ def test_p18_a_slice_is_fully_matched_only_without_nulls() -> None:
 
 
 # P19: types that changed, nested parents
-@pytest.mark.parametrize(("declared", "stored"), [
-    (INT, STRING), (STRING, INT), (TINYINT, BIGINT), (decimal_type(10, 1), decimal_type(10, 2)), (FLOAT, DOUBLE),
-    (BOOLEAN, INT), (DATE, TIMESTAMP),
-], ids=str)
+@pytest.mark.parametrize(
+    ("declared", "stored"),
+    [
+        (INT, STRING),
+        (STRING, INT),
+        (TINYINT, BIGINT),
+        (decimal_type(10, 1), decimal_type(10, 2)),
+        (FLOAT, DOUBLE),
+        (BOOLEAN, INT),
+        (DATE, TIMESTAMP),
+    ],
+    ids=str,
+)
 def test_p19_a_column_whose_type_the_reader_changes_is_unknown(declared: Type, stored: Type) -> None:
     leaf = ex.IsNull(col("x", declared))
     assert len(reasons_of(leaf, [("x", stored)])) == 1

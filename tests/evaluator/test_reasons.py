@@ -26,8 +26,9 @@ from evaluator.schema import Field, Schema
 from evaluator.types import DATE, INT, STRING, TINYINT, decimal_type
 from tests.evaluator.build import NULL, SPARK, col, lit
 
-SCHEMA = Schema([Field("x", INT), Field("y", INT), Field("s", STRING), Field("n", decimal_type(6, 2)),
-                 Field("d", DATE)])
+SCHEMA = Schema(
+    [Field("x", INT), Field("y", INT), Field("s", STRING), Field("n", decimal_type(6, 2)), Field("d", DATE)]
+)
 OPS = [*rules.OPPOSITE, "<=>"]
 
 
@@ -66,20 +67,26 @@ def test_the_text_of_a_comparison_of_columns_is_its_rule(op: str) -> None:
     spans = [(lo, hi) for lo in range(3) for hi in range(lo, 3)]
     for (lo_x, hi_x), (lo_y, hi_y), nulls_x, nulls_y in itertools.product(spans, spans, (0, 1), (0, 1)):
         names = {"lo_x": lo_x, "hi_x": hi_x, "lo_y": lo_y, "hi_y": hi_y, "nulls_x": nulls_x, "nulls_y": nulls_y}
-        found = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"x": Interval(lo_x, hi_x, bool(nulls_x)),
-                                                           "y": Interval(lo_y, hi_y, bool(nulls_y))})
+        found = evaluate_slice(
+            bind(leaf, SCHEMA, SPARK),
+            {"x": Interval(lo_x, hi_x, bool(nulls_x)), "y": Interval(lo_y, hi_y, bool(nulls_y))},
+        )
         assert said.true is not None
         assert said.false is not None
         assert bool(eval(python(said.true.text), names)) == bool(found & TRUE), (said.true.text, names)
         assert bool(eval(python(said.false.text), names)) == bool(found & FALSE), (said.false.text, names)
 
 
-@pytest.mark.parametrize("leaf", [
-    ex.In(col("x"), (lit(4, INT), lit(6, INT))),
-    ex.In(col("x"), (lit(4, INT), NULL)),
-    ex.IsNull(col("x")),
-    ex.Compare("=", ex.Cast(col("x"), INT), lit(5, INT)),
-], ids=str)
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        ex.In(col("x"), (lit(4, INT), lit(6, INT))),
+        ex.In(col("x"), (lit(4, INT), NULL)),
+        ex.IsNull(col("x")),
+        ex.Compare("=", ex.Cast(col("x"), INT), lit(5, INT)),
+    ],
+    ids=str,
+)
 def test_the_text_of_the_other_leaves_is_their_rule(leaf: ex.HudiExpression) -> None:
     said = rule_texts(the_test(leaf))
     members = [m.value for m in getattr(leaf, "members", ()) if m.value is not None]
@@ -108,14 +115,18 @@ def test_the_text_of_a_prefix_is_its_rule() -> None:
             assert eval(said.false.text, names) == bool(found & FALSE)
 
 
-@pytest.mark.parametrize(("leaf", "form"), [
-    (ex.Compare("<", col("x"), lit(5, INT)), Comparison),
-    (ex.In(col("x"), (lit(5, INT),)), Membership),
-    (ex.Like(col("s"), "a%"), Prefix),
-    (ex.IsNull(col("x")), NullTest),
-    (ex.Compare("<", col("x"), lit(2**40, INT)), OutOfRange),
-    (ex.Constant(True), Fixed),
-], ids=str)
+@pytest.mark.parametrize(
+    ("leaf", "form"),
+    [
+        (ex.Compare("<", col("x"), lit(5, INT)), Comparison),
+        (ex.In(col("x"), (lit(5, INT),)), Membership),
+        (ex.Like(col("s"), "a%"), Prefix),
+        (ex.IsNull(col("x")), NullTest),
+        (ex.Compare("<", col("x"), lit(2**40, INT)), OutOfRange),
+        (ex.Constant(True), Fixed),
+    ],
+    ids=str,
+)
 def test_every_form_of_test_has_a_text(leaf: ex.HudiExpression, form: type) -> None:
     test = the_test(leaf)
     assert isinstance(test, form)
@@ -128,6 +139,7 @@ def test_no_form_of_test_is_left_out() -> None:
 
 
 # -- decisions
+
 
 def evaluated(leaf: ex.HudiExpression, *sources: Source, n: int = 1) -> tuple[BoundExpression, Evaluation]:
     bound = bind(leaf, SCHEMA, SPARK)
@@ -146,33 +158,86 @@ def column_stats(**statistics: ColumnStatistics) -> Source:
 X = from_values(INT, [5, None, 7], [40, None, 7], [0, None, 3], [10, None, 3])
 
 
-@pytest.mark.parametrize(("leaf", "index", "expected"), [
-    (ex.Compare(">", col("x"), lit(100, INT)), 0,
-     Decision("column_stats", "x", "x > v needs hi > v", "hi = 40", "v = 100", "used", "{false}")),
-    (ex.Compare(">", col("x"), lit(1, INT)), 0,
-     Decision("column_stats", "x", "NOT (x > v) needs lo <= v", "lo = 5", "v = 1", "used", "{true}")),
-    (ex.Compare("=", col("x"), lit(6, INT)), 0,
-     Decision("column_stats", "x", "x = v needs lo <= v <= hi", "lo = 5, hi = 40", "v = 6", "used", "{true, false}")),
-    (ex.Compare("<", col("x"), lit(1, INT)), 1,
-     Decision("column_stats", "x", "x < v needs lo < v", "lo = ?", "v = 1", "used", "{true, false, null}")),
-    (ex.Compare("<", col("x"), lit(1, INT)), 2,
-     Decision("column_stats", "x", "x < v needs a value", "lo = none, all is NULL", "v = 1", "used", "{null}")),
-    (ex.IsNull(col("x")), 0,
-     Decision("column_stats", "x", "x IS NULL needs nulls > 0", "nulls = 0 of 10 rows", "", "used", "{false}")),
-    (ex.In(col("x"), tuple(lit(v, INT) for v in range(50, 60))), 0,
-     Decision("column_stats", "x", "x IN v needs lo <= some v <= hi", "lo = 5, hi = 40",
-              "v in {50, 51, 52, 53, 54, ... 5 more}", "used", "{false}")),
-    (ex.Compare("<", ex.Call("+", (col("x"), lit(1, INT))), lit(6, INT)), 0,
-     Decision("column_stats", "x", "(x + 1) < v needs lo < v", "lo = 6", "v = 6", "used", "{false}")),
-    (ex.Compare("<", col("y"), lit(1, INT)), 0,
-     Decision("none", "y", "y < v needs lo < v", "", "v = 1", "no statistics of column y", "{true, false, null}")),
-    (ex.Unknown("a subquery is not decided"), 0,
-     Decision("filter", "", "the same in every slice", "", "", "a subquery is not decided", "{true, false, null}")),
-    (ex.Compare(">", ex.Cast(col("x"), TINYINT), lit(1, TINYINT)), 0,
-     Decision("column_stats", "x", "NOT (CAST(x AS tinyint) > v) needs lo <= v", "lo = 5", "v = 1", "used", "{true}")),
-], ids=lambda p: str(p) if isinstance(p, ex.Node) else None)
-def test_a_decision_says_what_was_known_and_what_it_led_to(leaf: ex.HudiExpression, index: int,
-                                                           expected: Decision) -> None:
+@pytest.mark.parametrize(
+    ("leaf", "index", "expected"),
+    [
+        (
+            ex.Compare(">", col("x"), lit(100, INT)),
+            0,
+            Decision("column_stats", "x", "x > v needs hi > v", "hi = 40", "v = 100", "used", "{false}"),
+        ),
+        (
+            ex.Compare(">", col("x"), lit(1, INT)),
+            0,
+            Decision("column_stats", "x", "NOT (x > v) needs lo <= v", "lo = 5", "v = 1", "used", "{true}"),
+        ),
+        (
+            ex.Compare("=", col("x"), lit(6, INT)),
+            0,
+            Decision(
+                "column_stats", "x", "x = v needs lo <= v <= hi", "lo = 5, hi = 40", "v = 6", "used", "{true, false}"
+            ),
+        ),
+        (
+            ex.Compare("<", col("x"), lit(1, INT)),
+            1,
+            Decision("column_stats", "x", "x < v needs lo < v", "lo = ?", "v = 1", "used", "{true, false, null}"),
+        ),
+        (
+            ex.Compare("<", col("x"), lit(1, INT)),
+            2,
+            Decision("column_stats", "x", "x < v needs a value", "lo = none, all is NULL", "v = 1", "used", "{null}"),
+        ),
+        (
+            ex.IsNull(col("x")),
+            0,
+            Decision("column_stats", "x", "x IS NULL needs nulls > 0", "nulls = 0 of 10 rows", "", "used", "{false}"),
+        ),
+        (
+            ex.In(col("x"), tuple(lit(v, INT) for v in range(50, 60))),
+            0,
+            Decision(
+                "column_stats",
+                "x",
+                "x IN v needs lo <= some v <= hi",
+                "lo = 5, hi = 40",
+                "v in {50, 51, 52, 53, 54, ... 5 more}",
+                "used",
+                "{false}",
+            ),
+        ),
+        (
+            ex.Compare("<", ex.Call("+", (col("x"), lit(1, INT))), lit(6, INT)),
+            0,
+            Decision("column_stats", "x", "(x + 1) < v needs lo < v", "lo = 6", "v = 6", "used", "{false}"),
+        ),
+        (
+            ex.Compare("<", col("y"), lit(1, INT)),
+            0,
+            Decision(
+                "none", "y", "y < v needs lo < v", "", "v = 1", "no statistics of column y", "{true, false, null}"
+            ),
+        ),
+        (
+            ex.Unknown("a subquery is not decided"),
+            0,
+            Decision(
+                "filter", "", "the same in every slice", "", "", "a subquery is not decided", "{true, false, null}"
+            ),
+        ),
+        (
+            ex.Compare(">", ex.Cast(col("x"), TINYINT), lit(1, TINYINT)),
+            0,
+            Decision(
+                "column_stats", "x", "NOT (CAST(x AS tinyint) > v) needs lo <= v", "lo = 5", "v = 1", "used", "{true}"
+            ),
+        ),
+    ],
+    ids=lambda p: str(p) if isinstance(p, ex.Node) else None,
+)
+def test_a_decision_says_what_was_known_and_what_it_led_to(
+    leaf: ex.HudiExpression, index: int, expected: Decision
+) -> None:
     assert decide(leaf, column_stats(x=X), index=index, n=3) == [expected]
 
 
@@ -183,8 +248,9 @@ def test_a_function_without_a_range_says_so() -> None:
 
 
 def test_distrust_is_named_with_its_report() -> None:
-    distrusted = replace(X, lo_known=np.zeros(3, np.bool_), hi_known=np.zeros(3, np.bool_),
-                         trust=np.full(3, Trust.NAN_ZERO, np.uint8))
+    distrusted = replace(
+        X, lo_known=np.zeros(3, np.bool_), hi_known=np.zeros(3, np.bool_), trust=np.full(3, Trust.NAN_ZERO, np.uint8)
+    )
     [found] = decide(ex.Compare(">", col("x"), lit(1, INT)), column_stats(x=distrusted), n=3)
     assert found.trust == reason(Trust.NAN_ZERO)
     assert "hudi#18754" in found.trust
@@ -201,7 +267,10 @@ def test_every_kind_speaks_for_itself() -> None:
     assert evaluation.kept_rows.tolist() == []
     found = decisions(bound, evaluation, sources, 0, 0)
     assert [(d.kind, d.outcome) for d in found] == [
-        ("column_stats", "{true, false}"), ("partition_values", "{true, false}"), ("bloom_filters", "{false, null}")]
+        ("column_stats", "{true, false}"),
+        ("partition_values", "{true, false}"),
+        ("bloom_filters", "{false, null}"),
+    ]
     assert found[2].statistic == "the key is in no file of the slice"
 
 
@@ -214,10 +283,15 @@ def test_a_slice_that_was_decided_file_by_file_shows_its_files() -> None:
     assert found.outcome == "{false}"
 
 
-@pytest.mark.parametrize(("leaf", "value"), [
-    (ex.Compare("<", col("n"), lit(Decimal("1.5"), decimal_type(4, 1))), "v = 1.50"),
-    (ex.Compare("<", col("d"), lit(18_262, DATE)), "v = 2020-01-01"),
-     (ex.Compare("<", col("s"), lit("a'b", STRING)), 'v = "a\'b"')], ids=str)
+@pytest.mark.parametrize(
+    ("leaf", "value"),
+    [
+        (ex.Compare("<", col("n"), lit(Decimal("1.5"), decimal_type(4, 1))), "v = 1.50"),
+        (ex.Compare("<", col("d"), lit(18_262, DATE)), "v = 2020-01-01"),
+        (ex.Compare("<", col("s"), lit("a'b", STRING)), 'v = "a\'b"'),
+    ],
+    ids=str,
+)
 def test_values_are_written_as_people_write_them(leaf: ex.HudiExpression, value: str) -> None:
     [found] = decide(leaf)
     assert found.value == value
@@ -225,5 +299,12 @@ def test_values_are_written_as_people_write_them(leaf: ex.HudiExpression, value:
 
 def test_plain_values_for_json() -> None:
     [found] = decide(ex.Compare(">", col("x"), lit(100, INT)), column_stats(x=X), n=3)
-    assert found.to_dict() == {"kind": "column_stats", "column": "x", "rule": "x > v needs hi > v",
-                               "statistic": "hi = 40", "value": "v = 100", "trust": "used", "outcome": "{false}"}
+    assert found.to_dict() == {
+        "kind": "column_stats",
+        "column": "x",
+        "rule": "x > v needs hi > v",
+        "statistic": "hi = 40",
+        "value": "v = 100",
+        "trust": "used",
+        "outcome": "{false}",
+    }

@@ -18,22 +18,29 @@ from tests.evaluator.build import SPARK, col
 SCHEMA = Schema([Field("s", STRING)])
 
 
-@pytest.mark.parametrize(("pattern", "text"), [
-    ("^ba", "s LIKE 'ba%'"), ("^50%_", "s LIKE '50\\%\\_%'"), ("^it's", "s LIKE 'it''s%'"),
-    ("^ba.*n", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    ("^bab?", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    ("^bab*", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    ("^bab{0,2}", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    ("^ba+", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    ("^ba$", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-    (r"^ba\d", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^ba", "s LIKE 'ba%'"),
+        ("^50%_", "s LIKE '50\\%\\_%'"),
+        ("^it's", "s LIKE 'it''s%'"),
+        ("^ba.*n", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^bab?", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^bab*", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^bab{0,2}", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^ba+", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        ("^ba$", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+        (r"^ba\d", "(s LIKE 'ba%' AND ?(the rest of a regular expression is not decided))"),
+    ],
+    ids=str,
+)
 def test_a_fixed_start_is_a_prefix(pattern, text):
     assert ex.to_text(matches(col("s"), pattern)) == text
 
 
-@pytest.mark.parametrize("pattern", ["ba", "^", "^b?", "^.a", "^a|b", "(?i)^ba", "^ba(?i)x", "", "^(ba)", "^[b]",
-                                     r"^\Qa", "^ä", "\\^a"])
+@pytest.mark.parametrize(
+    "pattern", ["ba", "^", "^b?", "^.a", "^a|b", "(?i)^ba", "^ba(?i)x", "", "^(ba)", "^[b]", r"^\Qa", "^ä", "\\^a"]
+)
 def test_a_pattern_without_a_fixed_start_is_unknown(pattern):
     assert isinstance(matches(col("s"), pattern), ex.Unknown)
 

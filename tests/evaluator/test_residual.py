@@ -29,8 +29,9 @@ T, F, N = ex.Constant(True), ex.Constant(False), ex.Constant(None)
 SEMANTICS = [Semantics.named("spark", "UTC"), Semantics.named("hive", "Europe/Berlin")]
 
 
-def scalar_residual(node: ex.HudiExpression, negated: bool, intervals: Mapping[str, Interval], schema: Schema,
-                    semantics: Semantics) -> ex.HudiExpression:
+def scalar_residual(
+    node: ex.HudiExpression, negated: bool, intervals: Mapping[str, Interval], schema: Schema, semantics: Semantics
+) -> ex.HudiExpression:
     """The same in the obvious way: one slice, leaf by leaf, with recursion."""
     match node:
         case ex.Not(child=child):
@@ -114,38 +115,47 @@ Y_IS_5 = ex.Compare("=", col("y"), lit(5, INT))
 NULLS = {"none": 0, "some": 3, "all": 10}
 
 
-@pytest.mark.parametrize(("bounds", "nulls", "plain", "negated"), [
-    ((1, 9), "none", X_IS_5, ex.Not(X_IS_5)),
-    ((5, 5), "none", T, F),
-    ((6, 9), "none", F, T),
-    ((5, 5), "some", X_IS_5, F),              # under NOT, {true, null} is as good as {true}
-    ((6, 9), "some", F, ex.Not(X_IS_5)),      # ... but {false, null} is not as good as {false}
-    ((None, None), "all", F, F),
-], ids=str)
-def test_null_is_false_in_a_where_clause_and_true_under_not(bounds: tuple[int, int], nulls: str,
-                                                            plain: ex.HudiExpression,
-                                                            negated: ex.HudiExpression) -> None:
+@pytest.mark.parametrize(
+    ("bounds", "nulls", "plain", "negated"),
+    [
+        ((1, 9), "none", X_IS_5, ex.Not(X_IS_5)),
+        ((5, 5), "none", T, F),
+        ((6, 9), "none", F, T),
+        ((5, 5), "some", X_IS_5, F),  # under NOT, {true, null} is as good as {true}
+        ((6, 9), "some", F, ex.Not(X_IS_5)),  # ... but {false, null} is not as good as {false}
+        ((None, None), "all", F, F),
+    ],
+    ids=str,
+)
+def test_null_is_false_in_a_where_clause_and_true_under_not(
+    bounds: tuple[int, int], nulls: str, plain: ex.HudiExpression, negated: ex.HudiExpression
+) -> None:
     statistics = {"x": stats(INT, *bounds, nulls=NULLS[nulls])}
     assert one_residual(X_IS_5, statistics) == plain
     assert one_residual(ex.Not(X_IS_5), statistics) == negated
     assert one_residual(ex.Not(ex.Not(X_IS_5)), statistics) == (plain if plain in (T, F) else ex.Not(ex.Not(X_IS_5)))
 
 
-@pytest.mark.parametrize(("x", "expression", "expected"), [
-    ((5, 5), ex.And((X_IS_5, Y_IS_5)), Y_IS_5),
-    ((5, 5), ex.Or((X_IS_5, Y_IS_5)), T),
-    ((6, 9), ex.And((X_IS_5, Y_IS_5)), F),
-    ((6, 9), ex.Or((X_IS_5, Y_IS_5)), Y_IS_5),
-    ((6, 9), ex.Not(ex.And((X_IS_5, Y_IS_5))), T),
-    ((6, 9), ex.Not(ex.Or((X_IS_5, Y_IS_5))), ex.Not(Y_IS_5)),
-    ((1, 9), ex.Or((X_IS_5, Y_IS_5, F)), ex.Or((X_IS_5, Y_IS_5))),
-    ((1, 9), ex.And(()), T),
-    ((1, 9), ex.Or(()), F),
-    ((1, 9), N, F),
-    ((1, 9), ex.Not(N), F),
-], ids=str)
-def test_a_decided_leaf_leaves_the_tree(x: tuple[int, int], expression: ex.HudiExpression,
-                                        expected: ex.HudiExpression) -> None:
+@pytest.mark.parametrize(
+    ("x", "expression", "expected"),
+    [
+        ((5, 5), ex.And((X_IS_5, Y_IS_5)), Y_IS_5),
+        ((5, 5), ex.Or((X_IS_5, Y_IS_5)), T),
+        ((6, 9), ex.And((X_IS_5, Y_IS_5)), F),
+        ((6, 9), ex.Or((X_IS_5, Y_IS_5)), Y_IS_5),
+        ((6, 9), ex.Not(ex.And((X_IS_5, Y_IS_5))), T),
+        ((6, 9), ex.Not(ex.Or((X_IS_5, Y_IS_5))), ex.Not(Y_IS_5)),
+        ((1, 9), ex.Or((X_IS_5, Y_IS_5, F)), ex.Or((X_IS_5, Y_IS_5))),
+        ((1, 9), ex.And(()), T),
+        ((1, 9), ex.Or(()), F),
+        ((1, 9), N, F),
+        ((1, 9), ex.Not(N), F),
+    ],
+    ids=str,
+)
+def test_a_decided_leaf_leaves_the_tree(
+    x: tuple[int, int], expression: ex.HudiExpression, expected: ex.HudiExpression
+) -> None:
     assert one_residual(expression, {"x": stats(INT, *x), "y": stats(INT, 1, 9)}) == expected
 
 
@@ -190,12 +200,16 @@ def test_ten_thousand_levels_and_ten_thousand_children() -> None:
     assert len(left.children) == 5
 
 
-@pytest.mark.parametrize(("residual", "complete"), [
-    (X_IS_5, True),
-    (ex.And((X_IS_5, ex.Unknown("?"))), False),
-    (ex.Compare("=", ex.Opaque("?"), lit(5, INT)), False),
-    (ex.Compare("=", ex.Call("branches", (col("x"), lit(5, INT))), lit(5, INT)), False),
-    (ex.Compare("=", ex.Call("coalesce", (col("x"), lit(5, INT))), lit(5, INT)), True),
-], ids=str)
+@pytest.mark.parametrize(
+    ("residual", "complete"),
+    [
+        (X_IS_5, True),
+        (ex.And((X_IS_5, ex.Unknown("?"))), False),
+        (ex.Compare("=", ex.Opaque("?"), lit(5, INT)), False),
+        (ex.Compare("=", ex.Call("branches", (col("x"), lit(5, INT))), lit(5, INT)), False),
+        (ex.Compare("=", ex.Call("coalesce", (col("x"), lit(5, INT))), lit(5, INT)), True),
+    ],
+    ids=str,
+)
 def test_what_was_not_understood_makes_a_residual_incomplete(residual: ex.HudiExpression, complete: bool) -> None:
     assert is_complete(residual) is complete

@@ -23,14 +23,21 @@ ENDS = (None, 1, 2, 3)
 DOMAIN = range(5)
 FLAGS = ((False, True), (True, True), (True, False), (False, False))
 OPS = {"<": operator.lt, "<=": operator.le, "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
-INTERVALS = [Interval(lo, hi, null, value) for lo, hi in itertools.product(ENDS, ENDS)
-             if lo is None or hi is None or lo <= hi for null, value in FLAGS]
+INTERVALS = [
+    Interval(lo, hi, null, value)
+    for lo, hi in itertools.product(ENDS, ENDS)
+    if lo is None or hi is None or lo <= hi
+    for null, value in FLAGS
+]
 
 
 def values_of(interval: Interval) -> list[Any]:
     """What a row may hold; None is NULL."""
-    inside = [x for x in DOMAIN if (interval.lo is None or x >= interval.lo) and (
-        interval.hi is None or x <= interval.hi)] if interval.value else []
+    inside = (
+        [x for x in DOMAIN if (interval.lo is None or x >= interval.lo) and (interval.hi is None or x <= interval.hi)]
+        if interval.value
+        else []
+    )
     return inside + [None] * interval.null
 
 
@@ -43,19 +50,27 @@ def image(found: Iterator[bool | None]) -> int:
 
 def masked(intervals: list[Interval], filler: Any = 0, dtype: Any = np.int64) -> Range:
     """Many slices at once; ``filler`` stands under the bounds that are not known."""
+
     def bound(ends: list[Any]) -> MaskedBound:
         values = np.empty(len(ends), dtype)
         values[:] = [filler if end is None else end for end in ends]
         return MaskedBound(values, np.array([end is None for end in ends]))
-    return Range(bound([i.lo for i in intervals]), bound([i.hi for i in intervals]),
-                 np.array([i.null for i in intervals]), np.array([i.value for i in intervals]))
+
+    return Range(
+        bound([i.lo for i in intervals]),
+        bound([i.hi for i in intervals]),
+        np.array([i.null for i in intervals]),
+        np.array([i.value for i in intervals]),
+    )
 
 
 def with_plain_flags(a: Range) -> Range:
     """The same where one flag stands for all slices that agree."""
+
     def bound(of: MaskedBound) -> MaskedBound:
         first = bool(of.unknown[0])
         return MaskedBound(of.values, first if (of.unknown == first).all() else of.unknown)
+
     return Range(bound(a.lo), bound(a.hi), a.null, a.value)
 
 
@@ -63,8 +78,10 @@ def with_plain_flags(a: Range) -> Range:
 @pytest.mark.parametrize("op", OPS)
 def test_a_comparison_of_two_ranges_is_exact(op: str, filler: int) -> None:
     pairs = list(itertools.product(INTERVALS, INTERVALS))
-    expected = [image(None if x is None or y is None else OPS[op](x, y)
-                      for x in values_of(a) for y in values_of(b)) for a, b in pairs]
+    expected = [
+        image(None if x is None or y is None else OPS[op](x, y) for x in values_of(a) for y in values_of(b))
+        for a, b in pairs
+    ]
     one = [rules.pack(rules.compare(op, range_of(a), range_of(b))) for a, b in pairs]
     many = rules.pack(rules.compare(op, masked([a for a, _ in pairs], filler), masked([b for _, b in pairs], filler)))
     wanted = [_with_flags(e, a, b) for e, (a, b) in zip(expected, pairs, strict=True)]
@@ -105,13 +122,19 @@ SETS = [members for size in range(4) for members in itertools.combinations(DOMAI
 def test_membership_is_exact(has_null: bool, filler: int) -> None:
     for numbers in SETS:
         members = Members.of(list(reversed(numbers)), np.int64, has_null)
-        wanted = [image((None if has_null else False) if x not in numbers and x is not None else
-                        None if x is None else True for x in values_of(a)) for a in INTERVALS]
+        wanted = [
+            image(
+                (None if has_null else False) if x not in numbers and x is not None else None if x is None else True
+                for x in values_of(a)
+            )
+            for a in INTERVALS
+        ]
         one = [rules.pack(rules.is_in(range_of(a), members)) for a in INTERVALS]
         many = rules.pack(rules.is_in(masked(INTERVALS, filler), members))
         loose = [_reaches(a, numbers) for a in INTERVALS]
         assert [found | more for found, more in zip(wanted, loose, strict=True)] == [
-            found | more for found, more in zip(one, loose, strict=True)]
+            found | more for found, more in zip(one, loose, strict=True)
+        ]
         assert all(exact & ~found == 0 for exact, found in zip(wanted, one, strict=True))
         assert np.broadcast_to(many, len(INTERVALS)).tolist() == one
 
@@ -119,8 +142,11 @@ def test_membership_is_exact(has_null: bool, filler: int) -> None:
 @pytest.mark.parametrize("sides", list(itertools.product((True, False, None), repeat=2)), ids=str)
 def test_membership_is_the_same_when_one_flag_stands_for_all_slices(sides: tuple[bool | None, bool | None]) -> None:
     """``sides``: the lower and the upper bounds are all known, all unknown, or some of them."""
-    chosen = [a for a in INTERVALS if all(side is None or (end is not None) is side
-                                          for end, side in zip((a.lo, a.hi), sides, strict=True))]
+    chosen = [
+        a
+        for a in INTERVALS
+        if all(side is None or (end is not None) is side for end, side in zip((a.lo, a.hi), sides, strict=True))
+    ]
     for numbers in SETS:
         members = Members.of(numbers, np.int64, has_null=False)
         wanted = [rules.pack(rules.is_in(range_of(a), members)) for a in chosen]
@@ -141,8 +167,9 @@ def test_a_constant_for_all_slices_keeps_nul_at_its_end(text: str | bytes) -> No
 
 def _reaches(a: Interval, numbers: tuple[int, ...]) -> int:
     """A range that the members fill completely may still be taken to hold another value."""
-    return (outcome.FALSE | outcome.NULL) if a.value and a.lo != a.hi and set(values_of(a)) - {None} <= set(
-        numbers) else 0
+    return (
+        (outcome.FALSE | outcome.NULL) if a.value and a.lo != a.hi and set(values_of(a)) - {None} <= set(numbers) else 0
+    )
 
 
 def test_members_are_kept_once_and_in_order() -> None:
@@ -156,14 +183,36 @@ TEXTS = ["", "a", "aa", "ab", "abz", "ac", "b", "ba", "c", "\U0010ffff"]
 @pytest.mark.parametrize(("prefix", "successor"), [("ab", "ac"), ("a", "b"), ("\U0010ffff", None), ("c", "d")])
 def test_a_prefix_is_exact(prefix: str, successor: str | None) -> None:
     ends = [None, *TEXTS]
-    intervals = [Interval(lo, hi, null, value) for lo, hi in itertools.product(ends, ends)
-                 if lo is None or hi is None or lo <= hi for null, value in FLAGS]
-    between = [prefix, prefix + "\0", prefix + "zz", *TEXTS, "\0", "aaa", "abb", "a~", "b~", "~",
-               "\U0010ffff\U0010ffff"]
+    intervals = [
+        Interval(lo, hi, null, value)
+        for lo, hi in itertools.product(ends, ends)
+        if lo is None or hi is None or lo <= hi
+        for null, value in FLAGS
+    ]
+    between = [
+        prefix,
+        prefix + "\0",
+        prefix + "zz",
+        *TEXTS,
+        "\0",
+        "aaa",
+        "abb",
+        "a~",
+        "b~",
+        "~",
+        "\U0010ffff\U0010ffff",
+    ]
     wanted = []
     for interval in intervals:
-        inside = [x for x in between if (interval.lo is None or x >= interval.lo) and (
-            interval.hi is None or x <= interval.hi)] if interval.value else []
+        inside = (
+            [
+                x
+                for x in between
+                if (interval.lo is None or x >= interval.lo) and (interval.hi is None or x <= interval.hi)
+            ]
+            if interval.value
+            else []
+        )
         wanted.append(image(iter([x.startswith(prefix) for x in inside])) | (outcome.NULL if interval.null else 0))
     p = range_of(Interval(prefix, prefix, null=False))
     q = None if successor is None else range_of(Interval(successor, successor, null=False))
@@ -225,8 +274,10 @@ def test_planes_of_flags_and_arrays_are_packed_alike() -> None:
     choices = (False, True, np.array([False, True]))
     for planes in itertools.product(choices, repeat=3):
         packed = np.broadcast_to(rules.pack(planes), 2).tolist()
-        wanted = [sum(bit for plane, bit in zip(planes, (1, 2, 4), strict=True) if np.broadcast_to(plane, 2)[k])
-                  for k in range(2)]
+        wanted = [
+            sum(bit for plane, bit in zip(planes, (1, 2, 4), strict=True) if np.broadcast_to(plane, 2)[k])
+            for k in range(2)
+        ]
         assert packed == wanted
     with pytest.raises(ValueError, match="argument 2"):
         rules.pack((True, False))  # type: ignore[arg-type]

@@ -45,68 +45,98 @@ def test_a_constant_on_the_left_is_the_mirrored_operator(bounds: tuple[int | Non
     assert left == outcome_of(ex.Compare(ex.MIRRORED[op], col("x"), lit(5, INT)), statistics)
 
 
-@pytest.mark.parametrize(("a", "b", "row"), [
-    ((1, 3), (5, 9), "T T F T F F"),
-    ((1, 5), (5, 9), "TF T TF TF F TF"),
-    ((5, 5), (5, 5), "F T T F F T"),
-    ((4, 9), (1, 6), "TF TF TF TF TF TF"),
-    ((None, 3), (5, None), "T T F T F F"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("a", "b", "row"),
+    [
+        ((1, 3), (5, 9), "T T F T F F"),
+        ((1, 5), (5, 9), "TF T TF TF F TF"),
+        ((5, 5), (5, 5), "F T T F F T"),
+        ((4, 9), (1, 6), "TF TF TF TF TF TF"),
+        ((None, 3), (5, None), "T T F T F F"),
+    ],
+    ids=str,
+)
 def test_column_against_column(a: tuple[int, int], b: tuple[int, int], row: str) -> None:
     statistics = {"x": stats(INT, *a), "y": stats(BIGINT, *b)}
     assert [outcome_of(ex.Compare(op, col("x"), col("y")), statistics) for op in OPS] == row.split()
 
 
-@pytest.mark.parametrize(("bounds", "nulls", "members", "inside", "outside"), [
-    ((1, 3), 0, [0, 2], "TF", "TF"),
-    ((1, 3), 0, [0, 4], "F", "T"),
-    ((2, 2), 0, [0, 2], "T", "F"),
-    ((2, 2), 0, [0, 2, None], "T", "F"),
-    ((1, 3), 0, [0, 4, None], "N", "N"),
-    ((1, 3), 0, [2, None], "TN", "FN"),
-    ((1, 3), 1, [0, 4], "FN", "TN"),
-    ((None, 3), 0, [4], "F", "T"),
-    ((None, 3), 0, [2], "TF", "TF"),
-    ((None, None), 0, [2], "TF", "TF"),
-    ((1, 3), 0, [], "F", "T"),
-], ids=str)
-def test_in_and_not_in(bounds: tuple[int, int], nulls: int, members: list[int | None], inside: str,
-                       outside: str) -> None:
+@pytest.mark.parametrize(
+    ("bounds", "nulls", "members", "inside", "outside"),
+    [
+        ((1, 3), 0, [0, 2], "TF", "TF"),
+        ((1, 3), 0, [0, 4], "F", "T"),
+        ((2, 2), 0, [0, 2], "T", "F"),
+        ((2, 2), 0, [0, 2, None], "T", "F"),
+        ((1, 3), 0, [0, 4, None], "N", "N"),
+        ((1, 3), 0, [2, None], "TN", "FN"),
+        ((1, 3), 1, [0, 4], "FN", "TN"),
+        ((None, 3), 0, [4], "F", "T"),
+        ((None, 3), 0, [2], "TF", "TF"),
+        ((None, None), 0, [2], "TF", "TF"),
+        ((1, 3), 0, [], "F", "T"),
+    ],
+    ids=str,
+)
+def test_in_and_not_in(
+    bounds: tuple[int, int], nulls: int, members: list[int | None], inside: str, outside: str
+) -> None:
     statistics = {"x": stats(INT, *bounds, nulls=nulls)}
     leaf = ex.In(col("x"), tuple(NULL if m is None else lit(m, INT) for m in members))
     assert outcome_of(leaf, statistics) == inside
     assert outcome_of(ex.Not(leaf), statistics) == outside
 
 
-@pytest.mark.parametrize(("bounds", "like", "not_like"), [
-    (("apple", "apricot"), "TF", "TF"),
-    (("apple", "apple-9"), "T", "F"),
-    (("banana", "cherry"), "F", "T"),
-    (("aaa", "apo"), "F", "T"),
-    (("app", "app"), "T", "F"),
-    ((None, "aaa"), "F", "T"),
-    (("b", None), "F", "T"),
-    ((None, None), "TF", "TF"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("bounds", "like", "not_like"),
+    [
+        (("apple", "apricot"), "TF", "TF"),
+        (("apple", "apple-9"), "T", "F"),
+        (("banana", "cherry"), "F", "T"),
+        (("aaa", "apo"), "F", "T"),
+        (("app", "app"), "T", "F"),
+        ((None, "aaa"), "F", "T"),
+        (("b", None), "F", "T"),
+        ((None, None), "TF", "TF"),
+    ],
+    ids=str,
+)
 def test_starts_with(bounds: tuple[str, str], like: str, not_like: str) -> None:
     statistics = {"s": stats(STRING, *bounds)}
     assert outcome_of(ex.Like(col("s"), "app%"), statistics) == like
     assert outcome_of(ex.Not(ex.Like(col("s"), "app%")), statistics) == not_like
 
 
-@pytest.mark.parametrize(("nulls", "rows", "is_null"), [
-    (0, 10, "F"), (3, 10, "TF"), (10, 10, "T"), (None, 10, "TF"), (None, None, "TF"), (3, None, "TF"), (0, None, "F"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("nulls", "rows", "is_null"),
+    [
+        (0, 10, "F"),
+        (3, 10, "TF"),
+        (10, 10, "T"),
+        (None, 10, "TF"),
+        (None, None, "TF"),
+        (3, None, "TF"),
+        (0, None, "F"),
+    ],
+    ids=str,
+)
 def test_is_null_follows_the_counts(nulls: int | None, rows: int | None, is_null: str) -> None:
     statistics = {"x": stats(INT, None, None, nulls, rows)}
     assert outcome_of(ex.IsNull(col("x")), statistics) == is_null
     assert outcome_of(ex.Not(ex.IsNull(col("x"))), statistics) == is_null.translate(str.maketrans("TF", "FT"))[::-1]
 
 
-@pytest.mark.parametrize(("bounds", "nulls", "equal_5", "equal_null"), [
-    ((1, 3), 0, "F", "F"), ((5, 5), 0, "T", "F"), ((5, 5), 2, "TF", "TF"), ((1, 9), None, "TF", "TF"),
-    ((None, None), 10, "F", "T"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("bounds", "nulls", "equal_5", "equal_null"),
+    [
+        ((1, 3), 0, "F", "F"),
+        ((5, 5), 0, "T", "F"),
+        ((5, 5), 2, "TF", "TF"),
+        ((1, 9), None, "TF", "TF"),
+        ((None, None), 10, "F", "T"),
+    ],
+    ids=str,
+)
 def test_null_safe_equality_is_never_null(bounds: tuple[int, int], nulls: int, equal_5: str, equal_null: str) -> None:
     statistics = {"x": stats(INT, *bounds, nulls=nulls)}
     assert outcome_of(ex.Compare("<=>", col("x"), lit(5, INT)), statistics) == equal_5

@@ -22,12 +22,23 @@ from evaluator.semantics import Semantics
 from evaluator.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
 
 WIDE_DECIMAL = decimal_type(20, 2)
-TYPES = {"i": BIGINT, "j": INT, "d": DOUBLE, "s": STRING, "b": Type(Kind.BINARY), "w": WIDE_DECIMAL,
-         "t": Type(Kind.DATE)}
+TYPES = {
+    "i": BIGINT,
+    "j": INT,
+    "d": DOUBLE,
+    "s": STRING,
+    "b": Type(Kind.BINARY),
+    "w": WIDE_DECIMAL,
+    "t": Type(Kind.DATE),
+}
 SCHEMA = Schema([Field(name, of) for name, of in TYPES.items()])
 OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
-FUNCTIONS = [("abs", (ex.Column(("j",)),), INT), ("+", (ex.Column(("i",)), ex.Literal(3, INT)), BIGINT),
-             ("lower", (ex.Column(("s",)),), STRING), ("year", (ex.Column(("t",)),), INT)]
+FUNCTIONS = [
+    ("abs", (ex.Column(("j",)),), INT),
+    ("+", (ex.Column(("i",)), ex.Literal(3, INT)), BIGINT),
+    ("lower", (ex.Column(("s",)),), STRING),
+    ("year", (ex.Column(("t",)),), INT),
+]
 
 
 @dataclass
@@ -62,8 +73,9 @@ class Table:
         nulls = np.where(draw.random(n) < choose.choice([0, 0.1]), 100, nulls)
         nulls = np.where(draw.random(n) < choose.choice([0, 0.1]), UNKNOWN_COUNT, nulls)
         nulls = np.where(rows == 0, 0, nulls)
-        return ColumnStatistics(of, lo, hi, lo_known, hi_known, nulls.astype(np.int64), rows.astype(np.int64),
-                                np.zeros(n, np.uint8))
+        return ColumnStatistics(
+            of, lo, hi, lo_known, hi_known, nulls.astype(np.int64), rows.astype(np.int64), np.zeros(n, np.uint8)
+        )
 
     def _as(self, of: Type, values: Any) -> Any:
         match of.kind:
@@ -96,8 +108,9 @@ class Table:
         choose = self.choose
         name = choose.choice(list(TYPES))
         column = ex.Column((name,))
-        match choose.choice(["compare", "compare", "compare", "in", "null", "between", "like", "columns", "function",
-                             "unknown"]):
+        match choose.choice(
+            ["compare", "compare", "compare", "in", "null", "between", "like", "columns", "function", "unknown"]
+        ):
             case "in":
                 null = (ex.Literal(None, Type(Kind.VOID)),) if choose.random() < 0.2 else ()
                 count = choose.choice([1, 3, 80])
@@ -105,8 +118,12 @@ class Table:
             case "null":
                 return ex.IsNull(column)
             case "between":
-                return ex.And((ex.Compare(">=", column, self.constant(name, statistics)),
-                               ex.Compare("<=", column, self.constant(name, statistics))))
+                return ex.And(
+                    (
+                        ex.Compare(">=", column, self.constant(name, statistics)),
+                        ex.Compare("<=", column, self.constant(name, statistics)),
+                    )
+                )
             case "like":
                 return ex.Like(ex.Column(("s",)), "Pre-00" + choose.choice(["%", "4%", "5%", "5_%", "%1"]))
             case "columns":
@@ -116,8 +133,11 @@ class Table:
                 constant = ex.Literal("pre-005000001" if of is STRING else choose.choice([3, 1970, -4]), of)
                 return ex.Compare(choose.choice(OPS), ex.Call(function, arguments), constant)
             case "unknown":
-                return ex.Unknown("it is not understood") if choose.random() < 0.5 else ex.Constant(
-                    choose.choice([True, False, None]))
+                return (
+                    ex.Unknown("it is not understood")
+                    if choose.random() < 0.5
+                    else ex.Constant(choose.choice([True, False, None]))
+                )
             case _:
                 return ex.Compare(choose.choice(OPS), column, self.constant(name, statistics))
 
@@ -136,8 +156,10 @@ def test_an_indexed_search_finds_the_slices_whose_outcome_holds_true(seed: int) 
     choose = random.Random(seed)
     table = Table(choose, np.random.default_rng(seed), choose.choice([1, 7, 100, 1000, 5000]), bool(seed % 2))
     plain = table.statistics()
-    indexed = {name: known.indexed(choose.choice([3, 50, 65_000]), choose.choice([4, 64])) if choose.random() < 0.8
-               else known for name, known in plain.items()}
+    indexed = {
+        name: known.indexed(choose.choice([3, 50, 65_000]), choose.choice([4, 64])) if choose.random() < 0.8 else known
+        for name, known in plain.items()
+    }
     for _ in range(12):
         expression = table.filter(plain, choose.randrange(4))
         bound = bind(expression, SCHEMA, Semantics.named(choose.choice(["spark", "hive"]), "UTC"))
@@ -174,10 +196,14 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
     n = 5000
     lo = np.array([f"Pre-{i:06d}" for i in range(n)], object)
     known = np.arange(n) % 3
-    statistics = ColumnStatistics(STRING, lo, lo + "5", known != 0, known != 1, np.zeros(n, np.int64), np.full(n, 10),
-                                  np.zeros(n, np.uint8))
-    bound = bind(ex.In(ex.Column(("s",)), tuple(ex.Literal(m, STRING) for m in [*members, *"ABC"])), SCHEMA,
-                 Semantics.named("spark"))
+    statistics = ColumnStatistics(
+        STRING, lo, lo + "5", known != 0, known != 1, np.zeros(n, np.int64), np.full(n, 10), np.zeros(n, np.uint8)
+    )
+    bound = bind(
+        ex.In(ex.Column(("s",)), tuple(ex.Literal(m, STRING) for m in [*members, *"ABC"])),
+        SCHEMA,
+        Semantics.named("spark"),
+    )
     wanted = evaluate(bound, n, [Source("x", {"s": statistics})]).outcomes
     found = evaluate(bound, n, [Source("x", {"s": statistics.indexed()})])
     assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
@@ -186,8 +212,15 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
 def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
     long = "x" * 60
     texts = np.array([long + end for end in "abcdefgh"] * 100, object)
-    known = ColumnStatistics(STRING, texts, texts, *(np.ones(800, np.bool_),) * 2, np.zeros(800, np.int64),
-                             np.full(800, 10), np.zeros(800, np.uint8))
+    known = ColumnStatistics(
+        STRING,
+        texts,
+        texts,
+        *(np.ones(800, np.bool_),) * 2,
+        np.zeros(800, np.int64),
+        np.full(800, 10),
+        np.zeros(800, np.uint8),
+    )
     bound = bind(ex.Compare("=", ex.Column(("s",)), ex.Literal(long + "c", STRING)), SCHEMA, Semantics.named("spark"))
     found = evaluate(bound, 800, [Source("x", {"s": known.indexed(most_edges=3)})])
     assert found.kept_rows.tolist() == list(range(2, 800, 8))

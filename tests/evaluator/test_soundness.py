@@ -20,7 +20,10 @@ from evaluator.semantics import ENGINES, Semantics
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
 
 NAMES = [(engine, "UTC") for engine in ENGINES] + [
-    ("spark", "Europe/Berlin"), ("hive", "America/Los_Angeles"), ("hive4", "Australia/Lord_Howe")]
+    ("spark", "Europe/Berlin"),
+    ("hive", "America/Los_Angeles"),
+    ("hive4", "Australia/Lord_Howe"),
+]
 SEMANTICS = [Semantics.named(*name) for name in NAMES]
 IDS = ["-".join(name) for name in NAMES]
 COLUMNS = list(TYPES)
@@ -71,8 +74,13 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
     files = data.draw(st.lists(slices(columns), min_size=2, max_size=4))
     owners = data.draw(st.lists(st.integers(0, 1), min_size=len(files), max_size=len(files)))
     slice_of = np.array(sorted(owners), np.intp)
-    statistics = {name: replace(ColumnStatistics.unknown(TYPES[name], 2), parts=Parts(
-        weakened(exact_statistics(name, files), data.draw), slice_of)) for name in columns}
+    statistics = {
+        name: replace(
+            ColumnStatistics.unknown(TYPES[name], 2),
+            parts=Parts(weakened(exact_statistics(name, files), data.draw), slice_of),
+        )
+        for name in columns
+    }
 
     found = evaluate(bind(expression, SCHEMA, semantics), 2, [Source("column_stats", statistics)]).outcomes
 

@@ -32,8 +32,12 @@ from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters,
 WIDE = decimal_type(38, 4)
 CHAR = Type(Kind.CHAR, 3)
 TEXTS = st.text(st.characters(codec=None) | st.sampled_from("aAb\ud800\udfff\ud7ff\U0001f600\0"), max_size=5)
-VALUES = {STRING: TEXTS, CHAR: TEXTS, BINARY: st.binary(max_size=5),
-          WIDE: st.integers(-(10**40), 10**40) | st.sampled_from([0, 2**63, -(2**63), 2**64, 2**127, -(2**127)])}
+VALUES = {
+    STRING: TEXTS,
+    CHAR: TEXTS,
+    BINARY: st.binary(max_size=5),
+    WIDE: st.integers(-(10**40), 10**40) | st.sampled_from([0, 2**63, -(2**63), 2**64, 2**127, -(2**127)]),
+}
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
 
 
@@ -114,8 +118,14 @@ def test_it_compares_like_an_array_of_objects(data: st.DataObject, pair: tuple[n
 
 @given(st.lists(st.integers(-(2**127), 2**127 - 1) | st.integers(-(10**50), 10**50), max_size=5))
 def test_decimals_become_the_doubles_that_python_makes_of_them(values: list[int]) -> None:
-    near = [sign * (step * 2**power + way) for value in values for sign in (1, -1) for power in (0, 11, 64, 74)
-            for step in (value, (value >> 70 << 1) + 1) for way in (-1, 0, 1)]
+    near = [
+        sign * (step * 2**power + way)
+        for value in values
+        for sign in (1, -1)
+        for power in (0, 11, 64, 74)
+        for step in (value, (value >> 70 << 1) + 1)
+        for way in (-1, 0, 1)
+    ]
     near = [value for value in near if abs(value) < 10**70]
     wanted = [float(value) for value in near]
     assert StoredBounds.of(objects(near), WIDE).doubles().tolist() == wanted
@@ -123,10 +133,20 @@ def test_decimals_become_the_doubles_that_python_makes_of_them(values: list[int]
     assert StoredBounds.of(objects(narrow), WIDE).doubles().tolist() == [float(value) for value in narrow]
 
 
-@pytest.mark.parametrize(("array", "of"), [
-    (pa.array(["a", None]), STRING), (pa.array([1]), STRING), (pa.array([1]), WIDE), (pa.array([b"a"]), WIDE),
-    (pa.array([1]), INT), (pa.array([1], pa.decimal128(20, 2)), WIDE), (["a"], STRING),
-    (pa.chunked_array([["a"]]), STRING), (pa.array([1], pa.decimal128(18, 0)), decimal_type(18, 0))])
+@pytest.mark.parametrize(
+    ("array", "of"),
+    [
+        (pa.array(["a", None]), STRING),
+        (pa.array([1]), STRING),
+        (pa.array([1]), WIDE),
+        (pa.array([b"a"]), WIDE),
+        (pa.array([1]), INT),
+        (pa.array([1], pa.decimal128(20, 2)), WIDE),
+        (["a"], STRING),
+        (pa.chunked_array([["a"]]), STRING),
+        (pa.array([1], pa.decimal128(18, 0)), decimal_type(18, 0)),
+    ],
+)
 def test_an_array_that_cannot_be_the_bounds_is_refused(array: Any, of: Type) -> None:
     with pytest.raises(ValueError, match="bounds of"):
         StoredBounds(array, of)
@@ -174,10 +194,18 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
     if n <= len(few) and data.draw(st.booleans()):
         statistics = {name: replace(one, parts=Parts(one, np.arange(n))) for name, one in statistics.items()}
     elif data.draw(st.booleans()):
-        statistics = {name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8)
-                      for name, one in statistics.items()}
-    held = {name: replace(stored(one), index=None if one.index is None else stored(one).indexed(
-        len(one.index.coder.edges), one.index.blocks.size).index) for name, one in statistics.items()}
+        statistics = {
+            name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) for name, one in statistics.items()
+        }
+    held = {
+        name: replace(
+            stored(one),
+            index=None
+            if one.index is None
+            else stored(one).indexed(len(one.index.coder.edges), one.index.blocks.size).index,
+        )
+        for name, one in statistics.items()
+    }
     bound = bind(expression, SCHEMA, semantics)
     asked = np.unique(np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=5)), np.int64))
 
@@ -205,12 +233,21 @@ def test_codes_and_keys_are_those_of_objects(data: st.DataObject, pair: tuple[np
 
 def test_the_populations_that_functions_descend_are_those_of_objects() -> None:
     lo = objects([f"a{place * 7919 % 1000}" for place in range(500)])
-    known = ColumnStatistics(STRING, lo, lo + "z", np.arange(500) % 9 > 0, np.arange(500) % 7 > 0,
-                             np.arange(500) % 3, np.full(500, 5), np.zeros(500, np.uint8))
+    known = ColumnStatistics(
+        STRING,
+        lo,
+        lo + "z",
+        np.arange(500) % 9 > 0,
+        np.arange(500) % 7 > 0,
+        np.arange(500) % 3,
+        np.full(500, 5),
+        np.zeros(500, np.uint8),
+    )
     for plain, held in zip(populations_of(known), populations_of(stored(known)), strict=True):
         assert plain.rows.tolist() == held.rows.tolist()
         assert [None if bound is None else bound.tolist() for bound in (plain.lo, plain.hi)] == [
-            None if bound is None else bound.tolist() for bound in (held.lo, held.hi)]
+            None if bound is None else bound.tolist() for bound in (held.lo, held.hi)
+        ]
 
 
 # -- few objects
@@ -229,21 +266,28 @@ def many() -> dict[str, ColumnStatistics]:
     order = np.random.default_rng(5).permutation(N)
     texts, numbers = objects([f"user-{v:09d}" for v in order.tolist()]), objects([v * 10**20 for v in order.tolist()])
     flags, none = np.ones(N, np.bool_), np.zeros(N, np.int64)
-    return {name: stored(ColumnStatistics(of, bound, bound, flags, flags, none, np.full(N, 10), np.zeros(N, np.uint8)))
-            for name, of, bound in (("s", STRING, texts), ("w", WIDE, numbers))}
+    return {
+        name: stored(ColumnStatistics(of, bound, bound, flags, flags, none, np.full(N, 10), np.zeros(N, np.uint8)))
+        for name, of, bound in (("s", STRING, texts), ("w", WIDE, numbers))
+    }
 
 
-@pytest.mark.parametrize(("leaf", "kept"), [
-    (ex.Compare("=", S, text(777)), 1),
-    (ex.And((ex.Compare(">=", S, text(1000)), ex.Compare("<", S, text(1300)))), 300),
-    (ex.Like(S, "user-00001%"), 10_000),
-    (ex.In(S, tuple(text(number) for number in range(0, 600, 3))), 200),
-    (ex.Compare("<", S, text(40_000)), 40_000),
-    (ex.Not(ex.Compare("=", S, text(777))), N - 1),
-    (ex.Compare("=", W, ex.Literal(777 * 10**16, decimal_type(38, 4))), 1),
-], ids=["equality", "range", "prefix", "IN", "half", "not equal", "decimal"])
-def test_an_indexed_search_makes_objects_of_the_ties_only(decoded: list[int], leaf: ex.HudiExpression, kept: int
-                                                          ) -> None:
+@pytest.mark.parametrize(
+    ("leaf", "kept"),
+    [
+        (ex.Compare("=", S, text(777)), 1),
+        (ex.And((ex.Compare(">=", S, text(1000)), ex.Compare("<", S, text(1300)))), 300),
+        (ex.Like(S, "user-00001%"), 10_000),
+        (ex.In(S, tuple(text(number) for number in range(0, 600, 3))), 200),
+        (ex.Compare("<", S, text(40_000)), 40_000),
+        (ex.Not(ex.Compare("=", S, text(777))), N - 1),
+        (ex.Compare("=", W, ex.Literal(777 * 10**16, decimal_type(38, 4))), 1),
+    ],
+    ids=["equality", "range", "prefix", "IN", "half", "not equal", "decimal"],
+)
+def test_an_indexed_search_makes_objects_of_the_ties_only(
+    decoded: list[int], leaf: ex.HudiExpression, kept: int
+) -> None:
     statistics = {name: one.indexed() for name, one in many().items()}
     assert sum(decoded) <= 8, "indexing makes objects of the common prefix only"
     decoded.clear()
@@ -258,8 +302,9 @@ def test_an_indexed_search_makes_objects_of_the_ties_only(decoded: list[int], le
 
 def test_without_an_index_and_for_everybodys_outcomes_arrow_compares_text(decoded: list[int]) -> None:
     statistics = many()
-    bound = bind(ex.Or((ex.Compare("=", S, text(777)), ex.Like(S, "user-000001%"))), TEXT_SCHEMA,
-                 Semantics.named("spark", "UTC"))
+    bound = bind(
+        ex.Or((ex.Compare("=", S, text(777)), ex.Like(S, "user-000001%"))), TEXT_SCHEMA, Semantics.named("spark", "UTC")
+    )
     found = evaluate(bound, N, [Source("column_stats", statistics)])
     assert len(found.kept_rows) == 1001
     assert len(found.outcomes) == N

@@ -21,11 +21,18 @@ def text(name: str) -> ex.Cast:
     return ex.Cast(col(name), STRING)
 
 
-@pytest.mark.parametrize(("operand", "of"), [
-    (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP_LTZ), (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP),
-    (ex.Call("to_timestamp", (text("x"),)), DATE), (ex.Call("to_timestamp", (col("x"),)), DATE),
-    (ex.Call("to_timestamp", (col("x"),)), TIMESTAMP_LTZ), (ex.Cast(text("x"), TIMESTAMP), TIMESTAMP_LTZ),
-], ids=str)
+@pytest.mark.parametrize(
+    ("operand", "of"),
+    [
+        (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP_LTZ),
+        (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP),
+        (ex.Call("to_timestamp", (text("x"),)), DATE),
+        (ex.Call("to_timestamp", (col("x"),)), DATE),
+        (ex.Call("to_timestamp", (col("x"),)), TIMESTAMP_LTZ),
+        (ex.Cast(text("x"), TIMESTAMP), TIMESTAMP_LTZ),
+    ],
+    ids=str,
+)
 def test_a_moment_read_from_its_own_text_is_that_moment(operand: ex.Operand, of: Type) -> None:
     unit = 1 if of is DATE else DAY
     day = {"x": stats(of, D20200301 * unit, (D20200301 + 1) * unit)}
@@ -34,17 +41,23 @@ def test_a_moment_read_from_its_own_text_is_that_moment(operand: ex.Operand, of:
         assert outcome_of(leaf, day) == expected, (op, days)
 
 
-@pytest.mark.parametrize("operand", [ex.Call("to_date", (text("x"),)), ex.Call("year", (ex.Call("to_date", (
-    text("x"),)),))], ids=str)
+@pytest.mark.parametrize(
+    "operand", [ex.Call("to_date", (text("x"),)), ex.Call("year", (ex.Call("to_date", (text("x"),)),))], ids=str
+)
 def test_the_day_of_a_moments_text_is_its_day(operand: ex.Call) -> None:
     literal = lit(D20200301 + 5, DATE) if operand.function == "to_date" else lit(2021, INT)
     leaf = ex.Compare(">=", operand, literal)
     assert outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, D20200301 * DAY, (D20200301 + 1) * DAY)}) == "F"
 
 
-@pytest.mark.parametrize(("operand", "of"), [
-    (ex.Call("to_timestamp", (col("x"),)), STRING), (ex.Call("to_timestamp", (text("x"), lit("yyyy", STRING))), DATE),
-], ids=str)
+@pytest.mark.parametrize(
+    ("operand", "of"),
+    [
+        (ex.Call("to_timestamp", (col("x"),)), STRING),
+        (ex.Call("to_timestamp", (text("x"), lit("yyyy", STRING))), DATE),
+    ],
+    ids=str,
+)
 def test_what_text_may_spell_otherwise_is_unknown(operand: ex.Operand, of: Type) -> None:
     leaf = ex.Compare("=", operand, lit(D20200301 * DAY, TIMESTAMP))
     assert reasons_of(leaf, [("x", of)], HIVE)
@@ -62,8 +75,9 @@ def test_the_round_trip_keeps_rows_around_a_change_of_clocks(day: int, hour: int
         assert "T" in outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, instant, instant)}, BERLIN)
 
 
-@pytest.mark.parametrize("operand", [ex.Call("to_timestamp", (col("x"),)), ex.Call("to_timestamp", (text("x"),))],
-                         ids=str)
+@pytest.mark.parametrize(
+    "operand", [ex.Call("to_timestamp", (col("x"),)), ex.Call("to_timestamp", (text("x"),))], ids=str
+)
 @pytest.mark.parametrize("op", ["=", ">"])
 def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: str) -> None:
     """02:10 for the second time is later than 02:10, which means the first, but its text says the same."""
@@ -72,13 +86,18 @@ def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: s
     assert "T" in outcome_of(leaf, {"x": stats(TIMESTAMP_LTZ, again, again)}, BERLIN)
 
 
-@pytest.mark.parametrize(("operand", "of", "literal"), [
-    (ex.Cast(text("x"), DATE), TIMESTAMP_LTZ, lit(D20200301, DATE)),
-    (ex.Cast(text("x"), TIMESTAMP), DATE, lit(D20200301 * DAY, TIMESTAMP)),
-], ids=["a time as a date", "a date as a time"])
+@pytest.mark.parametrize(
+    ("operand", "of", "literal"),
+    [
+        (ex.Cast(text("x"), DATE), TIMESTAMP_LTZ, lit(D20200301, DATE)),
+        (ex.Cast(text("x"), TIMESTAMP), DATE, lit(D20200301 * DAY, TIMESTAMP)),
+    ],
+    ids=["a time as a date", "a date as a time"],
+)
 @pytest.mark.parametrize("engine", [SPARK, HIVE], ids=["spark", "hive"])
-def test_what_old_hive_reads_as_null_may_be_the_day_or_null(operand: ex.Operand, of: Type, literal: ex.Literal,
-                                                            engine: Semantics) -> None:
+def test_what_old_hive_reads_as_null_may_be_the_day_or_null(
+    operand: ex.Operand, of: Type, literal: ex.Literal, engine: Semantics
+) -> None:
     value = D20200301 if of is DATE else D20200301 * DAY
     found = outcome_of(ex.Compare("=", operand, literal), {"x": stats(of, value, value)}, engine)
     assert "T" in found

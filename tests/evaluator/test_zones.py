@@ -20,8 +20,17 @@ from evaluator.semantics import Semantics
 from evaluator.types import TIMESTAMP
 from evaluator.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
 
-ZONES = ["Europe/Berlin", "America/Los_Angeles", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia",
-         "Africa/Casablanca", "Asia/Kolkata", "Pacific/Kwajalein", "Asia/Tehran"]
+ZONES = [
+    "Europe/Berlin",
+    "America/Los_Angeles",
+    "America/Sao_Paulo",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "Africa/Casablanca",
+    "Asia/Kolkata",
+    "Pacific/Kwajalein",
+    "Asia/Tehran",
+]
 HOUR = DAY // 24
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
@@ -31,8 +40,12 @@ def moment(*parts: int) -> int:
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)
-@given(zone=st.sampled_from(ZONES), start=st.integers(moment(1900, 1, 2), moment(2099, 1, 1)),
-       length=st.integers(0, 40 * 24), step=st.floats(0, 1))
+@given(
+    zone=st.sampled_from(ZONES),
+    start=st.integers(moment(1900, 1, 2), moment(2099, 1, 1)),
+    length=st.integers(0, 40 * 24),
+    step=st.floats(0, 1),
+)
 def test_every_wall_clock_on_the_way_lies_between_the_bounds(zone: str, start: int, length: int, step: float) -> None:
     lo, hi = wall_clocks_between(start, start + length * HOUR, zone)
     between = start + int(step * length * HOUR)
@@ -75,8 +88,9 @@ def test_a_wall_clock_in_a_gap_or_an_overlap_has_every_reading(zone: str) -> Non
         assert instants is not None
         assert clocks is not None
         assert clocks[0] <= wall <= clocks[1]
-        assert {wall_clock_of(instants.lo, zone), wall_clock_of(instants.hi, zone)} <= set(range(clocks[0], clocks[1]
-        + 1, HOUR // 2))
+        assert {wall_clock_of(instants.lo, zone), wall_clock_of(instants.hi, zone)} <= set(
+            range(clocks[0], clocks[1] + 1, HOUR // 2)
+        )
 
 
 @pytest.mark.parametrize(("engine", "same"), [("spark", True), ("spark-legacy", True), ("hive", False)])
@@ -95,6 +109,8 @@ def test_a_fixed_offset_is_a_zone():
     assert wall_clock_of(noon, "+05:30") == moment(2020, 7, 1, 17, 30)
     assert wall_clock_of(noon, "-03:00") == moment(2020, 7, 1, 9)
     assert (instant_of(moment(2020, 7, 1, 17, 30), "+05:30").lo, Semantics.named("spark", "+05:30").zone) == (
-        noon, "+05:30")
+        noon,
+        "+05:30",
+    )
     with pytest.raises(UnsupportedError, match="is not known"):
         Semantics.named("spark", "+5:3")

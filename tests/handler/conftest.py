@@ -29,6 +29,7 @@ def unpack(tmp_path_factory):
                 archive.extractall(folder)
             folders[name] = folder
         return folders[name]
+
     return unpacked
 
 
@@ -47,6 +48,8 @@ def main_cow_copy(tmp_path):
 @pytest.fixture
 def unpack_copy(unpack, tmp_path):
     """``unpack_copy("1.1.1_main_cow")``: a copy of that table for a test that changes it."""
+
     def copied(name):
         return shutil.copytree(unpack(name), tmp_path / name)
+
     return copied

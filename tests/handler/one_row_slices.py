@@ -18,8 +18,9 @@ def one_row_slices(folder, table, ids):
     for field in table.table.schema:
         if field.type.kind is not Kind.OTHER:
             values = [row.get(field.name) for row in ordered]
-            statistics[field.name] = from_values(field.type, values, values, [int(v is None) for v in values],
-                                                 [1] * len(values))
+            statistics[field.name] = from_values(
+                field.type, values, values, [int(v is None) for v in values], [1] * len(values)
+            )
     return Source("rows", statistics)
 
 
@@ -27,5 +28,8 @@ def contradictions(expression, answers, schema, source, semantics):
     """(row number, what the engine says, outcome) wherever the outcome does not hold what the engine says."""
     bound = bind(expression, schema, semantics)
     outcomes = evaluate(bound, len(answers), [source]).outcomes.tolist()
-    return [(number, said, describe(outcome))
-            for number, (said, outcome) in enumerate(zip(answers, outcomes, strict=True)) if not outcome & BITS[said]]
+    return [
+        (number, said, describe(outcome))
+        for number, (said, outcome) in enumerate(zip(answers, outcomes, strict=True))
+        if not outcome & BITS[said]
+    ]

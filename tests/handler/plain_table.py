@@ -14,13 +14,20 @@ def plain_table(folder, files, partition_field="", schema=""):
     """``files``: for each file its partition ("" for none) and its rows, a pyarrow table. ``schema``: in Avro."""
     hoodie = folder / ".hoodie"
     hoodie.mkdir(parents=True)
-    properties = {"hoodie.table.name": "plain", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "6",
-                  "hoodie.timeline.layout.version": "1", "hoodie.table.base.file.format": "PARQUET",
-                  "hoodie.table.recordkey.fields": "id"}
+    properties = {
+        "hoodie.table.name": "plain",
+        "hoodie.table.type": "COPY_ON_WRITE",
+        "hoodie.table.version": "6",
+        "hoodie.timeline.layout.version": "1",
+        "hoodie.table.base.file.format": "PARQUET",
+        "hoodie.table.recordkey.fields": "id",
+    }
     if partition_field:
-        properties |= {"hoodie.table.partition.fields": partition_field,
-                       "hoodie.table.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator",
-                       "hoodie.datasource.write.hive_style_partitioning": "true"}
+        properties |= {
+            "hoodie.table.partition.fields": partition_field,
+            "hoodie.table.keygenerator.class": "org.apache.hudi.keygen.SimpleKeyGenerator",
+            "hoodie.datasource.write.hive_style_partitioning": "true",
+        }
     (hoodie / "hoodie.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
     extra = {"schema": schema} if schema else {}
     (hoodie / f"{INSTANT}.commit").write_text(json.dumps({"partitionToWriteStats": {}, "extraMetadata": extra}))

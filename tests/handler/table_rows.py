@@ -9,9 +9,11 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 def rows_of(folder, slices):
     """By file id, for slices without log files."""
-    return {item.file_id: [value_form(row) for row in
-                           pq.read_table(folder / item.base_file, partitioning=None).to_pylist()]
-            for item in slices if item.base_file and not item.log_files}
+    return {
+        item.file_id: [value_form(row) for row in pq.read_table(folder / item.base_file, partitioning=None).to_pylist()]
+        for item in slices
+        if item.base_file and not item.log_files
+    }
 
 
 def value_form(row):

@@ -24,10 +24,24 @@ from index_store.own.places import folder_of
 from tests.handler.plain_table import cut, plain_table
 
 #: Filters over the columns that the tables of the corpus share, and over some that only one has.
-FILTERS = ("s = 'c1'", "s LIKE 'b%'", "s LIKE '%x-q%'", "s NOT IN ('a', 'b')", "i = 391",
-           "i BETWEEN 100 AND 200 AND s < 'm'", "u = 7", "u > 100 OR i < 0", "dec = 71.02", "d = 71.02",
-           "lower(s) = 'c1'", "f IS NULL", "id = 'k0031x'", "NOT (s >= 'b')", "an = 'x' OR bin IS NOT NULL",
-           "nowhere = 1")
+FILTERS = (
+    "s = 'c1'",
+    "s LIKE 'b%'",
+    "s LIKE '%x-q%'",
+    "s NOT IN ('a', 'b')",
+    "i = 391",
+    "i BETWEEN 100 AND 200 AND s < 'm'",
+    "u = 7",
+    "u > 100 OR i < 0",
+    "dec = 71.02",
+    "d = 71.02",
+    "lower(s) = 'c1'",
+    "f IS NULL",
+    "id = 'k0031x'",
+    "NOT (s >= 'b')",
+    "an = 'x' OR bin IS NOT NULL",
+    "nowhere = 1",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +87,7 @@ def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_co
     assert found.kept == sum(one.count * kept for one, kept in zip(filters, before, strict=True))
     table = open_table(folder).table
     assert found.candidates
-    for one in found.candidates[BUILT[name]:40:7]:
+    for one in found.candidates[BUILT[name] : 40 : 7]:
         place = folder_of(table, "advised")
         change = create(place, table, Definition("advised", (one.entry,), options=advisor.options), build_locally)
         after = kept_by(folder, filters)
@@ -83,18 +97,27 @@ def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_co
         assert one.filters == sum(more > 0 for more in skipped)
         assert one.size == pytest.approx(change.size, rel=0.02)
     if found.chosen:
-        create(folder_of(table, "chosen"), table, Definition("chosen", tuple(one.entry for one in found.chosen),
-                                                             options=advisor.options), build_locally)
+        create(
+            folder_of(table, "chosen"),
+            table,
+            Definition("chosen", tuple(one.entry for one in found.chosen), options=advisor.options),
+            build_locally,
+        )
         saved = sum(f.count * (b - a) for f, b, a in zip(filters, before, kept_by(folder, filters), strict=True))
         assert sum(one.skipped for one in found.chosen) == saved > 0
 
 
 def layouts(rows=4000):
     rng = np.random.default_rng(3)
-    return pa.table({"id": np.arange(rows), "key": [f"k{one:06d}" for one in rng.permutation(rows)],
-                     "group": [f"g{one * 20 // rows:02d}" for one in range(rows)],
-                     "city": [f"c{one:02d}" for one in rng.integers(0, 9, rows)],
-                     "mixed": np.where(np.arange(rows) % 2, 10**6, 0) + np.arange(rows)})
+    return pa.table(
+        {
+            "id": np.arange(rows),
+            "key": [f"k{one:06d}" for one in rng.permutation(rows)],
+            "group": [f"g{one * 20 // rows:02d}" for one in range(rows)],
+            "city": [f"c{one:02d}" for one in rng.integers(0, 9, rows)],
+            "mixed": np.where(np.arange(rows) % 2, 10**6, 0) + np.arange(rows),
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +127,23 @@ def plain(tmp_path_factory):
 
 
 def test_each_column_gets_the_sketch_that_fits_its_layout(plain):
-    found = document("advise", plain, "--workload", "-", given="\n".join([
-        "key = 'k000123'", "key = 'k000777'", "key IN ('k000001')", "id BETWEEN 100 AND 300", "group = 'g03'",
-        "city = 'c03'", "mixed = 500001"]))
+    found = document(
+        "advise",
+        plain,
+        "--workload",
+        "-",
+        given="\n".join(
+            [
+                "key = 'k000123'",
+                "key = 'k000777'",
+                "key IN ('k000001')",
+                "id BETWEEN 100 AND 300",
+                "group = 'g03'",
+                "city = 'c03'",
+                "mixed = 500001",
+            ]
+        ),
+    )
     ranked = [(one["on"], one["sketch"].split("(")[0]) for one in found["candidates"] if one["skipped"] > 0]
     per_kilobyte = [one["skipped_per_kilobyte"] for one in found["candidates"]]
     assert per_kilobyte == sorted(per_kilobyte, reverse=True)
@@ -136,11 +173,13 @@ def test_the_commands_that_it_proposes_do_what_it_says(plain, tmp_path):
     assert skipped > 100
     assert found["workload"]["kept"] - skipped == kept[0] * 2 + kept[1]
     assert [(one["filter"], one["count"], one["kept_with_chosen"]) for one in found["workload"]["by_filter"]] == [
-        ("id = 77", 2, kept[0]), ("key = 'k000123'", 1, kept[1])]
+        ("id = 77", 2, kept[0]),
+        ("key = 'k000123'", 1, kept[1]),
+    ]
     again = document("advise", folder, "--workload", "-", given=given)
     assert all(one["skipped"] < 3 for one in again["candidates"])
     for command in document("advise", folder, "--workload", "-", given="mixed = 500001")["chosen"]["commands"]:
-        assert "--name advised_1" in command                  # other names may be taken
+        assert "--name advised_1" in command  # other names may be taken
         run(*shlex.split(command)[1:])
     [command] = document("advise", folder, "--workload", "-", given="group = 'g03'")["chosen"]["commands"]
     assert "--name advised_2" in command
@@ -172,10 +211,11 @@ def test_filters_of_a_table_with_an_index_may_keep_nothing_of_the_sample(plain, 
     run("index", "create", folder, "--on", "id")
     lines = [f"id = {number}" for number in range(0, 4000, 100)]
     found = advise(advisor_of(folder, lines, 5))
-    assert found.unseen == 35                                 # each of 40 filters keeps one file, 5 were read
+    assert found.unseen == 35  # each of 40 filters keeps one file, 5 were read
     assert found.kept == 40
-    assert "35 filters keep none of the files" in run("advise", folder, "--workload", "-", "--sample", 5,
-                                                      given="\n".join(lines))
+    assert "35 filters keep none of the files" in run(
+        "advise", folder, "--workload", "-", "--sample", 5, given="\n".join(lines)
+    )
 
 
 def test_without_filters_columns_are_ranked_by_how_well_they_tell_files_apart(plain):
@@ -204,13 +244,17 @@ def test_it_says_when_nothing_helps(plain):
     assert "sargo index create" not in run("advise", plain, "--workload", "-", given="city = 'c03'")
 
 
-@pytest.mark.parametrize(("lines", "said"), [
-    ([], "the workload has no line"),
-    (["city = "], "no line of the workload can be used: 1 are no filters"),
-    (['{"table": "/elsewhere", "filter": "city = 1"}'], "is of this table, but of /elsewhere"),
-    (["nowhere = 3"], "cannot be decided by any statistics"),
-    (["key = 'k000123' AND 1 = 2"], "skips every file already"),
-], ids=["empty", "unread", "other tables", "no column", "nothing kept"])
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([], "the workload has no line"),
+        (["city = "], "no line of the workload can be used: 1 are no filters"),
+        (['{"table": "/elsewhere", "filter": "city = 1"}'], "is of this table, but of /elsewhere"),
+        (["nowhere = 3"], "cannot be decided by any statistics"),
+        (["key = 'k000123' AND 1 = 2"], "skips every file already"),
+    ],
+    ids=["empty", "unread", "other tables", "no column", "nothing kept"],
+)
 def test_it_says_why_nothing_helps(plain, lines, said):
     advisor = advisor_of(plain, lines)
     assert said in why_nothing(advisor, advise(advisor))
@@ -240,8 +284,9 @@ def test_what_the_tables_own_indexes_do_is_no_gain(main_cow):
     assert "what the table has does as much" in run("advise", main_cow, "--workload", "-", given="i BETWEEN 0 AND 50")
     only = document("advise", main_cow, "--workload", "-", given="p = 'p1'")
     assert "skipped already, by partition_values, column_stats" in only["nothing_helps"]
-    scores = {one["on"]: one["existing"] for one in document("advise", main_cow)["candidates"]
-              if one["sketch"] == "min_max"}
+    scores = {
+        one["on"]: one["existing"] for one in document("advise", main_cow)["candidates"] if one["sketch"] == "min_max"
+    }
     assert scores["i"] == "column_stats"
     assert scores["u"] is None
 
@@ -267,13 +312,16 @@ def test_files_that_cannot_be_read_are_named(plain, tmp_path):
     assert "no" in run("advise", folder, "--workload", "-", given="id = 5", code=3)
 
 
-@pytest.mark.parametrize(("arguments", "code", "said"), [
-    (["--workload", "nowhere.jsonl"], 2, "give the sidecar's filter_log"),
-    (["--sample", "0"], 2, "0 is not in the range"),
-    (["--time-zone", "Nowhere"], 2, "is not known"),
-    (["--what-if", "sort by (cityy)"], 2, "do you mean city?"),
-    (["--what-if", "cluster it"], 2, "write \"sort by (a, b)\""),
-])
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--workload", "nowhere.jsonl"], 2, "give the sidecar's filter_log"),
+        (["--sample", "0"], 2, "0 is not in the range"),
+        (["--time-zone", "Nowhere"], 2, "is not known"),
+        (["--what-if", "sort by (cityy)"], 2, "do you mean city?"),
+        (["--what-if", "cluster it"], 2, 'write "sort by (a, b)"'),
+    ],
+)
 def test_bad_input_is_one_line_that_says_what_to_do(plain, arguments, code, said):
     told = run("advise", plain, *arguments, code=code)
     assert said in told

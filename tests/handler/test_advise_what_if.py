@@ -20,23 +20,39 @@ from index_store.own.places import folder_of
 from index_store.own.rearranged import Arrangement, parse_arrangement
 from tests.handler.plain_table import cut, plain_table
 
-FILTERS = ["city = 'c03'", "city = 'c03' AND ts < 500", "ts BETWEEN 100 AND 140", "amount > 99.5", "city IS NULL",
-           "city IN ('c01', 'c07') OR ts = 3", "amount = 12.25", "NOT (city >= 'c01')", "dec BETWEEN 100 AND 200"]
+FILTERS = [
+    "city = 'c03'",
+    "city = 'c03' AND ts < 500",
+    "ts BETWEEN 100 AND 140",
+    "amount > 99.5",
+    "city IS NULL",
+    "city IN ('c01', 'c07') OR ts = 3",
+    "amount = 12.25",
+    "NOT (city >= 'c01')",
+    "dec BETWEEN 100 AND 200",
+]
 COLUMNS = ("city", "ts", "amount", "dec")
 
 
 def rows(n=3000, seed=5):
     rng = np.random.default_rng(seed)
     cities = [None if one == 10 else f"c{one:02d}" for one in rng.integers(0, 11, n)]
-    return pa.table({"id": np.arange(n), "city": cities, "ts": rng.integers(0, 1000, n),
-                     "amount": pa.array(np.round(rng.random(n) * 100, 2)),
-                     "dec": pa.array(rng.integers(0, 5000, n)).cast(pa.decimal128(30, 2)),
-                     "p": [f"p{one}" for one in rng.integers(0, 2, n)]})
+    return pa.table(
+        {
+            "id": np.arange(n),
+            "city": cities,
+            "ts": rng.integers(0, 1000, n),
+            "amount": pa.array(np.round(rng.random(n) * 100, 2)),
+            "dec": pa.array(rng.integers(0, 5000, n)).cast(pa.decimal128(30, 2)),
+            "p": [f"p{one}" for one in rng.integers(0, 2, n)],
+        }
+    )
 
 
 def what_if(folder, text, *more):
-    result = CliRunner().invoke(main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json", *more],
-                                input="\n".join(FILTERS))
+    result = CliRunner().invoke(
+        main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json", *more], input="\n".join(FILTERS)
+    )
     assert result.exit_code == 0, result.output + result.stderr
     return json.loads(result.stdout)["what_if"]
 
@@ -44,15 +60,19 @@ def what_if(folder, text, *more):
 def kept_of_bounds(folder):
     """How many slices the filters keep when bounds of all columns are indexed."""
     table = open_table(folder).table
-    create(folder_of(table, "bounds"), table, Definition("bounds", tuple(Entry(one, "min_max") for one in COLUMNS)),
-           build_locally)
+    create(
+        folder_of(table, "bounds"),
+        table,
+        Definition("bounds", tuple(Entry(one, "min_max") for one in COLUMNS)),
+        build_locally,
+    )
     return [len(prune(open_table(folder), one).kept) for one in FILTERS]
 
 
 def really_sorted(table, columns, count):
     """Rows in the order of pyarrow's own sort, in files of as many rows."""
     keyed = table.select(columns)
-    for one in columns:                                       # NULL first
+    for one in columns:  # NULL first
         keyed = keyed.append_column(f"has {one}", pc.is_valid(table[one]).cast(pa.int8()))
     order = pc.sort_indices(keyed, [(key, "ascending") for one in columns for key in (f"has {one}", one)])
     ends = np.cumsum([0] + [len(part) for part in np.array_split(np.arange(len(table)), count)])
@@ -75,18 +95,23 @@ def test_sorting_is_predicted_exactly_when_all_rows_are_read(tmp_path, columns):
 def test_rows_stay_in_their_partitions(tmp_path):
     table = rows()
     parts = [(f"p={name}", table.filter(pc.equal(table["p"], name)), count) for name, count in (("p0", 9), ("p1", 4))]
-    folder = plain_table(tmp_path / "now", [(name, one) for name, part, count in parts for one in cut(part, count)],
-                         "p")
+    folder = plain_table(
+        tmp_path / "now", [(name, one) for name, part, count in parts for one in cut(part, count)], "p"
+    )
     found = what_if(folder, "sort by (ts)")
     assert found["within_partitions"]
-    arranged = plain_table(tmp_path / "then", [(name, one) for name, part, count in parts
-                                               for one in really_sorted(part, ("ts",), count)], "p")
+    arranged = plain_table(
+        tmp_path / "then",
+        [(name, one) for name, part, count in parts for one in really_sorted(part, ("ts",), count)],
+        "p",
+    )
     assert [one["kept_after"] for one in found["filters"]] == kept_of_bounds(arranged)
 
 
 def test_a_curve_serves_both_of_its_columns(tmp_path):
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(), 64)])
     one_by_one, curve = what_if(folder, "sort by (ts, amount)"), what_if(folder, "ZORDER BY ts, amount")
+
     def after(found, text):
         return next(one["kept_after"] for one in found["filters"] if one["filter"].startswith(text))
 
@@ -117,17 +142,25 @@ def test_a_second_column_is_not_thought_sorted_where_the_first_has_many_values(t
 def test_nulls_of_a_sample_of_rows_are_neither_lost_nor_made(tmp_path):
     table = rows(6000).append_column("none", pa.nulls(6000, pa.int32()))
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(table, 30)])
-    found = what_if_on(folder, "sort by (ts)", "city IS NULL\ncity IS NOT NULL\nnone IS NULL\nnone > 3\nts IS NULL",
-                       "--sample", "15")
+    found = what_if_on(
+        folder, "sort by (ts)", "city IS NULL\ncity IS NOT NULL\nnone IS NULL\nnone > 3\nts IS NULL", "--sample", "15"
+    )
     assert [(one["filter"], one["kept_after"]) for one in found["filters"]] == [
-        ("city IS NULL", 30), ("NOT city IS NULL", 30), ("none IS NULL", 30), ("none > 3", 0), ("ts IS NULL", 0)]
+        ("city IS NULL", 30),
+        ("NOT city IS NULL", 30),
+        ("none IS NULL", 30),
+        ("none > 3", 0),
+        ("ts IS NULL", 0),
+    ]
 
 
 def test_without_filters_the_scores_of_bounds_say_it(tmp_path):
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(rows(), 25)])
     result = CliRunner().invoke(main, ["advise", str(folder), "--what-if", "sort by (ts, city)", "--json"])
-    scores = {one["column"]: (one["before"]["score"], one["after"]["score"])
-              for one in json.loads(result.stdout)["what_if"]["columns"]}
+    scores = {
+        one["column"]: (one["before"]["score"], one["after"]["score"])
+        for one in json.loads(result.stdout)["what_if"]["columns"]
+    }
     assert scores["ts"][0] < 1 < 90 < scores["ts"][1]
     assert max(scores["city"]) < 20
     shown = CliRunner().invoke(main, ["advise", str(folder), "--what-if", "sort by (ts, city)"]).stdout
@@ -137,8 +170,9 @@ def test_without_filters_the_scores_of_bounds_say_it(tmp_path):
 def test_it_says_when_arranging_gains_nothing(tmp_path):
     table = rows().sort_by("ts")
     folder = plain_table(tmp_path / "now", [("", one) for one in cut(table, 25)])
-    result = CliRunner().invoke(main, ["advise", str(folder), "--workload", "-", "--what-if", "sort by (id)"],
-                                input="ts < 30\n")
+    result = CliRunner().invoke(
+        main, ["advise", str(folder), "--workload", "-", "--what-if", "sort by (id)"], input="ts < 30\n"
+    )
     assert "nothing gained" in result.stdout
 
 
@@ -150,8 +184,9 @@ def test_slices_with_log_files_take_part_with_all_their_rows(unpack):
 
 
 def what_if_on(folder, text, lines, *more):
-    result = CliRunner().invoke(main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json", *more],
-                                input=lines)
+    result = CliRunner().invoke(
+        main, ["advise", str(folder), "--workload", "-", "--what-if", text, "--json", *more], input=lines
+    )
     assert result.exit_code == 0, result.output + result.stderr
     return json.loads(result.stdout)["what_if"]
 
@@ -171,10 +206,15 @@ def test_files_whose_values_are_of_another_type_are_left_out_and_named(tmp_path)
     assert (found["exact"], found["rows"]) == (False, 300)
 
 
-@pytest.mark.parametrize(("text", "found"), [
-    ("sort by (a, b)", Arrangement(("a", "b"))), ("Sort By a,b", Arrangement(("a", "b"))),
-    ("order by (`a b`)", Arrangement(("a b",))), ("z-order by (st.x, c)", Arrangement(("st.x", "c"), True)),
-])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("sort by (a, b)", Arrangement(("a", "b"))),
+        ("Sort By a,b", Arrangement(("a", "b"))),
+        ("order by (`a b`)", Arrangement(("a b",))),
+        ("z-order by (st.x, c)", Arrangement(("st.x", "c"), True)),
+    ],
+)
 def test_arrangements_as_people_write_them(text, found):
     assert parse_arrangement(text) == found
 

@@ -51,27 +51,42 @@ def test_filters_that_the_sidecar_logged_keep_what_it_kept(table, tmp_path):
 
 
 def test_lines_of_all_forms(table):
-    found = read(table, [
-        "i = 5\n", "  i = 5  \n", "\n", "-- i = 6\n", json.dumps({"filter": "i = 5"}),
-        json.dumps({"filter": "i = 5", "engine": "hive3", "time_zone": "UTC", "table": f"file:{table.path}/"}),
-        FILTERS[0]["filter"]], time_zone="Asia/Tokyo")
+    found = read(
+        table,
+        [
+            "i = 5\n",
+            "  i = 5  \n",
+            "\n",
+            "-- i = 6\n",
+            json.dumps({"filter": "i = 5"}),
+            json.dumps({"filter": "i = 5", "engine": "hive3", "time_zone": "UTC", "table": f"file:{table.path}/"}),
+            FILTERS[0]["filter"],
+        ],
+        time_zone="Asia/Tokyo",
+    )
     assert found.lines == 5
     assert [(one.text, one.engine, one.time_zone, one.count, one.line) for one in found.filters] == [
-        ("i = 5", "spark", "Asia/Tokyo", 3, 1), ("i = 5", "hive3", "UTC", 1, 6),
-        (found.filters[2].text, "hive", "Asia/Tokyo", 1, 7)]
+        ("i = 5", "spark", "Asia/Tokyo", 3, 1),
+        ("i = 5", "hive3", "UTC", 1, 6),
+        (found.filters[2].text, "hive", "Asia/Tokyo", 1, 7),
+    ]
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ("i =", "an operand is missing"),
-    ("SELECT * FROM t", "only the condition that stands after WHERE"),
-    ("{\"filter\": ", "no JSON"),
-    ("{\"table\": \"/t\"}", "without \"filter\""),
-    ("{\"filter\": 3}", "without \"filter\""),
-    (json.dumps({"filter": "i = 1", "engine": "impala"}), "engine 'impala' is not known"),
-    (json.dumps({"filter": "i = 1", "time_zone": "Nowhere"}), "'Nowhere' is not known"),
-    ("AQEA" + "A" * 60, "at byte 3: a string has no end"),
-    ("AQ" + "9" * 60, "at byte 3: reference to object 123"),
-], ids=["half", "query", "cut off", "no filter", "number", "engine", "zone", "cut Hive filter", "damaged"])
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("i =", "an operand is missing"),
+        ("SELECT * FROM t", "only the condition that stands after WHERE"),
+        ('{"filter": ', "no JSON"),
+        ('{"table": "/t"}', 'without "filter"'),
+        ('{"filter": 3}', 'without "filter"'),
+        (json.dumps({"filter": "i = 1", "engine": "impala"}), "engine 'impala' is not known"),
+        (json.dumps({"filter": "i = 1", "time_zone": "Nowhere"}), "'Nowhere' is not known"),
+        ("AQEA" + "A" * 60, "at byte 3: a string has no end"),
+        ("AQ" + "9" * 60, "at byte 3: reference to object 123"),
+    ],
+    ids=["half", "query", "cut off", "no filter", "number", "engine", "zone", "cut Hive filter", "damaged"],
+)
 def test_a_line_that_is_no_filter_is_named_and_stops_no_other(table, line, said):
     found = read(table, ["i = 1", line, "i = 2", line])
     assert [one.text for one in found.filters] == ["i = 1", "i = 2"]

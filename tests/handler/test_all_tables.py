@@ -51,9 +51,12 @@ def test_no_filter_loses_a_row(unpack, name):
         plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
         try:
             for items, wrong in ((plan.skipped, True), (plan.fully_matched, False)):
-                faults += [(text, row["_hoodie_record_key"], wrong)
-                           for item in items for row in rows.get(item.file_id, ())
-                           if (value_of(expression, row, schema, SPARK) is True) is wrong]
+                faults += [
+                    (text, row["_hoodie_record_key"], wrong)
+                    for item in items
+                    for row in rows.get(item.file_id, ())
+                    if (value_of(expression, row, schema, SPARK) is True) is wrong
+                ]
         except (UnsupportedError, SargoError, ArithmeticError, ValueError, TypeError):
             continue  # no row form: Spark's own answer is in the oracle
         decided += 1

@@ -35,6 +35,7 @@ def failure(code, *arguments, given=None):
 
 # -- decode
 
+
 def test_decode_shows_both_trees():
     result = run("decode", I_IS_100)
     assert result.exit_code == 0
@@ -44,6 +45,7 @@ def test_decode_shows_both_trees():
 
 def test_decode_reads_base64_and_bytes_from_files_and_stdin(tmp_path):
     import base64
+
     text, raw = tmp_path / "f.b64", tmp_path / "f.kryo"
     text.write_text(I_IS_100 + "\n")
     raw.write_bytes(base64.b64decode(I_IS_100))
@@ -71,10 +73,25 @@ def test_a_file_that_is_missing_is_bad_input(tmp_path):
 
 # -- inspect
 
+
 def test_inspect_json(main_cow):
     table = document("inspect", main_cow)
-    assert set(table) == {"table", "name", "version", "type", "instant", "timeline", "record_key", "partition_fields",
-                          "columns", "slices", "indexes", "coverage", "untrusted", "failures"}
+    assert set(table) == {
+        "table",
+        "name",
+        "version",
+        "type",
+        "instant",
+        "timeline",
+        "record_key",
+        "partition_fields",
+        "columns",
+        "slices",
+        "indexes",
+        "coverage",
+        "untrusted",
+        "failures",
+    }
     assert (table["name"], table["version"], table["type"]) == ("main_cow", 9, "COPY_ON_WRITE")
     assert table["slices"]["count"] == 14
     assert table["slices"]["by_partition"].keys() == {"p=p0", "p=p1", "p=p2"}
@@ -94,11 +111,28 @@ def test_inspect_for_people(main_cow):
 
 # -- prune
 
+
 def test_prune_json(main_cow):
     plan = document("prune", main_cow, "--where", "i = 100 AND p = 'p1'", "--time-zone", "UTC")
-    assert set(plan) == {"table", "instant", "engine", "time_zone", "filter", "counts", "kept", "skipped",
-                         "fully_matched", "residuals", "row_count", "leaves", "matches", "why_not_more", "reasons",
-                         "coverage", "seconds"}
+    assert set(plan) == {
+        "table",
+        "instant",
+        "engine",
+        "time_zone",
+        "filter",
+        "counts",
+        "kept",
+        "skipped",
+        "fully_matched",
+        "residuals",
+        "row_count",
+        "leaves",
+        "matches",
+        "why_not_more",
+        "reasons",
+        "coverage",
+        "seconds",
+    }
     assert plan["counts"] == {"slices": 14, "kept": 1, "skipped": 13, "fully_matched": 0}
     assert set(plan["kept"][0]) == {"partition", "file_id", "base_file", "log_files"}
     assert len(plan["kept"]) + len(plan["skipped"]) == 14
@@ -129,8 +163,12 @@ def test_prune_for_people(main_cow):
     for text in ("11 of 14 file slices", "Kept", "Skipped", "What could not be used", "nope", "Why not more"):
         assert text in result.stdout
     result = run("prune", main_cow, "--where", "i < 5.5")
-    for text in ("9 matching rows from row counts alone, in 1 file slice", "Left to check on the rows", "i < 5.5",
-                 "nothing: every row matches"):
+    for text in (
+        "9 matching rows from row counts alone, in 1 file slice",
+        "Left to check on the rows",
+        "i < 5.5",
+        "nothing: every row matches",
+    ):
         assert text in result.stdout
 
 
@@ -139,23 +177,27 @@ def test_prune_as_of_an_instant(main_cow):
     assert document("prune", main_cow, "--where", "i = 100", "--as-of", latest["instant"])["kept"] == latest["kept"]
 
 
-@pytest.mark.parametrize(("arguments", "why"), [
-    (["--where", "i ="], "operand is missing"),
-    (["--where", "SELECT 1"], "only the condition"),
-    (["--hive-filter", "zzz"], "hive.io.filter.expr.serialized"),
-    ([], "either --where"),
-    (["--where", "i = 1", "--hive-filter", "x"], "either --where"),
-    (["--where", "i = 1", "--time-zone", "Mars"], "Mars"),
-    (["--where", "i = 1", "--as-of", "yesterday"], "yesterday"),
-    (["--where", "i = 1", "--engine", "presto"], "presto"),
-    (["--where", "i = 1", "--nonsense"], "nonsense"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--where", "i ="], "operand is missing"),
+        (["--where", "SELECT 1"], "only the condition"),
+        (["--hive-filter", "zzz"], "hive.io.filter.expr.serialized"),
+        ([], "either --where"),
+        (["--where", "i = 1", "--hive-filter", "x"], "either --where"),
+        (["--where", "i = 1", "--time-zone", "Mars"], "Mars"),
+        (["--where", "i = 1", "--as-of", "yesterday"], "yesterday"),
+        (["--where", "i = 1", "--engine", "presto"], "presto"),
+        (["--where", "i = 1", "--nonsense"], "nonsense"),
+    ],
+)
 def test_bad_input_is_exit_code_2(main_cow, arguments, why):
     assert why in failure(2, "prune", main_cow, *arguments)
 
 
-@pytest.mark.parametrize("command", [["prune", "--where", "i = 1"], ["explain", "--where", "i = 1"], ["inspect"]],
-                         ids=lambda c: c[0])
+@pytest.mark.parametrize(
+    "command", [["prune", "--where", "i = 1"], ["explain", "--where", "i = 1"], ["inspect"]], ids=lambda c: c[0]
+)
 def test_no_table_is_exit_code_3(tmp_path, command):
     name, *rest = command
     assert "sargo: " in failure(3, name, tmp_path / "none", *rest)
@@ -178,11 +220,22 @@ def test_a_broken_index_is_an_answer_unless_strict(main_cow_copy):
 
 # -- explain
 
+
 def test_explain_for_people(main_cow):
     result = run("explain", main_cow, "--where", "(i = 100 OR u = 3) AND s RLIKE 'a' AND p = 'p1'")
     assert result.exit_code == 0
-    for text in ("AND", "OR", "i = 100", "11/14", "Why not more was skipped", "it alone keeps", "hudi#9397", "regular",
-                 "covers 42 % of its", "kept by u = 3 too"):
+    for text in (
+        "AND",
+        "OR",
+        "i = 100",
+        "11/14",
+        "Why not more was skipped",
+        "it alone keeps",
+        "hudi#9397",
+        "regular",
+        "covers 42 % of its",
+        "kept by u = 3 too",
+    ):
         assert text in result.stdout
 
 
@@ -205,6 +258,7 @@ def test_explain_one_file(main_cow):
 
 
 # -- the rest
+
 
 def test_the_demo_runs_and_proves_that_no_row_is_lost():
     result = run("demo")
@@ -229,6 +283,7 @@ def test_a_reader_that_leaves_early_is_no_error(main_cow):
     import subprocess
     import sys
     from pathlib import Path
+
     sargo = Path(sys.executable).parent / "sargo"
     shell = f'"{sargo}" prune "{main_cow}" --where "i > 0" --json | head -1; exit ${{PIPESTATUS[0]}}'
     result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=60)

@@ -64,7 +64,8 @@ def test_as_of_shows_the_files_of_the_slices_of_that_time(unpack, name):
     for one in slices:
         expected.setdefault(one.partition, []).extend(one.files)
     assert {row["partition"]: row["files"] for row in found["partitions"]} == {
-        partition: len(files) for partition, files in expected.items()}
+        partition: len(files) for partition, files in expected.items()
+    }
     for partition, files in expected.items():
         shown = document(path, "--as-of", slices.instant, "--partition", partition)
         prefix = f"{partition}/" if partition else ""
@@ -112,14 +113,17 @@ def test_it_is_said_when_directories_were_listed(unpack, tmp_path):
     assert document(path)["listed_from"] == "file listing"
 
 
-@pytest.mark.parametrize(("arguments", "code", "why"), [
-    (["--partition", "p=p9"], 3, "there is no partition p=p9"),
-    (["--as-of", "yesterday"], 2, "'yesterday' is not an instant"),
-    (["--as-of", "2001-01-01"], 3, "no commit is as old as"),
-    (["--storage-option", "region"], 2, "'region' is not KEY=VALUE"),
-    (["--storage-option", "region=x"], 3, "option region is not known for local paths"),
-    (["--storage-option", "deadline=never"], 3, "option deadline is not a number"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (["--partition", "p=p9"], 3, "there is no partition p=p9"),
+        (["--as-of", "yesterday"], 2, "'yesterday' is not an instant"),
+        (["--as-of", "2001-01-01"], 3, "no commit is as old as"),
+        (["--storage-option", "region"], 2, "'region' is not KEY=VALUE"),
+        (["--storage-option", "region=x"], 3, "option region is not known for local paths"),
+        (["--storage-option", "deadline=never"], 3, "option deadline is not a number"),
+    ],
+)
 def test_errors_are_one_line(unpack, arguments, code, why):
     found, out, err = run("files", unpack("1.1.1_main_mor"), *arguments)
     assert (found, out) == (code, "")
@@ -127,8 +131,9 @@ def test_errors_are_one_line(unpack, arguments, code, why):
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", [["inspect"], ["prune", "--where", "i = 1"], ["explain", "--where", "i = 1"],
-                                     ["files"]])
+@pytest.mark.parametrize(
+    "command", [["inspect"], ["prune", "--where", "i = 1"], ["explain", "--where", "i = 1"], ["files"]]
+)
 def test_every_command_takes_options_of_the_file_system_and_hides_them(unpack, command):
     name, *more = command
     secret = "abc/def+ghi"
@@ -141,8 +146,18 @@ def test_every_command_takes_options_of_the_file_system_and_hides_them(unpack, c
     assert "--storage-option KEY=VALUE" in run(name, "--help")[1]
 
 
-@pytest.mark.parametrize(("size", "text"), [
-    (0, "0 B"), (999, "999 B"), (1000, "1 KB"), (1234, "1.23 KB"), (999_499, "999 KB"), (999_500, "1 MB"),
-    (123_456_789, "123 MB"), (5 * 10**18, "5e+03 PB")])
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 KB"),
+        (1234, "1.23 KB"),
+        (999_499, "999 KB"),
+        (999_500, "1 MB"),
+        (123_456_789, "123 MB"),
+        (5 * 10**18, "5e+03 PB"),
+    ],
+)
 def test_sizes_have_three_digits(size, text):
     assert size_text(size) == text

@@ -58,6 +58,7 @@ def opened(unpack):
             if mode == ALONE:
                 table.table.footers = Footers(table.table.storage, limit=0)
         return tables[name, mode]
+
     return opened_table
 
 
@@ -119,19 +120,24 @@ def tallies(opened):
 
 
 def test_print_what_is_kept(tallies, capsys):
-    lines = [f"\n{'':24}{'all filters of the oracle':^34}   {'those that Hudi answers rightly':^58}",
-             f"{'file groups':24}{'filters':>8}{'match':>7}{'Sargo':>7}{'ratio':>7}      "
-             f"{'filters':>8}{'match':>7}{'Sargo':>7}{'ratio':>7}{'Hudi':>7}{'ratio':>7}{'more than Hudi':>16}"]
+    lines = [
+        f"\n{'':24}{'all filters of the oracle':^34}   {'those that Hudi answers rightly':^58}",
+        f"{'file groups':24}{'filters':>8}{'match':>7}{'Sargo':>7}{'ratio':>7}      "
+        f"{'filters':>8}{'match':>7}{'Sargo':>7}{'ratio':>7}{'Hudi':>7}{'ratio':>7}{'more than Hudi':>16}",
+    ]
     for (mode, name), (every, right) in sorted(tallies.items(), key=lambda item: (item[0][0], item[0][1] == "all")):
         if f"{mode}:" not in lines:
             lines.append(f"{mode}:")
-        lines.append(f"  {name:22}{every.filters:8}{every.matching:7}{every.sargo:7}{every.ratio:7.2f}      "
-                     f"{right.filters:8}{right.matching:7}{right.sargo:7}{right.ratio:7.2f}{right.hudi:7}"
-                     f"{right.hudi_ratio:7.2f}{len(right.more):16}")
+        lines.append(
+            f"  {name:22}{every.filters:8}{every.matching:7}{every.sargo:7}{every.ratio:7.2f}      "
+            f"{right.filters:8}{right.matching:7}{right.sargo:7}{right.ratio:7.2f}{right.hudi:7}"
+            f"{right.hudi_ratio:7.2f}{len(right.more):16}"
+        )
     with capsys.disabled():
         print("\n".join(lines))
-    assert set(tallies) == {(mode, group) for mode in (ALONE, FOOTERS)
-                            for group in ("all", *dict.fromkeys(name for name, _ in cases()))}
+    assert set(tallies) == {
+        (mode, group) for mode in (ALONE, FOOTERS) for group in ("all", *dict.fromkeys(name for name, _ in cases()))
+    }
 
 
 @pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor", "1.1.1_evol_cow", "all"])
@@ -150,8 +156,10 @@ def test_not_more_is_kept_than_hudi_keeps(tallies, opened, mode):
     assert mode == FOOTERS or outdated == [], f"less is kept now: remove these from {EXCEPTIONS.name}"
     for case, extra in more.items():
         name, _, text = case.partition(": ")
-        witnesses = [{column: value[0] * value[1] if isinstance(value, list) else value
-                      for column, value in witness.items()} for witness in allowed[case]["witnesses"]]
+        witnesses = [
+            {column: value[0] * value[1] if isinstance(value, list) else value for column, value in witness.items()}
+            for witness in allowed[case]["witnesses"]
+        ]
         schema = opened(name, mode).table.schema
         assert all(matches(schema, text, witness) for witness in witnesses), case
         assert extra <= set().union(*(fitting(opened(name, mode), witness) for witness in witnesses)), case
@@ -159,8 +167,10 @@ def test_not_more_is_kept_than_hudi_keeps(tallies, opened, mode):
 
 def matches(schema, text, witness):
     """Whether a row of these values, and no others, matches the filter: its own slice is fully matched."""
-    statistics = {column: from_values(schema.resolve(column).type, [value], [value], [0], [1])
-                  for column, value in witness.items()}
+    statistics = {
+        column: from_values(schema.resolve(column).type, [value], [value], [0], [1])
+        for column, value in witness.items()
+    }
     bound = bind(parse(text, "spark"), schema, Semantics.named("spark", "UTC"))
     return evaluate(bound, 1, [Source("row", statistics)]).outcomes.tolist() == [outcome.TRUE]
 
@@ -174,8 +184,11 @@ def fitting(table, witness):
         inside = True
         for column in fields:
             statistics, value = known[column.name], to_ordinal(witness[column.name], column.type)
-            inside &= bool(statistics.may_be_value[i] and (not statistics.lo_known[i] or statistics.lo[i] <= value)
-                           and (not statistics.hi_known[i] or value <= statistics.hi[i]))
+            inside &= bool(
+                statistics.may_be_value[i]
+                and (not statistics.lo_known[i] or statistics.lo[i] <= value)
+                and (not statistics.hi_known[i] or value <= statistics.hi[i])
+            )
         if inside:
             found.add(one.file_id)
     return found

@@ -20,12 +20,16 @@ MODEL = "org.apache.hudi.common.model"
 #: Of the file slices without a matching row, the share that is skipped at least, and where it is less.
 SHARE = 0.75
 LESS = {
-    "1.2.0_listed_later_mor": 0.65,                           # no statistics of columns that were listed later
-    "1.2.0_readded_cow": 0.6, "0.15.0_readded_cow": 0.6, "1.0.2_reused_mor": 0.55,     # a name of two columns
-    "1.2.0_pay_sum_mor": 0.35, "0.15.0_pay_sum_mor": 0.35,    # slices with log files may hold any value
-    "1.2.0_partcols_cow": 0.7,                                # no schema tells the type of the partition column
-    "1.2.0_pay_postgres_mor": 0.5,                            # two slices, wide after an update
-    "0.15.0_restored_mor": 0.4}                               # that release drops the statistics of older files
+    "1.2.0_listed_later_mor": 0.65,  # no statistics of columns that were listed later
+    "1.2.0_readded_cow": 0.6,
+    "0.15.0_readded_cow": 0.6,
+    "1.0.2_reused_mor": 0.55,  # a name of two columns
+    "1.2.0_pay_sum_mor": 0.35,
+    "0.15.0_pay_sum_mor": 0.35,  # slices with log files may hold any value
+    "1.2.0_partcols_cow": 0.7,  # no schema tells the type of the partition column
+    "1.2.0_pay_postgres_mor": 0.5,  # two slices, wide after an update
+    "0.15.0_restored_mor": 0.4,
+}  # that release drops the statistics of older files
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +40,7 @@ def unpacked(tmp_path_factory):
         if name not in folders:
             folders[name] = unpack_format_table(name, tmp_path_factory.mktemp(name) / name)
         return folders[name]
+
     return unpack
 
 
@@ -65,7 +70,7 @@ def test_no_filter_loses_a_file_group_of_an_older_instant(unpacked, name):
     for read in reads_of(folder)[1:]:
         slices, why = slices_at(table, read["as_of"])
         if slices is None:
-            assert "are cleaned" in why                       # Spark refuses too, or misses rows without a word
+            assert "are cleaned" in why  # Spark refuses too, or misses rows without a word
         elif "groups" in read:
             assert groups_of(slices) == {(partition, file_id) for partition, file_id, _ in read["groups"]}
             lost, _, _ = check(table, read)
@@ -92,7 +97,7 @@ def test_an_older_instant_is_not_judged_by_a_type_that_the_column_has_now(unpack
     folder = unpacked("1.2.0_evolved_cow")
     table = open_table(folder)
     _, before, *_, after = reads_of(folder)
-    overflow = "i + 2147483647 < 0"                           # true of every row as int, of none as bigint
+    overflow = "i + 2147483647 < 0"  # true of every row as int, of none as bigint
     assert len(prune(table, overflow, "spark", as_of=before["as_of"], time_zone="UTC").skipped) == 0
     assert len(prune(table, overflow, "spark", as_of=after["as_of"], time_zone="UTC").kept) == 0
     plan = prune(table, "f > 100", "spark", as_of=before["as_of"], time_zone="UTC")
@@ -116,9 +121,9 @@ def test_base_files_of_another_format_are_kept_and_unknown_ones_refused_by_name(
     folder = shutil.copytree(unpacked("1.2.0_failed_cow"), tmp_path / "t")
     properties = folder / ".hoodie/hoodie.properties"
     lines = [line for line in properties.read_text().splitlines() if "metadata.partitions" not in line]
-    properties.write_text("\n".join(lines))                   # no metadata table: the files are listed
+    properties.write_text("\n".join(lines))  # no metadata table: the files are listed
     none = "id = 'nobody'"
-    assert len(prune(folder, none, "spark").skipped) == 8      # by the key ranges of the footers
+    assert len(prune(folder, none, "spark").skipped) == 8  # by the key ranges of the footers
     for path in folder.glob("p=p0/*.parquet"):
         path.rename(path.with_suffix(f".{form}"))
     plan = prune(folder, none, "spark")
@@ -139,7 +144,7 @@ def test_no_older_instant_is_answered_from_what_a_cleaning_by_versions_left(unpa
     for instant in older:
         with pytest.raises(TableError, match="are cleaned"):
             table.at(instant)
-    for path in folder.rglob("*.clean*"):                     # the commits that rewrote the files still show it
+    for path in folder.rglob("*.clean*"):  # the commits that rewrote the files still show it
         path.unlink()
     refused = [slices_at(open_table(folder), instant)[1] for instant in older]
     assert [bool(why) for why in refused] == [True, True, True, True, True]

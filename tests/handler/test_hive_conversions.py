@@ -21,8 +21,9 @@ FILTERS = json.loads(lzma.decompress((Path(__file__).parent / "data" / "hive_con
 BITS = {"T": TRUE, "F": FALSE, "N": NULL}
 
 
-@pytest.mark.parametrize(("engine", "name"), [
-    ("hive3", "hive3"), ("hive3", "hive"), ("hive4", "hive4"), ("hive4", "hive")])
+@pytest.mark.parametrize(
+    ("engine", "name"), [("hive3", "hive3"), ("hive3", "hive"), ("hive4", "hive4"), ("hive4", "hive")]
+)
 def test_every_outcome_holds_what_hive_says_of_its_own_bytes(engine, name):
     schema, _ = grid.table(engine)
     semantics, data, faults = Semantics.named(name, "UTC"), grid.grid(), []

@@ -41,10 +41,18 @@ def matches(sql, row, schema):
 def test_no_row_is_lost(table, rows, one):
     plan = prune(table, one["filter"], time_zone="UTC", strict=True)
     try:
-        lost = [row["id"] for item in plan.skipped for row in rows[item.file_id]
-                if matches(one["sql"], row, table.table.schema)]
-        missed = [row["id"] for item in plan.fully_matched for row in rows[item.file_id]
-                  if not matches(one["sql"], row, table.table.schema)]
+        lost = [
+            row["id"]
+            for item in plan.skipped
+            for row in rows[item.file_id]
+            if matches(one["sql"], row, table.table.schema)
+        ]
+        missed = [
+            row["id"]
+            for item in plan.fully_matched
+            for row in rows[item.file_id]
+            if not matches(one["sql"], row, table.table.schema)
+        ]
     except UnsupportedError as error:
         raise AssertionError(f"no row form: write the truth of {one['sql']} into BY_HAND ({error})") from error
     assert lost == []
@@ -54,6 +62,8 @@ def test_no_row_is_lost(table, rows, one):
 @pytest.mark.parametrize("one", [one for one in hive_filters() if one["hive"] == "4.0.1"], ids=lambda one: one["sql"])
 def test_what_hive_4_simplifies_never_keeps_more_than_what_hive_3_pushes_down(table, one):
     other = next(o for o in hive_filters() if o["hive"] == "3.1.3" and o["sql"] == one["sql"])
-    kept = [{item.file_id for item in prune(table, text, "hive", time_zone="UTC").kept}
-            for text in (one["filter"], other["filter"])]
+    kept = [
+        {item.file_id for item in prune(table, text, "hive", time_zone="UTC").kept}
+        for text in (one["filter"], other["filter"])
+    ]
     assert kept[0] <= kept[1]

@@ -23,15 +23,26 @@ def faults(main_cow):
     source = one_row_slices(main_cow, table, ANSWERS["ids"])
 
     def faults_of(entries, names):
-        found = {(one["hive"], one["sql"]): contradictions(
-            sarg.decode(one["filter"]), one["rows"], table.table.schema, source,
-            Semantics.named(names[one["hive"]], "UTC")) for one in entries}
+        found = {
+            (one["hive"], one["sql"]): contradictions(
+                sarg.decode(one["filter"]),
+                one["rows"],
+                table.table.schema,
+                source,
+                Semantics.named(names[one["hive"]], "UTC"),
+            )
+            for one in entries
+        }
         return {key: rows[:2] for key, rows in found.items() if rows}
+
     return faults_of
 
 
-@pytest.mark.parametrize("names", [{"3.1.3": "hive", "4.0.1": "hive"}, {"3.1.3": "hive3", "4.0.1": "hive4"}],
-                         ids=["version not known", "version known"])
+@pytest.mark.parametrize(
+    "names",
+    [{"3.1.3": "hive", "4.0.1": "hive"}, {"3.1.3": "hive3", "4.0.1": "hive4"}],
+    ids=["version not known", "version known"],
+)
 @pytest.mark.parametrize("group", ["answers", "disputed"])
 def test_every_outcome_holds_what_hive_says(faults, group, names):
     assert faults(ANSWERS[group], names) == {}

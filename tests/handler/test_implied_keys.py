@@ -53,11 +53,12 @@ def test_lists_and_alternatives_keep_what_holds_a_match(table):
     name, opened = table
     rows = rows_of(name)
     cases = {
-        "id IN ('k001', 'k030', '') AND n IN (-23, 180, 537)":
-            lambda r: r["id"] in ("k001", "k030", "") and r["n"] in (-23, 180, 537),
-        "(id = 'k001' AND n = -23) OR (s LIKE 'v1%' AND id = 'k055' AND n = 355)":
-            lambda r: (r["id"], r["n"]) in (("k001", -23), ("k055", 355)) and (
-                r["n"] == -23 or (r["s"] or "").startswith("v1")),
+        "id IN ('k001', 'k030', '') AND n IN (-23, 180, 537)": lambda r: (
+            r["id"] in ("k001", "k030", "") and r["n"] in (-23, 180, 537)
+        ),
+        "(id = 'k001' AND n = -23) OR (s LIKE 'v1%' AND id = 'k055' AND n = 355)": lambda r: (
+            (r["id"], r["n"]) in (("k001", -23), ("k055", 355)) and (r["n"] == -23 or (r["s"] or "").startswith("v1"))
+        ),
         "i < 100000 AND (n = 180 AND (id = 'k030' AND p IS NOT NULL))": lambda r: r["id"] == "k030",
         "NOT (id = 'k001' AND n = -23)": lambda r: not (r["id"] == "k001" and r["n"] == -23),
         "id = 'k001'": lambda r: r["id"] == "k001",
@@ -74,19 +75,28 @@ def test_the_keys_stand_in_the_answer_and_not_in_the_filter(table):
     _, opened = table
     plan = prune(opened, "id = 'k001' AND n = -23")
     assert "_hoodie_record_key" not in to_text(plan.expression)
-    assert any(leaf.text == "_hoodie_record_key = 'id:k001,n:-23'" and "record_index" in leaf.by_kind
-               for leaf in plan.leaves)
+    assert any(
+        leaf.text == "_hoodie_record_key = 'id:k001,n:-23'" and "record_index" in leaf.by_kind for leaf in plan.leaves
+    )
     assert not plan.reasons
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("id = 'a' AND n = 5", "id:a,n:5"),
-    ("n = 5 AND id = ''", "id:__empty__,n:5"),
-    ("n IN (5, 6) AND id = 'a' AND n = 5", "id:a,n:5"),
-    ("id = 'a' AND n = 5.5", ""), ("id = 'a' AND n = 5.0", "id:a,n:5"),
-    ("id = 'a' AND n > 5", ""), ("id = 'a' OR n = 5", ""), ("NOT (id = 'a' AND n = 5)", ""),
-    ("id = 'a' AND lower(id) = 'a'", ""), ("id <=> 'a' AND n = 5", "id:a,n:5"), ("id = NULL AND n = 5", ""),
-])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("id = 'a' AND n = 5", "id:a,n:5"),
+        ("n = 5 AND id = ''", "id:__empty__,n:5"),
+        ("n IN (5, 6) AND id = 'a' AND n = 5", "id:a,n:5"),
+        ("id = 'a' AND n = 5.5", ""),
+        ("id = 'a' AND n = 5.0", "id:a,n:5"),
+        ("id = 'a' AND n > 5", ""),
+        ("id = 'a' OR n = 5", ""),
+        ("NOT (id = 'a' AND n = 5)", ""),
+        ("id = 'a' AND lower(id) = 'a'", ""),
+        ("id <=> 'a' AND n = 5", "id:a,n:5"),
+        ("id = NULL AND n = 5", ""),
+    ],
+)
 def test_only_what_is_certain_is_turned_into_keys(unpack, text, expected):
     opened, semantics = open_table(unpack(TABLES[1])).table, Semantics.named("spark", "UTC")
     found = with_record_keys(parse(text, "spark"), composite_key(opened), opened.schema, semantics)
@@ -108,10 +118,15 @@ def test_there_is_a_limit_to_the_keys_and_none_to_the_depth(unpack):
     assert "_hoodie_record_key" in to_text(with_record_keys(deep, key, opened.schema, semantics))
 
 
-@pytest.mark.parametrize(("old", "new", "known"), [
-    ("", "", True), ("keygenerator.type=COMPLEX", "keygenerator.type=CUSTOM", False),
-    ("recordkey.fields=id,n", "recordkey.fields=id", False),
-    ("hoodie.table.type", "hoodie.populate.meta.fields=false\nhoodie.table.type", False)])
+@pytest.mark.parametrize(
+    ("old", "new", "known"),
+    [
+        ("", "", True),
+        ("keygenerator.type=COMPLEX", "keygenerator.type=CUSTOM", False),
+        ("recordkey.fields=id,n", "recordkey.fields=id", False),
+        ("hoodie.table.type", "hoodie.populate.meta.fields=false\nhoodie.table.type", False),
+    ],
+)
 def test_keys_of_generators_that_are_not_known_are_not_made(unpack_copy, old, new, known):
     path = unpack_copy(TABLES[1])
     properties = path / ".hoodie" / "hoodie.properties"

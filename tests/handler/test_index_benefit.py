@@ -21,15 +21,22 @@ def table(main_cow, tmp_path):
 
 
 def test_an_index_says_what_its_sketches_are_worth(table):
-    using = [one for sketch in ("min_max", "value_list", "bloom_filter(fpp=0.02)", "null_count")
-             for one in ("--using", sketch)]
+    using = [
+        one
+        for sketch in ("min_max", "value_list", "bloom_filter(fpp=0.02)", "null_count")
+        for one in ("--using", sketch)
+    ]
     made = document("index", "create", table, "--on", "i", "--on", "lower(s)", "--using", "min_max", "--name", "a")
     assert [one["on"] for one in made["effectiveness"]] == ["i", "lower(s)"]
     made = document("index", "create", table, "--on", "i", *using, "--name", "b")
     by = {one["sketch"].partition("(")[0]: one for one in made["effectiveness"]}
     assert by["value_list"]["score"] > by["min_max"]["score"] > 50
     assert {name: one["basis"] for name, one in by.items()} == {
-        "min_max": "at least", "value_list": "exact", "bloom_filter": "at most", "null_count": "exact"}
+        "min_max": "at least",
+        "value_list": "exact",
+        "bloom_filter": "at most",
+        "null_count": "exact",
+    }
     assert all(one["files"] == made["files"] for one in by.values())
     assert document("index", "show", table, "b")["effectiveness"] == made["effectiveness"]
     shown = run("index", "show", table, "b")

@@ -25,8 +25,21 @@ def test_an_index_from_its_making_to_its_end(table, tmp_path):
     names = instants(table)
     take_away(table, tmp_path / "aside")
     bring_back(table, tmp_path / "aside", names[-2])
-    made = document("index", "create", table, "--on", "s", "--on", "I", "--using", "bloom_filter(fpp=0.02)",
-                    "--using", "min_max", "--name", "mine")
+    made = document(
+        "index",
+        "create",
+        table,
+        "--on",
+        "s",
+        "--on",
+        "I",
+        "--using",
+        "bloom_filter(fpp=0.02)",
+        "--using",
+        "min_max",
+        "--name",
+        "mine",
+    )
     first = len({path for one in open_table(table).slices() for path in one.files if (table / path).exists()})
     assert (made["operation"], made["version"], made["files"], made["built"]) == ("create", 1, first, first)
     assert made["instant"] == open_table(table).slices().instant
@@ -35,13 +48,18 @@ def test_an_index_from_its_making_to_its_end(table, tmp_path):
     bring_back(table, tmp_path / "aside", names[-1])
     shown = document("index", "show", table, "mine")
     assert [(one["on"], one["sketch"]) for one in shown["entries"]] == [
-        ("s", "bloom_filter(fpp=0.02)"), ("s", "min_max"), ("i", "bloom_filter(fpp=0.02)"), ("i", "min_max")]
+        ("s", "bloom_filter(fpp=0.02)"),
+        ("s", "min_max"),
+        ("i", "bloom_filter(fpp=0.02)"),
+        ("i", "min_max"),
+    ]
     assert shown["unknown_files"] > 0
     assert "not known yet, which are read" in run("index", "show", table)
     of_i = {one["partition"]: one for one in shown["partitions"] if one["on"] == "i"}
     assert sum(one["files"] for one in of_i.values()) == first
     assert {(one["type"], int(one["lo"]) < int(one["hi"]), one["rows"] > one["nulls"]) for one in of_i.values()} == {
-        ("int", True, True)}
+        ("int", True, True)
+    }
     assert of_i.keys() == set(open_table(table).partitions())
     [kept] = (table / ".sargo" / "mine" / "partitions").iterdir()
     bytes_of_it = kept.read_bytes()
@@ -52,7 +70,10 @@ def test_an_index_from_its_making_to_its_end(table, tmp_path):
     kept.write_bytes(bytes_of_it)
     [refreshed] = document("index", "refresh", table)["indexes"]
     assert (refreshed["version"], refreshed["built"], refreshed["gone"]) == (
-        2, shown["unknown_files"], shown["gone_files"])
+        2,
+        shown["unknown_files"],
+        shown["gone_files"],
+    )
     assert "up to date" in run("index", "show", table, "mine")
     assert "nothing to do" in run("index", "refresh", table, "mine")
     assert "optimize, version 3" in run("index", "optimize", table)
@@ -83,8 +104,9 @@ def test_an_index_beside_a_table_that_is_only_read(table, tmp_path):
 
 def test_a_table_with_an_index_in_it_has_the_same_files_without_a_metadata_table_too(table):
     properties = table / ".hoodie" / "hoodie.properties"
-    properties.write_text("\n".join(line for line in properties.read_text().splitlines()
-                                    if "metadata.partitions" not in line))
+    properties.write_text(
+        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions" not in line)
+    )
     before = open_table(table)
     assert before.metadata is None
     run("index", "create", table, "--on", "s", "--using", "value_list")
@@ -109,27 +131,34 @@ def test_statements_do_the_same(table):
     assert "nothing to do" in run("sql", f"DROP INDEX IF EXISTS by_s ON TABLE '{table}'")
 
 
-@pytest.mark.parametrize(("arguments", "code", "said"), [
-    (["--on", "cty"], 2, "has no column cty"),
-    (["--on", "ss"], 2, "has no column ss: do you mean s?"),
-    (["--on", "s", "--using", "btree"], 2, "sketch 'btree' is not known: use one of null_count"),
-    (["--on", "s", "--using", "bloom_filter(fpp=2)"], 2, "fpp"),
-    (["--on", "s", "--using", "nan_count"], 2, "nan_count of s: values of type string are never NaN"),
-    (["--on", "s", "--name", "../x"], 2, "is no name of an index"),
-    (["--on", "s", "--on", "s"], 2, "min_max of s is named twice"),
-    (["--on", "s", "--using", "secondary_index(shards=2)"], 2, "secondary_index has no options"),
-    (["--on", "ss", "--using", "secondary_index"], 2, "has no column ss: do you mean s?"),
-    (["--on", "lower(s)", "--using", "secondary_index"], 2, "secondary_index of lower(s) is not supported: it is of"),
-    (["--on", "s", "--using", "secondary_index", "--using", "min_max"], 2, "make two of them"),
-    (["--on", "s", "--on", "s", "--using", "secondary_index"], 2, "s is named twice"),
-    (["--on", "lower(cty)"], 2, "an index of lower(cty) is not supported"),
-    (["--on", "s = 'x'"], 2, "is not supported: name a column, or a function of columns"),
-    (["--on", "lower(s"], 2, "is neither a column of"),
-    (["--on", "s) IS NULL OR (s"], 2, "is not supported: name a column"),
-    (["--on", "lower(s)", "--using", "bloom_filter"], 2, "bloom_filter of lower(s): of an expression there are"),
-    (["--on", "lower(s)", "--time-zone", "Mars"], 2, "time zone 'Mars' is not known"),
-    ([], 2, "Missing option '--on'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--on", "cty"], 2, "has no column cty"),
+        (["--on", "ss"], 2, "has no column ss: do you mean s?"),
+        (["--on", "s", "--using", "btree"], 2, "sketch 'btree' is not known: use one of null_count"),
+        (["--on", "s", "--using", "bloom_filter(fpp=2)"], 2, "fpp"),
+        (["--on", "s", "--using", "nan_count"], 2, "nan_count of s: values of type string are never NaN"),
+        (["--on", "s", "--name", "../x"], 2, "is no name of an index"),
+        (["--on", "s", "--on", "s"], 2, "min_max of s is named twice"),
+        (["--on", "s", "--using", "secondary_index(shards=2)"], 2, "secondary_index has no options"),
+        (["--on", "ss", "--using", "secondary_index"], 2, "has no column ss: do you mean s?"),
+        (
+            ["--on", "lower(s)", "--using", "secondary_index"],
+            2,
+            "secondary_index of lower(s) is not supported: it is of",
+        ),
+        (["--on", "s", "--using", "secondary_index", "--using", "min_max"], 2, "make two of them"),
+        (["--on", "s", "--on", "s", "--using", "secondary_index"], 2, "s is named twice"),
+        (["--on", "lower(cty)"], 2, "an index of lower(cty) is not supported"),
+        (["--on", "s = 'x'"], 2, "is not supported: name a column, or a function of columns"),
+        (["--on", "lower(s"], 2, "is neither a column of"),
+        (["--on", "s) IS NULL OR (s"], 2, "is not supported: name a column"),
+        (["--on", "lower(s)", "--using", "bloom_filter"], 2, "bloom_filter of lower(s): of an expression there are"),
+        (["--on", "lower(s)", "--time-zone", "Mars"], 2, "time zone 'Mars' is not known"),
+        ([], 2, "Missing option '--on'"),
+    ],
+)
 def test_what_cannot_be_made_is_told_with_what_can(table, arguments, code, said):
     assert said in run("index", "create", table, *arguments, code=code)
     assert not (table / ".sargo").exists()
@@ -138,7 +167,7 @@ def test_what_cannot_be_made_is_told_with_what_can(table, arguments, code, said)
 def test_expressions_are_indexed_by_their_meaning(table):
     run("index", "create", table, "--on", "lower( S )", "--on", "i + 1", "--name", "e", "--time-zone", "UTC")
     assert "min_max of lower( S ), i + 1" in run("index", "list", table)
-    for condition in ("LOWER(s) = '!'", "i + 1 < -100000"):    # of lower(s), files of ASCII alone have bounds
+    for condition in ("LOWER(s) = '!'", "i + 1 < -100000"):  # of lower(s), files of ASCII alone have bounds
         plan = document("prune", table, "--where", condition)
         assert any(leaf["by_kind"].get("own_index") for leaf in plan["leaves"]), plan["leaves"]
 
@@ -166,8 +195,12 @@ def test_a_damaged_index_is_told_and_can_be_dropped(table):
 
 
 def test_files_that_cannot_be_read_are_told_and_stay_unknown(table):
-    path = next(path for path in sorted(table.rglob("*.parquet")) if ".hoodie" not in str(path) and
-                any(str(path).endswith(file) for one in open_table(table).slices() for file in one.files))
+    path = next(
+        path
+        for path in sorted(table.rglob("*.parquet"))
+        if ".hoodie" not in str(path)
+        and any(str(path).endswith(file) for one in open_table(table).slices() for file in one.files)
+    )
     whole = path.read_bytes()
     path.write_bytes(b"x" * len(whole))
     made = document("index", "create", table, "--on", "s")

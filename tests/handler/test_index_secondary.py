@@ -20,10 +20,24 @@ from tests.index_store.own.secondary.said import by, local
 from tests.index_store.snapshots.rewinding import bring_back, commit_by_commit, instants, take_away
 
 #: One table of each way in which files, columns and rows change.
-SOME = ("1.2.0_evolved_cow", "1.2.0_evolved_mor", "1.2.0_widened_mor", "1.2.0_readded_cow", "0.15.0_archived_mor",
-        "1.0.2_partial_mor", "0.15.0_pay_sum_mor", "1.2.0_pay_partial_mor", "1.2.0_replaced_mor",
-        "0.15.0_compacted_mor", "1.2.0_order_event_mor", "1.2.0_cdc_mor", "0.15.0_failed_mor", "1.2.0_restored_mor",
-        "1.2.0_upgraded_mor", "1.2.0_retried_cow")
+SOME = (
+    "1.2.0_evolved_cow",
+    "1.2.0_evolved_mor",
+    "1.2.0_widened_mor",
+    "1.2.0_readded_cow",
+    "0.15.0_archived_mor",
+    "1.0.2_partial_mor",
+    "0.15.0_pay_sum_mor",
+    "1.2.0_pay_partial_mor",
+    "1.2.0_replaced_mor",
+    "0.15.0_compacted_mor",
+    "1.2.0_order_event_mor",
+    "1.2.0_cdc_mor",
+    "0.15.0_failed_mor",
+    "1.2.0_restored_mor",
+    "1.2.0_upgraded_mor",
+    "1.2.0_retried_cow",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -75,8 +89,14 @@ def test_a_snapshot_in_layers_keeps_what_the_table_read_whole_keeps(unpack_copy,
             create(folder, whole.table, by("s", "i"), local)
         elif number % 2:
             refresh(folder, whole.table, local)
-        for text in ("s = 'apple-000'", "s = 'apple-000' AND i = 70", "s LIKE 'ap%' AND i < 300", "s > 'b' AND s < 'c'",
-                     "s IN ('cherry-070', 'apple-000') AND (i = 0 OR u = 7)", "s IS NULL AND i IS NOT NULL"):
+        for text in (
+            "s = 'apple-000'",
+            "s = 'apple-000' AND i = 70",
+            "s LIKE 'ap%' AND i < 300",
+            "s > 'b' AND s < 'c'",
+            "s IN ('cherry-070', 'apple-000') AND (i = 0 OR u = 7)",
+            "s IS NULL AND i IS NOT NULL",
+        ):
             expected, plan = (prune(opened, text, "spark", time_zone="UTC", strict=True) for opened in (whole, kept))
             assert {one.file_id for one in plan.kept} == {one.file_id for one in expected.kept}
             assert [one.to_dict() for one in plan.matches] == [one.to_dict() for one in expected.matches]
@@ -95,11 +115,11 @@ def test_a_damaged_index_skips_nothing_and_says_so(table, only_own, part):
         data[len(data) // 2] ^= 4
         path.write_bytes(data)
     plan = prune(table, where, "spark", time_zone="UTC")
-    if part == "manifests":                                   # the list of files, which filters do not need
+    if part == "manifests":  # the list of files, which filters do not need
         assert len(plan.kept) == 0
         return
     assert len(plan.kept) == len(plan.slices) or (part == "entries" and len(plan.kept) > 0), "bounds are in groups"
-    if part != "versions":                                    # that is said by the kind of sketches, which is off here
+    if part != "versions":  # that is said by the kind of sketches, which is off here
         assert any("own_secondary_index cannot be read" in reason.text for reason in plan.reasons)
 
 
@@ -115,14 +135,19 @@ def test_a_secondary_index_from_its_making_to_its_end(table, tmp_path):
     assert made["files"] == made["built"] > 0
     bring_back(table, tmp_path / "aside", names[-1])
     shown = document("index", "show", table, "si")
-    assert (shown["kind"], shown["entries"]) == ("secondary_index", [{"on": "s", "sketch": ""},
-                                                                     {"on": "i", "sketch": ""}])
+    assert (shown["kind"], shown["entries"]) == (
+        "secondary_index",
+        [{"on": "s", "sketch": ""}, {"on": "i", "sketch": ""}],
+    )
     assert (shown["generations"], shown["shards"], shown["partitions"]) == (1, 1, None)
     assert shown["unknown_files"] > 0
     assert shown["secondary_entries"] > 100
     [refreshed] = document("index", "refresh", table)["indexes"]
     assert (refreshed["version"], refreshed["built"], refreshed["gone"]) == (
-        2, shown["unknown_files"], shown["gone_files"])
+        2,
+        shown["unknown_files"],
+        shown["gone_files"],
+    )
     told = run("index", "show", table, "si")
     assert "up to date" in told
     assert "in 2 generations, 1 shard" in told
@@ -153,7 +178,8 @@ def test_explain_says_which_values_stand_together_in_no_row(table):
     near = document("prune", table, "--where", f"s LIKE '{text[:3]}%' AND i > -5")
     assert near["matches"][0]["conditions"] == [f"s LIKE '{text[:3]}%'"]
     assert f"own_secondary_index: no row with s LIKE '{text[:3]}%' in" in run(
-        "explain", table, "--where", f"s LIKE '{text[:3]}%' AND i > -5")
+        "explain", table, "--where", f"s LIKE '{text[:3]}%' AND i > -5"
+    )
     kept = {one.file_id for one in prune(opened, f"s = '{text}' AND i = {by_value[text]}", "spark").kept}
     assert kept
     assert len(kept) < len(opened.at().slices)
@@ -161,6 +187,7 @@ def test_explain_says_which_values_stand_together_in_no_row(table):
 
 def rows_in(path):
     import pyarrow.parquet as pq
+
     return pq.read_table(path, columns=["s", "i"], partitioning=None).to_pylist()
 
 
@@ -223,7 +250,7 @@ def test_slices_that_cannot_be_read_are_told_and_read_by_queries(table):
     made = document("index", "create", table, "--on", "s", "--using", "secondary_index")
     assert made["unread"] == 1
     [(name, why)] = made["unread_files"].items()
-    assert name in str(path)[:str(path).index("_")] or name.rpartition("/")[2] in path.name
+    assert name in str(path)[: str(path).index("_")] or name.rpartition("/")[2] in path.name
     assert path.name in why
     plan = prune(table, "s = 'nobody at all'", "spark", time_zone="UTC")
     assert document("index", "show", table)["unknown_files"] == 1

@@ -48,16 +48,24 @@ def reasons(opened, as_of=None):
 def test_an_expression_index_that_no_filter_can_use_is_not_called_read(unpack):
     found = reasons(open_table(unpack(EXPRESSIONS)))
     unused = {name: why for name, why in found.items() if why}
-    assert set(unused) == {"expr_index_dfd", "expr_index_fu", "expr_index_hr", "expr_index_ss", "expr_index_yt",
-                           "partition_stats"}
+    assert set(unused) == {
+        "expr_index_dfd",
+        "expr_index_fu",
+        "expr_index_hr",
+        "expr_index_ss",
+        "expr_index_yt",
+        "partition_stats",
+    }
     assert unused["expr_index_hr"] == "hour may depend on the writer's time zone, or on the engine"
     assert unused["expr_index_yt"].startswith("year of type timestamp")
 
 
 def test_the_sums_of_partitions_are_not_read_and_the_reason_is_the_files_that_they_leave_out(unpack):
     why = reasons(open_table(unpack(RELISTED)))["partition_stats"]
-    assert why == ("its bounds leave out files that were written while the column was not listed, and nothing tells "
-                   "whether there are any")
+    assert why == (
+        "its bounds leave out files that were written while the column was not listed, and nothing tells "
+        "whether there are any"
+    )
 
 
 def test_an_index_of_keys_does_not_answer_for_an_older_instant(unpack):
@@ -77,14 +85,22 @@ def test_a_metadata_table_that_lags_behind_is_not_read(main_cow_copy):
     report = report_table(open_table(main_cow_copy))
     assert "does not know the commit" in report.note
     assert {index.why_not for index in report.indexes if index.name != "partition_stats"} == {
-        "the metadata table does not describe the latest commit"}
+        "the metadata table does not describe the latest commit"
+    }
     assert not any(index.read for index in report.indexes)
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    ({"version": "V3"}, "version V3"), ({"indexType": "bloom_filters"}, "type bloom_filters"),
-    ({"indexFunction": "lower"}, "of lower"), ({"sourceFields": ["s", "i"]}, "not of one column"),
-    ({"sourceFields": []}, "not of one column")], ids=str)
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"version": "V3"}, "version V3"),
+        ({"indexType": "bloom_filters"}, "type bloom_filters"),
+        ({"indexFunction": "lower"}, "of lower"),
+        ({"sourceFields": ["s", "i"]}, "not of one column"),
+        ({"sourceFields": []}, "not of one column"),
+    ],
+    ids=str,
+)
 def test_a_secondary_index_that_is_not_known_says_so(unpack, tmp_path, change, why):
     copy = shutil.copytree(unpack("1.1.1_sec_cow"), tmp_path / "t")
     path = copy / ".hoodie" / ".index_defs" / "index.json"
@@ -98,8 +114,11 @@ def test_a_secondary_index_that_is_not_known_says_so(unpack, tmp_path, change, w
 
 def test_an_index_that_is_being_built_or_not_defined_or_not_known_says_so(main_cow_copy):
     properties = main_cow_copy / ".hoodie" / "hoodie.properties"
-    text = properties.read_text().replace("partitions.inflight=", "partitions.inflight=record_index").replace(
-        "metadata.partitions=", "metadata.partitions=expr_index_x,future_index,")
+    text = (
+        properties.read_text()
+        .replace("partitions.inflight=", "partitions.inflight=record_index")
+        .replace("metadata.partitions=", "metadata.partitions=expr_index_x,future_index,")
+    )
     properties.write_text(text)
     found = reasons(open_table(main_cow_copy))
     assert found["record_index"] == "it is being built"

@@ -35,34 +35,110 @@ BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"
 #: Conditions by table, and the kinds that must have ruled out a slice for some of them.
 TABLES = {
     "1.1.1_sec_cow": (
-        ("id = 'k0003'", "id IN ('k0044', 'k0050', 'nope')", "s = 'banana-zz'", "s IN ('apple-001', 'Cherry-045')",
-         "i = 7777", "i > 100", "dt = DATE'2020-03-01'", "s IS NULL", "dec < 3.5", "dt <=> DATE'2019-09-11'"),
-        {"column_stats", "secondary_index"}),
+        (
+            "id = 'k0003'",
+            "id IN ('k0044', 'k0050', 'nope')",
+            "s = 'banana-zz'",
+            "s IN ('apple-001', 'Cherry-045')",
+            "i = 7777",
+            "i > 100",
+            "dt = DATE'2020-03-01'",
+            "s IS NULL",
+            "dec < 3.5",
+            "dt <=> DATE'2019-09-11'",
+        ),
+        {"column_stats", "secondary_index"},
+    ),
     "1.1.1_main_cow": (
-        ("id = 'k0031'", "id IN ('k0001', 'k0189', 'x')", "p = 'p1'", "p IN ('p0', 'p9')", "i = 390",
-         "i BETWEEN 3 AND 99", "s LIKE 'gr%'", "s IS NULL", "f > 14.5", "year(dt) = 2019",
-         "_hoodie_record_key = 'k0100'"),
-        {"column_stats", "record_index", "partition_values"}),
+        (
+            "id = 'k0031'",
+            "id IN ('k0001', 'k0189', 'x')",
+            "p = 'p1'",
+            "p IN ('p0', 'p9')",
+            "i = 390",
+            "i BETWEEN 3 AND 99",
+            "s LIKE 'gr%'",
+            "s IS NULL",
+            "f > 14.5",
+            "year(dt) = 2019",
+            "_hoodie_record_key = 'k0100'",
+        ),
+        {"column_stats", "record_index", "partition_values"},
+    ),
     "1.2.0_bloom_cow": (
-        ("id = 'k0031'", "id IN ('k0001', 'k0069', 'x')", "id = 'k0035x'", "p = 'p1'", "i = 390", "i < 3", "s IS NULL",
-         "an IS NULL", "dt > DATE'2020-05-01'"),
-        {"column_stats", "bloom_filters", "partition_values"}),
+        (
+            "id = 'k0031'",
+            "id IN ('k0001', 'k0069', 'x')",
+            "id = 'k0035x'",
+            "p = 'p1'",
+            "i = 390",
+            "i < 3",
+            "s IS NULL",
+            "an IS NULL",
+            "dt > DATE'2020-05-01'",
+        ),
+        {"column_stats", "bloom_filters", "partition_values"},
+    ),
     "1.1.1_bucket_cow": (
-        ("id = 'k0033'", "id IN ('k0001', 'k0045')", "id = 'nope'", "p = 'p0'", "i > 200", "i IS NULL",
-         "s = 'apple-001'"),
-        {"column_stats", "bucket_index", "partition_values"}),
+        (
+            "id = 'k0033'",
+            "id IN ('k0001', 'k0045')",
+            "id = 'nope'",
+            "p = 'p0'",
+            "i > 200",
+            "i IS NULL",
+            "s = 'apple-001'",
+        ),
+        {"column_stats", "bucket_index", "partition_values"},
+    ),
     "proofs/1.1.1_expr_part_cow": (
-        ("lower(s) = 'apple'", "length(s) > 4", "month(dt) = 1", "day(dt) IN (2, 4)", "year(dt) = 2020", "p = 'p1'",
-         "id = 'k0101'", "lower(id) = 'k0202'", "i > 200", "s IS NULL", "trim(s) = 'Q302'", "dt < DATE'2019-01-01'"),
-        {"column_stats", "expression_index", "partition_values"}),
+        (
+            "lower(s) = 'apple'",
+            "length(s) > 4",
+            "month(dt) = 1",
+            "day(dt) IN (2, 4)",
+            "year(dt) = 2020",
+            "p = 'p1'",
+            "id = 'k0101'",
+            "lower(id) = 'k0202'",
+            "i > 200",
+            "s IS NULL",
+            "trim(s) = 'Q302'",
+            "dt < DATE'2019-01-01'",
+        ),
+        {"column_stats", "expression_index", "partition_values"},
+    ),
     "proofs/1.0.2_expr_part_cow": (
-        ("lower(n) = 'file'", "lower(s) LIKE 'p%'", "upper(n) = 'ZOO'", "month(dt) = 12", "year(dn) = 2019", "i = 101",
-         "trim(n) IN ('pad', 'Zoo')", "length(n) = 1", "n = 'x'", "p = 'p0'", "day(dt) = 31", "id = 'K0301'"),
-        {"column_stats", "expression_index", "partition_values", "key_filters"}),
+        (
+            "lower(n) = 'file'",
+            "lower(s) LIKE 'p%'",
+            "upper(n) = 'ZOO'",
+            "month(dt) = 12",
+            "year(dn) = 2019",
+            "i = 101",
+            "trim(n) IN ('pad', 'Zoo')",
+            "length(n) = 1",
+            "n = 'x'",
+            "p = 'p0'",
+            "day(dt) = 31",
+            "id = 'K0301'",
+        ),
+        {"column_stats", "expression_index", "partition_values", "key_filters"},
+    ),
     "proofs/1.1.1_fn_bloom_cow": (
-        ("lower(n) = 'file'", "trim(n) = 'pad'", "n IN ('x', 'FILE')", "year(dn) = 2022", "i < 100", "dt IS NULL",
-         "upper(n) <=> 'X'", "NOT n = 'x'", "length(n) IN (1, 3)"),
-        {"column_stats", "expression_index"}),
+        (
+            "lower(n) = 'file'",
+            "trim(n) = 'pad'",
+            "n IN ('x', 'FILE')",
+            "year(dn) = 2022",
+            "i < 100",
+            "dt IS NULL",
+            "upper(n) <=> 'X'",
+            "NOT n = 'x'",
+            "length(n) IN (1, 3)",
+        ),
+        {"column_stats", "expression_index"},
+    ),
 }
 
 
@@ -92,8 +168,9 @@ def test_no_tree_over_several_kinds_loses_a_row(unpack, name):
         plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
         for items, wrong in ((plan.skipped, True), (plan.fully_matched, False)):
             for item in items:
-                assert not any((value_of(expression, row, schema, SPARK) is True) is wrong
-                               for row in rows[item.file_id]), (text, item.file_id)
+                assert not any(
+                    (value_of(expression, row, schema, SPARK) is True) is wrong for row in rows[item.file_id]
+                ), (text, item.file_id)
         skipped += len(plan.skipped)
         for leaf in plan.leaves:
             assert all(0 <= leaf.only_by[kind] <= leaf.by_kind[kind] <= leaf.slices for kind in leaf.by_kind)
@@ -165,9 +242,11 @@ class TextLengths:
 @pytest.fixture
 def registered(monkeypatch):
     """Registers kinds beside the real ones, by how they are made."""
+
     def register(*made):
         real = kinds.registered_kinds()
         monkeypatch.setattr("index_store.table.registered_kinds", lambda: (*real, *made))
+
     return register
 
 
@@ -190,7 +269,8 @@ def test_a_new_kind_is_one_class_and_its_registration(main_cow, registered):
     assert not any(needs.bounds or needs.nulls or needs.functions for needs in kind.asked)
     places = {item.file_id: place for place, item in enumerate(plan.slices)}
     assert {one.file_id for one in plan.kept} == {
-        one.file_id for one in before.kept if kind.has_even[places[one.file_id]]}
+        one.file_id for one in before.kept if kind.has_even[places[one.file_id]]
+    }
     [leaf] = [leaf for leaf in plan.leaves if "IN" in leaf.text]
     assert leaf.by_kind["even_keys"] > 0
     prune(table, "id > 'k0030' AND s = 'x' AND id IS NULL", time_zone="UTC", strict=True)

@@ -33,24 +33,28 @@ def asked(filter_text, schema=SCHEMA):
     return needs_of(bind(parse(filter_text, "spark"), schema, SPARK).leaves)
 
 
-@pytest.mark.parametrize(("filter_text", "needs"), [
-    ("i > 5", Needs(bounds=(INTEGER,))),
-    ("i = 5", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5,)),))),
-    ("i IN (5, 7)", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5, 7)),))),
-    ("i IS NULL", Needs(nulls=(INTEGER,))),
-    ("i IS NOT NULL AND i > 5", Needs(bounds=(INTEGER,))),
-    ("i IS NULL OR s LIKE 'a%'", Needs(bounds=(S,), nulls=(INTEGER,))),
-    ("i < j", Needs(bounds=(INTEGER, OTHER))),
-    ("i + j > 5", Needs(bounds=(OTHER, INTEGER), functions=(("+(i int, j int) int", INTEGER),))),
-    ("i + j > i", Needs(bounds=(OTHER, INTEGER))),
-    ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT), ("year(dt date) int", DT)))),
-    ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
-    ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
-    ("i > 5 OR NOT i < 3 OR i > 9", Needs(bounds=(INTEGER,))),
-    ("rand() > 0.5", Needs()),
-    ("nowhere = 5", Needs()),
-    ("1 = 1", Needs()),
-], ids=plain_id)
+@pytest.mark.parametrize(
+    ("filter_text", "needs"),
+    [
+        ("i > 5", Needs(bounds=(INTEGER,))),
+        ("i = 5", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5,)),))),
+        ("i IN (5, 7)", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5, 7)),))),
+        ("i IS NULL", Needs(nulls=(INTEGER,))),
+        ("i IS NOT NULL AND i > 5", Needs(bounds=(INTEGER,))),
+        ("i IS NULL OR s LIKE 'a%'", Needs(bounds=(S,), nulls=(INTEGER,))),
+        ("i < j", Needs(bounds=(INTEGER, OTHER))),
+        ("i + j > 5", Needs(bounds=(OTHER, INTEGER), functions=(("+(i int, j int) int", INTEGER),))),
+        ("i + j > i", Needs(bounds=(OTHER, INTEGER))),
+        ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT), ("year(dt date) int", DT)))),
+        ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
+        ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
+        ("i > 5 OR NOT i < 3 OR i > 9", Needs(bounds=(INTEGER,))),
+        ("rand() > 0.5", Needs()),
+        ("nowhere = 5", Needs()),
+        ("1 = 1", Needs()),
+    ],
+    ids=plain_id,
+)
 def test_a_filter_asks_for_what_its_conditions_can_use(filter_text, needs):
     found = asked(filter_text)
     assert found == needs
@@ -61,8 +65,13 @@ def test_a_filter_asks_for_what_its_conditions_can_use(filter_text, needs):
 def test_questions_come_apart_one_by_one():
     whole = asked("i = 5 AND s IS NULL AND year(dt) = 2020")
     assert list(whole.parts()) == [
-        Needs(bounds=(INTEGER,)), Needs(bounds=(DT,)), Needs(nulls=(S,)), Needs(functions=(("year", DT),)),
-        Needs(functions=(("year(dt date) int", DT),)), *(Needs(keys=(one,)) for one in whole.keys)]
+        Needs(bounds=(INTEGER,)),
+        Needs(bounds=(DT,)),
+        Needs(nulls=(S,)),
+        Needs(functions=(("year", DT),)),
+        Needs(functions=(("year(dt date) int", DT),)),
+        *(Needs(keys=(one,)) for one in whole.keys),
+    ]
 
 
 @pytest.fixture
@@ -78,6 +87,7 @@ def opened(monkeypatch):
             elif place.endswith(DATA):
                 found["data"].add(place)
             return method(self, path)
+
         return counted
 
     monkeypatch.setattr(Storage, "_stream", counting(Storage._stream))
@@ -87,32 +97,36 @@ def opened(monkeypatch):
 PART, MAIN, SEC, BLOOM = "proofs/1.1.1_expr_part_cow", "1.1.1_main_cow", "1.1.1_sec_cow", "1.2.0_bloom_cow"
 
 
-@pytest.mark.parametrize(("name", "filter_text", "read"), [
-    # A base file's footer proves that it has nothing but NULL in s (hudi#18755).
-    (PART, "lower(s) = 'apple'", {"column_stats", "expr_index_lo", "data"}),
-    (PART, "year(dt) = 2020", {"column_stats", "expr_index_ye"}),
-    (PART, "year(dt) = 2020 AND day(dt) = 2", {"column_stats", "expr_index_ye", "expr_index_da"}),
-    (PART, "quarter(dt) = 2", {"column_stats"}),
-    (PART, "hour(t) = 2", {"column_stats"}),
-    (PART, "s = 'apple'", {"column_stats", "data"}),
-    (PART, "s IS NULL", {"column_stats", "data"}),
-    (PART, "p = 'p1'", {"column_stats"}),
-    (PART, "rand() > 0.5", set()),
-    (MAIN, "s = 'x'", {"column_stats"}),
-    (MAIN, "i BETWEEN 3 AND 5", {"column_stats"}),
-    (MAIN, "id > 'k0001'", {"column_stats"}),
-    (MAIN, "id IS NULL", {"column_stats"}),
-    (MAIN, "NOT id = 'k0001'", {"column_stats"}),
-    (MAIN, "id = 'k0031'", {"column_stats", "record_index", "data"}),
-    (SEC, "s = 'banana-zz'", {"column_stats", "record_index", "secondary_index_si_s"}),
-    (SEC, "s >= 'banana-zz'", {"column_stats"}),
-    (SEC, "s IS NULL", {"column_stats"}),
-    (SEC, "dec = 3.5", {"column_stats"}),
-    (BLOOM, "id = 'k0031'", {"column_stats", "bloom_filters", "data"}),
-    (BLOOM, "id >= 'k0031'", {"column_stats"}),
-    (BLOOM, "id IS NULL", {"column_stats"}),
-    (BLOOM, "s = 'k0031'", {"column_stats"}),
-], ids=plain_id)
+@pytest.mark.parametrize(
+    ("name", "filter_text", "read"),
+    [
+        # A base file's footer proves that it has nothing but NULL in s (hudi#18755).
+        (PART, "lower(s) = 'apple'", {"column_stats", "expr_index_lo", "data"}),
+        (PART, "year(dt) = 2020", {"column_stats", "expr_index_ye"}),
+        (PART, "year(dt) = 2020 AND day(dt) = 2", {"column_stats", "expr_index_ye", "expr_index_da"}),
+        (PART, "quarter(dt) = 2", {"column_stats"}),
+        (PART, "hour(t) = 2", {"column_stats"}),
+        (PART, "s = 'apple'", {"column_stats", "data"}),
+        (PART, "s IS NULL", {"column_stats", "data"}),
+        (PART, "p = 'p1'", {"column_stats"}),
+        (PART, "rand() > 0.5", set()),
+        (MAIN, "s = 'x'", {"column_stats"}),
+        (MAIN, "i BETWEEN 3 AND 5", {"column_stats"}),
+        (MAIN, "id > 'k0001'", {"column_stats"}),
+        (MAIN, "id IS NULL", {"column_stats"}),
+        (MAIN, "NOT id = 'k0001'", {"column_stats"}),
+        (MAIN, "id = 'k0031'", {"column_stats", "record_index", "data"}),
+        (SEC, "s = 'banana-zz'", {"column_stats", "record_index", "secondary_index_si_s"}),
+        (SEC, "s >= 'banana-zz'", {"column_stats"}),
+        (SEC, "s IS NULL", {"column_stats"}),
+        (SEC, "dec = 3.5", {"column_stats"}),
+        (BLOOM, "id = 'k0031'", {"column_stats", "bloom_filters", "data"}),
+        (BLOOM, "id >= 'k0031'", {"column_stats"}),
+        (BLOOM, "id IS NULL", {"column_stats"}),
+        (BLOOM, "s = 'k0031'", {"column_stats"}),
+    ],
+    ids=plain_id,
+)
 def test_only_what_a_filter_needs_is_read(unpack, opened, name, filter_text, read):
     table = open_table(unpack(name))
     table.at()
@@ -121,7 +135,7 @@ def test_only_what_a_filter_needs_is_read(unpack, opened, name, filter_text, rea
     assert set(opened) == read
     opened.clear()
     prune(table, filter_text, time_zone="UTC", strict=True)
-    assert set(opened) <= {"secondary_index_si_s"}             # keys are looked up again, statistics are not
+    assert set(opened) <= {"secondary_index_si_s"}  # keys are looked up again, statistics are not
 
 
 def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(unpack, opened):
@@ -129,15 +143,22 @@ def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(
     assert len(table.at().slices) == 12
     opened.clear()
     assert len(prune(table, "id = 'k0031' AND i IS NOT NULL", time_zone="UTC", strict=True).kept) == 1
-    assert len(opened["data"]) == 1                            # bloom_filters leave one file; only its footer is read
+    assert len(opened["data"]) == 1  # bloom_filters leave one file; only its footer is read
     opened.clear()
     prune(table, "id = 'no such key' OR NOT (NOT id = 'k0032' AND NOT id = 'k0033')", time_zone="UTC", strict=True)
     assert len(opened["data"]) <= 2
 
 
-@pytest.mark.parametrize(("name", "filter_text"), [
-    (PART, "lower(s) = 'apple'"), (PART, "day(dt) = 2 AND month(dt) = 1"), (SEC, "s = 'banana-zz'"),
-    (MAIN, "id = 'k0031' AND _hoodie_record_key > 'k0001'")], ids=plain_id)
+@pytest.mark.parametrize(
+    ("name", "filter_text"),
+    [
+        (PART, "lower(s) = 'apple'"),
+        (PART, "day(dt) = 2 AND month(dt) = 1"),
+        (SEC, "s = 'banana-zz'"),
+        (MAIN, "id = 'k0031' AND _hoodie_record_key > 'k0001'"),
+    ],
+    ids=plain_id,
+)
 def test_statistics_that_several_kinds_need_are_read_once(unpack, monkeypatch, name, filter_text):
     read = []
 

@@ -40,6 +40,7 @@ def in_bucket(store, unpack):
         if name not in known:
             known[name] = store.put(unpack(name), name)
         return known[name]
+
     return put
 
 
@@ -96,7 +97,7 @@ def test_small_files_are_fetched_side_by_side(store, in_bucket):
 
 def test_of_a_large_file_only_ranges_are_requested(store, in_bucket, tmp_path):
     """The tail with the index, and the one run of blocks that holds the key: two ranges of some 6 MB."""
-    in_bucket("1.1.1_nan_cow")                                # makes the bucket
+    in_bucket("1.1.1_nan_cow")  # makes the bucket
     records = [(b"%06d" % i, bytes([i % 251]) * 1000) for i in range(6_000)]
     (tmp_path / "large.hfile").write_bytes(hfile(records, codec=NONE))
     uri = store.put(tmp_path, "large")
@@ -105,8 +106,12 @@ def test_of_a_large_file_only_ranges_are_requested(store, in_bucket, tmp_path):
         found = b"".join(HFile.open(source).blocks([b"004321"]))
     assert records[4321][1] in found
     requests = store.take_requests()
-    sizes = [int(end) - int(start) + 1 for method, _, range_ in requests if method == "GET"
-             for start, end in [range_.removeprefix("bytes=").split("-")]]
+    sizes = [
+        int(end) - int(start) + 1
+        for method, _, range_ in requests
+        if method == "GET"
+        for start, end in [range_.removeprefix("bytes=").split("-")]
+    ]
     print(f"{len(requests)} requests, {sum(sizes):,} of {source.size:,} bytes")
     assert [method for method, *_ in requests] == ["HEAD", "GET", "GET"]
     assert sum(sizes) < TAIL + 3 * 70_000
@@ -165,8 +170,10 @@ def test_a_bucket_or_table_that_is_not_there_is_said(store):
 
 def test_keys_in_the_uri_work_and_are_not_shown(store, in_bucket):
     path = in_bucket("1.1.1_nan_cow").partition("://")[2]
-    uri = (f"s3://{ACCESS_KEY}:{quote(SECRET_KEY, safe='')}@{path}?region=us-east-1&scheme=http"
-           f"&endpoint_override=127.0.0.1:{store.port}")
+    uri = (
+        f"s3://{ACCESS_KEY}:{quote(SECRET_KEY, safe='')}@{path}?region=us-east-1&scheme=http"
+        f"&endpoint_override=127.0.0.1:{store.port}"
+    )
     plan = prune(uri, "f > 5")
     assert plan.table == f"s3://{path}"
     assert SECRET_KEY not in str(plan.to_dict())

@@ -1,7 +1,7 @@
 """A table in Azure's and Google's stores, against emulators that somebody has started; skipped without.
 
-    azurite-blob --blobPort 10055 --skipApiVersionCheck     SARGO_TEST_AZURE=http://127.0.0.1:10055
-    fake-gcs-server -scheme http -port 4443                 SARGO_TEST_GCS=http://127.0.0.1:4443
+azurite-blob --blobPort 10055 --skipApiVersionCheck     SARGO_TEST_AZURE=http://127.0.0.1:10055
+fake-gcs-server -scheme http -port 4443                 SARGO_TEST_GCS=http://127.0.0.1:4443
 """
 
 from __future__ import annotations
@@ -27,9 +27,14 @@ FILTERS = ("i BETWEEN 1 AND 5", "s LIKE 'a%'", "id = 'k0003'", "p = 'p1' AND f >
 def in_azure(unpack):
     """The table is in the container "lake"."""
     place = urlsplit(AZURE)
-    client = fs.AzureFileSystem(ACCOUNT, account_key=KEY, blob_storage_authority=place.netloc,
-                                dfs_storage_authority=place.netloc, blob_storage_scheme=place.scheme,
-                                dfs_storage_scheme=place.scheme)
+    client = fs.AzureFileSystem(
+        ACCOUNT,
+        account_key=KEY,
+        blob_storage_authority=place.netloc,
+        dfs_storage_authority=place.netloc,
+        blob_storage_scheme=place.scheme,
+        dfs_storage_scheme=place.scheme,
+    )
     client.create_dir("lake")
     fs.copy_files(str(unpack(NAME)), f"lake/{NAME}", destination_filesystem=client)
     return {"endpoint": AZURE, "account_key": KEY}
@@ -55,10 +60,14 @@ def is_the_same(remote, local):
 
 
 @pytest.mark.skipif(not AZURE, reason="SARGO_TEST_AZURE names no emulator")
-@pytest.mark.parametrize(("uri", "more"), [
-    (f"abfss://lake@{ACCOUNT}.dfs.core.windows.net/{NAME}", {}),
-    (f"wasbs://lake@{ACCOUNT}.blob.core.windows.net/{NAME}", {}),
-    (f"az://lake/{NAME}", {"account_name": ACCOUNT})])
+@pytest.mark.parametrize(
+    ("uri", "more"),
+    [
+        (f"abfss://lake@{ACCOUNT}.dfs.core.windows.net/{NAME}", {}),
+        (f"wasbs://lake@{ACCOUNT}.blob.core.windows.net/{NAME}", {}),
+        (f"az://lake/{NAME}", {"account_name": ACCOUNT}),
+    ],
+)
 def test_a_table_in_azure(in_azure, unpack, uri, more):
     remote = open_table(uri, storage_options={**in_azure, **more})
     assert remote.path == uri

@@ -18,9 +18,21 @@ from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_form
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
 
 #: One table of each way in which files come and go.
-SOME = ("0.15.0_archived_clustered_cow", "0.15.0_cleaned_versions_cow", "0.15.0_failed_mor", "0.15.0_replaced_mor",
-        "1.0.2_compacted_mor", "1.0.2_logcompacted_mor", "1.2.0_cdc_mor", "1.2.0_evolved_mor", "1.2.0_partial_mor",
-        "1.2.0_repartitioned_cow", "1.2.0_restored_mor", "1.2.0_retried_mor", "1.2.0_upgraded_mor")
+SOME = (
+    "0.15.0_archived_clustered_cow",
+    "0.15.0_cleaned_versions_cow",
+    "0.15.0_failed_mor",
+    "0.15.0_replaced_mor",
+    "1.0.2_compacted_mor",
+    "1.0.2_logcompacted_mor",
+    "1.2.0_cdc_mor",
+    "1.2.0_evolved_mor",
+    "1.2.0_partial_mor",
+    "1.2.0_repartitioned_cow",
+    "1.2.0_restored_mor",
+    "1.2.0_retried_mor",
+    "1.2.0_upgraded_mor",
+)
 
 
 @pytest.fixture(autouse=True)

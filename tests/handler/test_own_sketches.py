@@ -36,18 +36,35 @@ from tests.handler.test_format_tables import check, slices_at
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
 
 SPARK = Semantics.named("spark", "UTC")
-SKETCHES = ("null_count", "nan_count", "min_max", "value_list(limit=20)", "prefix_set(limit=8)", "partition",
-            "bloom_filter(fpp=0.01)")
+SKETCHES = (
+    "null_count",
+    "nan_count",
+    "min_max",
+    "value_list(limit=20)",
+    "prefix_set(limit=8)",
+    "partition",
+    "bloom_filter(fpp=0.01)",
+)
 #: One table of each way in which files and columns change.
-SOME = ("1.2.0_evolved_cow", "1.2.0_widened_mor", "1.2.0_readded_cow", "0.15.0_archived_mor", "1.0.2_partial_mor",
-        "0.15.0_pay_sum_mor")
+SOME = (
+    "1.2.0_evolved_cow",
+    "1.2.0_widened_mor",
+    "1.2.0_readded_cow",
+    "0.15.0_archived_mor",
+    "1.0.2_partial_mor",
+    "0.15.0_pay_sum_mor",
+)
 
 
 def index(folder, sketches=SKETCHES, name="all"):
     """Sketch every column of a table that can have a sketch."""
     table = open_table(folder).table
-    entries = tuple(Entry(column.name, text) for column in table.schema for text in sketches
-                    if not parse_sketch(text).why_not(column.type))
+    entries = tuple(
+        Entry(column.name, text)
+        for column in table.schema
+        for text in sketches
+        if not parse_sketch(text).why_not(column.type)
+    )
     if not entries:
         pytest.skip("no column of the table can have these sketches")
     return create(folder_of(table, name), table, Definition(name, entries), build_locally)
@@ -94,10 +111,13 @@ def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
         plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
         try:
             for items, wrong in ((plan.skipped, True), (plan.fully_matched, False)):
-                assert not any((value_of(expression, row, schema, SPARK) is True) is wrong
-                               for item in items for row in rows.get(item.file_id, ())), text
+                assert not any(
+                    (value_of(expression, row, schema, SPARK) is True) is wrong
+                    for item in items
+                    for row in rows.get(item.file_id, ())
+                ), text
         except (SargoError, ArithmeticError, ValueError, TypeError):
-            continue                                          # no row form
+            continue  # no row form
         decided += 1
         skipped += len(plan.skipped)
     assert decided > 15
@@ -124,8 +144,9 @@ def test_a_sketch_skips_what_the_tables_own_statistics_keep(main_cow_copy, monke
     rows = rows_of(main_cow_copy, table.at().slices)
     one = next(iter(rows.values()))
     after_one = min(row["t"] for row in one if row["t"] is not None) + 1_000_001
-    text = text.format(texts=", ".join(f"'{row['s']}'" for row in one if row["s"]),
-                       moment=moment_text(after_one, TIMESTAMP))
+    text = text.format(
+        texts=", ".join(f"'{row['s']}'" for row in one if row["s"]), moment=moment_text(after_one, TIMESTAMP)
+    )
     before = prune(table, text, "spark", time_zone="UTC", strict=True)
     index(main_cow_copy, (sketch,), "one")
     table = open_table(main_cow_copy)
@@ -153,14 +174,18 @@ def test_a_column_of_which_the_table_has_no_statistics_is_skipped_by(unpack_copy
     """No metadata table at all: nothing but our own index knows anything of the column."""
     folder = unpack_copy("1.1.1_main_cow")
     properties = folder / ".hoodie/hoodie.properties"
-    properties.write_text("\n".join(line for line in properties.read_text().splitlines()
-                                    if "hoodie.table.metadata.partitions" not in line))
+    properties.write_text(
+        "\n".join(
+            line for line in properties.read_text().splitlines() if "hoodie.table.metadata.partitions" not in line
+        )
+    )
     assert len(prune(folder, "i > 1740", "spark", time_zone="UTC", strict=True).skipped) == 0
     index(folder, ("min_max",))
     plan = prune(folder, "i > 1740", "spark", time_zone="UTC", strict=True)
     rows = rows_of(folder, plan.slices)
     assert {one.file_id for one in plan.kept} == {
-        file_id for file_id, some in rows.items() if any((row["i"] or 0) > 1740 for row in some)}
+        file_id for file_id, some in rows.items() if any((row["i"] or 0) > 1740 for row in some)
+    }
 
 
 def test_files_that_came_after_the_index_are_read(unpack_copy, only_own, tmp_path):
@@ -216,8 +241,9 @@ EXPRESSIONS = {
 def test_bounds_of_an_expression_skip_and_lose_no_row(main_cow_copy, only_own, text):
     operand = parse(f"({text}) IS NULL", "spark").operand
     table = open_table(main_cow_copy).table
-    definition = Definition("it", (Entry(text, "min_max"),), options={
-        f"{EXPRESSION}{text}": to_json(operand), ZONE: "UTC"})
+    definition = Definition(
+        "it", (Entry(text, "min_max"),), options={f"{EXPRESSION}{text}": to_json(operand), ZONE: "UTC"}
+    )
     assert create(folder_of(table, "it"), table, definition, build_locally).unread == 0
     opened = open_table(main_cow_copy)
     rows = rows_of(main_cow_copy, opened.at().slices)

@@ -36,8 +36,9 @@ def test_kept_and_skipped_are_all_slices(table):
     assert isinstance(plan.kept[0], FileSlice)
 
 
-@pytest.mark.parametrize("given", ["i = 100", I_IS_100, HIVE_FILTER, HIVE_FILTER.encode()],
-                         ids=["SQL", "HudiExpression", "Base64", "bytes"])
+@pytest.mark.parametrize(
+    "given", ["i = 100", I_IS_100, HIVE_FILTER, HIVE_FILTER.encode()], ids=["SQL", "HudiExpression", "Base64", "bytes"]
+)
 def test_all_forms_of_a_filter_give_one_answer(table, given):
     expected = {item.file_id for item in prune(table, "i = 100", time_zone="UTC").kept}
     plan = prune(table, given, time_zone="UTC")
@@ -123,7 +124,7 @@ def test_a_filter_that_cannot_be_read_skips_nothing(table, given):
     plan = prune(table, given)
     assert len(plan.kept) == 14
     assert plan.skipped == plan.fully_matched == ()
-    assert [reason.scope for reason in plan.reasons] [:1] == ["filter"]
+    assert [reason.scope for reason in plan.reasons][:1] == ["filter"]
     with pytest.raises((SqlError, DecodeError)):
         prune(table, given, strict=True)
 

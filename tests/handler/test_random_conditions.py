@@ -26,8 +26,9 @@ def days():
 
 
 def texts():
-    return st.sampled_from(["''", "'apple-001'", "'banana-031'", "'Cherry-061'", "'date'", "'grape-184'", "'b'", "'zz'",
-                            "'äßé'", "'d%'"])
+    return st.sampled_from(
+        ["''", "'apple-001'", "'banana-031'", "'Cherry-061'", "'date'", "'grape-184'", "'b'", "'zz'", "'äßé'", "'d%'"]
+    )
 
 
 def moments():
@@ -36,22 +37,48 @@ def moments():
 
 
 #: Operands with a strategy of constants that suit them.
-OPERANDS = st.sampled_from([
-    ("i", numbers(-320, 1900)), ("i", numbers(-32, 190, ".5")), ("l", numbers(-300, 1800, "000000000L")),
-    ("dec", numbers(-40, 180, ".11")), ("dec", numbers(-40, 180)), ("dec30", numbers(-500, 2000, "000000000000.5")),
-    ("f", numbers(-21, 80, ".5D")), ("d", numbers(-51, 200, ".25D")), ("s", texts()), ("dt", days()), ("t", moments()),
-    ("an", numbers(50, 210)), ("u", numbers(0, 210)), ("p", st.sampled_from(["'p0'", "'p1'", "'p3'"])),
-    ("id", numbers(0, 230).map(lambda n: f"'k{int(n):04d}'")), ("b", st.sampled_from(["true", "false"])),
-    ("i + 7", numbers(-320, 1900)), ("i - 7", numbers(-320, 1900)), ("100 - i", numbers(-1900, 420)),
-    ("i * -2", numbers(-3800, 640)), ("-l", numbers(-1800, 300, "000000000L")), ("abs(i)", numbers(0, 1900)),
-    ("i * 2 + an", numbers(-600, 4000)), ("CAST(i AS BIGINT)", numbers(-320, 1900)),
-    ("CAST(i AS DOUBLE)", numbers(-320, 1900)), ("CAST(d AS INT)", numbers(-51, 200)),
-    ("CAST(i AS DECIMAL(12,2))", numbers(-320, 1900)),
-    ("year(dt)", numbers(2018, 2023)), ("month(dt)", numbers(0, 13)), ("date_add(dt, 10)", days()),
-    ("date_sub(dt, 400)", days()), ("to_date(t)", days()), ("upper(s)", st.sampled_from(["'APPLE-001'", "'CH'"])),
-    ("length(s)", numbers(0, 12)), ("substring(s, 1, 2)", st.sampled_from(["'ap'", "'ba'", "'Ch'", "'zz'"])),
-    ("coalesce(an, 0)", numbers(0, 210)), ("nullif(i, 100)", numbers(0, 210)), ("greatest(i, an)", numbers(-100, 1900)),
-])
+OPERANDS = st.sampled_from(
+    [
+        ("i", numbers(-320, 1900)),
+        ("i", numbers(-32, 190, ".5")),
+        ("l", numbers(-300, 1800, "000000000L")),
+        ("dec", numbers(-40, 180, ".11")),
+        ("dec", numbers(-40, 180)),
+        ("dec30", numbers(-500, 2000, "000000000000.5")),
+        ("f", numbers(-21, 80, ".5D")),
+        ("d", numbers(-51, 200, ".25D")),
+        ("s", texts()),
+        ("dt", days()),
+        ("t", moments()),
+        ("an", numbers(50, 210)),
+        ("u", numbers(0, 210)),
+        ("p", st.sampled_from(["'p0'", "'p1'", "'p3'"])),
+        ("id", numbers(0, 230).map(lambda n: f"'k{int(n):04d}'")),
+        ("b", st.sampled_from(["true", "false"])),
+        ("i + 7", numbers(-320, 1900)),
+        ("i - 7", numbers(-320, 1900)),
+        ("100 - i", numbers(-1900, 420)),
+        ("i * -2", numbers(-3800, 640)),
+        ("-l", numbers(-1800, 300, "000000000L")),
+        ("abs(i)", numbers(0, 1900)),
+        ("i * 2 + an", numbers(-600, 4000)),
+        ("CAST(i AS BIGINT)", numbers(-320, 1900)),
+        ("CAST(i AS DOUBLE)", numbers(-320, 1900)),
+        ("CAST(d AS INT)", numbers(-51, 200)),
+        ("CAST(i AS DECIMAL(12,2))", numbers(-320, 1900)),
+        ("year(dt)", numbers(2018, 2023)),
+        ("month(dt)", numbers(0, 13)),
+        ("date_add(dt, 10)", days()),
+        ("date_sub(dt, 400)", days()),
+        ("to_date(t)", days()),
+        ("upper(s)", st.sampled_from(["'APPLE-001'", "'CH'"])),
+        ("length(s)", numbers(0, 12)),
+        ("substring(s, 1, 2)", st.sampled_from(["'ap'", "'ba'", "'Ch'", "'zz'"])),
+        ("coalesce(an, 0)", numbers(0, 210)),
+        ("nullif(i, 100)", numbers(0, 210)),
+        ("greatest(i, an)", numbers(-100, 1900)),
+    ]
+)
 
 
 @st.composite
@@ -76,9 +103,14 @@ def leaves(draw):
             return f"s {draw(st.sampled_from(['LIKE', 'NOT LIKE']))} '{pattern}'"
 
 
-CONDITIONS = st.recursive(leaves(), lambda inner: st.one_of(
-    inner.map(lambda c: f"NOT ({c})"),
-    st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda t: f"({t[0]}) {t[1]} ({t[2]})")), max_leaves=5)
+CONDITIONS = st.recursive(
+    leaves(),
+    lambda inner: st.one_of(
+        inner.map(lambda c: f"NOT ({c})"),
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
+    ),
+    max_leaves=5,
+)
 
 
 @pytest.fixture(scope="module")

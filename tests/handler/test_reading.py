@@ -21,8 +21,15 @@ from tests.handler.table_rows import rows_of
 
 TABLES = sorted(path.stem for path in DATA.glob("*.zip"))
 SPARK = Semantics.named("spark", "UTC")
-FILTERS = ["i > 100 AND p = 'p1'", "(i < 300 OR u = 7) AND id IS NOT NULL", "NOT (i > 100 AND s LIKE 'b%')",
-           "i <= 5.5", "year(dt) = 2020 OR an < 20", "an IN (1, 2, 3, 60) AND NOT (i IS NULL)", "upper(s) > 'B'"]
+FILTERS = [
+    "i > 100 AND p = 'p1'",
+    "(i < 300 OR u = 7) AND id IS NOT NULL",
+    "NOT (i > 100 AND s LIKE 'b%')",
+    "i <= 5.5",
+    "year(dt) = 2020 OR an < 20",
+    "an IN (1, 2, 3, 60) AND NOT (i IS NULL)",
+    "upper(s) > 'B'",
+]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +38,7 @@ def table(main_cow):
 
 
 # -- residuals
+
 
 @pytest.mark.parametrize("text", FILTERS)
 def test_the_residual_is_true_on_the_rows_where_the_filter_is(main_cow, table, text):
@@ -41,7 +49,8 @@ def test_the_residual_is_true_on_the_rows_where_the_filter_is(main_cow, table, t
     for item, residual in zip(plan.kept, plan.residuals, strict=True):
         for row in rows[item.file_id]:
             assert (value_of(residual, row, schema, SPARK) is True) == (
-                value_of(plan.expression, row, schema, SPARK) is True)
+                value_of(plan.expression, row, schema, SPARK) is True
+            )
 
 
 def test_slices_that_share_a_residual_are_one_group(table):
@@ -87,13 +96,17 @@ def test_a_filter_that_cannot_be_read_is_left_whole(table):
 
 # -- row counts
 
+
 @pytest.mark.parametrize("name", TABLES)
 def test_row_counts_are_those_of_the_files(unpack, name):
     folder = unpack(name)
     plan = prune(open_table(folder), "1 = 1", time_zone="UTC")
     assert plan.fully_matched == plan.kept
-    expected = {item: pq.read_metadata(folder / item.base_file).num_rows for item in plan.kept
-                if item.base_file and item.base_file.endswith(".parquet") and not item.log_files}
+    expected = {
+        item: pq.read_metadata(folder / item.base_file).num_rows
+        for item in plan.kept
+        if item.base_file and item.base_file.endswith(".parquet") and not item.log_files
+    }
     assert set(plan.row_count.counted) <= set(expected)
     assert plan.row_count.rows == sum(expected[item] for item in plan.row_count.counted)
     assert set(plan.row_count.counted) | set(plan.row_count.to_read) == set(plan.kept)
@@ -110,14 +123,20 @@ def test_the_rows_of_fully_matched_slices_need_not_be_read(main_cow, table):
     assert plan.row_count.to_dict() == {"rows": 9, "counted": 1, "to_read": 2}
 
 
-ITEMS = (FileSlice("", "a", "a.parquet"), FileSlice("", "b", "b.parquet", ("b.log",)),
-         FileSlice("", "c", None, ("c.log",)), FileSlice("", "d", "d.parquet"), FileSlice("", "e", "e.parquet"))
+ITEMS = (
+    FileSlice("", "a", "a.parquet"),
+    FileSlice("", "b", "b.parquet", ("b.log",)),
+    FileSlice("", "c", None, ("c.log",)),
+    FileSlice("", "d", "d.parquet"),
+    FileSlice("", "e", "e.parquet"),
+)
 SLICES = FileSlices("1", "files", ITEMS)
 
 
 def counts_of(*columns, ask=None, name="column_stats", schema=None):
-    statistics = {f"c{i}": from_values(INT, [None] * 5, [None] * 5, nulls, rows)
-                  for i, (nulls, rows) in enumerate(columns)}
+    statistics = {
+        f"c{i}": from_values(INT, [None] * 5, [None] * 5, nulls, rows) for i, (nulls, rows) in enumerate(columns)
+    }
     return exact_row_counts(SLICES, np.arange(5), [Source(name, statistics)], ask, schema).tolist()
 
 
@@ -142,8 +161,11 @@ def test_another_column_is_asked_when_those_of_the_filter_have_no_counts():
 
     def ask(columns):
         asked.extend(column.name for column in columns)
-        known = {c.name: from_values(INT, [None] * 5, [None] * 5, [0] * 5, [3] * 5) for c in columns
-                 if c.name == "_hoodie_record_key"}
+        known = {
+            c.name: from_values(INT, [None] * 5, [None] * 5, [0] * 5, [3] * 5)
+            for c in columns
+            if c.name == "_hoodie_record_key"
+        }
         return [Source("column_stats", known)]
 
     schema = Schema([Field("x", INT), Field("_hoodie_record_key", INT), Field("_hoodie_commit_time", INT)])
@@ -162,6 +184,7 @@ def test_a_table_that_keeps_deletions_as_rows_counts_nothing():
 
 # -- LIMIT
 
+
 def test_the_fewest_slices_that_surely_hold_n_rows(main_cow, table):
     plan = prune(table, "p = 'p1' AND id IS NOT NULL", time_zone="UTC")
     rows = rows_of(main_cow, plan.kept)
@@ -170,7 +193,7 @@ def test_the_fewest_slices_that_surely_hold_n_rows(main_cow, table):
     for n in range(1, sum(sizes) + 1):
         chosen = plan.slices_for_limit(n)
         assert sum(len(rows[item.file_id]) for item in chosen) >= n
-        assert sum(sizes[:len(chosen) - 1]) < n
+        assert sum(sizes[: len(chosen) - 1]) < n
     assert set(plan.slices_for_limit(sum(sizes) + 1)) == set(plan.kept)
 
 
@@ -183,6 +206,7 @@ def test_when_it_cannot_be_known_all_are_read_the_sure_ones_first(table):
 
 
 # -- ORDER BY
+
 
 @pytest.mark.parametrize("text", ["1 = 1", "i > 100", "p <> 'p1' AND s > 'c'"])
 @pytest.mark.parametrize("descending", [False, True], ids=["asc", "desc"])
@@ -199,8 +223,10 @@ def test_a_read_that_stops_early_finds_the_top_rows(main_cow, table, by, descend
         return [row.get(by) for row in rows[item.file_id] if value_of(plan.expression, row, schema, SPARK)]
 
     def sort(found):
-        nulls, present = [v for v in found if v is None], sorted((v for v in found if v is not None),
-                                                                 reverse=descending)
+        nulls, present = (
+            [v for v in found if v is None],
+            sorted((v for v in found if v is not None), reverse=descending),
+        )
         return [*present, *nulls] if descending else [*nulls, *present]
 
     expected = sort([v for item in plan.kept for v in values(item)])
@@ -240,8 +266,9 @@ def test_nulls_sort_as_the_engine_says(table):
     assert prune(table, "i > 5", time_zone="UTC").order_slices("i").best[0].rank == "bounded"
 
 
-@pytest.mark.parametrize(("by", "why"), [("nope", "not in the table"), ("st", "no bounds"),
-                                         ("_hoodie_commit_seqno", "no index")])
+@pytest.mark.parametrize(
+    ("by", "why"), [("nope", "not in the table"), ("st", "no bounds"), ("_hoodie_commit_seqno", "no index")]
+)
 def test_a_column_without_an_order_is_read_in_any(table, by, why):
     ordered = prune(table, "1 = 1", time_zone="UTC").order_slices(by)
     assert why in ordered.note

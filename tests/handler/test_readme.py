@@ -18,20 +18,32 @@ def blocks(language):
 @pytest.fixture(scope="module")
 def playground(tmp_path_factory):
     folder = tmp_path_factory.mktemp("readme")
-    subprocess.run([Path(sys.executable).parent / "sargo", "demo", "--keep", "playground"], cwd=folder, check=True,
-                   capture_output=True)
+    subprocess.run(
+        [Path(sys.executable).parent / "sargo", "demo", "--keep", "playground"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
     return folder
 
 
-COMMANDS = [line.split("  #")[0].strip() for block in blocks("sh") for line in block.splitlines()
-            if line.startswith("sargo ")]
+COMMANDS = [
+    line.split("  #")[0].strip() for block in blocks("sh") for line in block.splitlines() if line.startswith("sargo ")
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_of_the_readme_runs(playground, command):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    result = subprocess.run(["bash", "-c", command], cwd=playground, env={**os.environ, "PATH": path},
-                            capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(
+        ["bash", "-c", command],
+        cwd=playground,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert result.returncode == 0, result.stderr
     assert result.stdout
 

@@ -12,8 +12,15 @@ from tests.handler.conftest import DATA
 from tests.index_store.snapshots.rewinding import commit_by_commit
 
 #: Filters beside those of the oracle: keys, functions, several columns, and what nothing is known of.
-OTHERS = ["_hoodie_record_key = '5'", "_hoodie_record_key IN ('1', '700')", "NOT (i < 50 AND s IS NOT NULL)",
-          "i + l > 100", "no_such_function(i) = 5 OR i = 3", "i IS NULL", "p = 'p1' AND i > 20"]
+OTHERS = [
+    "_hoodie_record_key = '5'",
+    "_hoodie_record_key IN ('1', '700')",
+    "NOT (i < 50 AND s IS NOT NULL)",
+    "i + l > 100",
+    "no_such_function(i) = 5 OR i = 3",
+    "i IS NULL",
+    "p = 'p1' AND i > 20",
+]
 
 
 def oracle_filters(name):
@@ -33,8 +40,18 @@ def said(plan):
     return {name: found[name] for name in ("expression", "instant", "reasons", "leaves") if name in found}
 
 
-@pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor", "1.1.1_nan_cow", "1.0.2_sec_mor",
-                                  "1.1.1_expr_cow", "1.1.1_bucket_ch_resized_mor", "1.2.0_bloom_cow"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "1.1.1_main_cow",
+        "1.1.1_main_mor",
+        "1.1.1_nan_cow",
+        "1.0.2_sec_mor",
+        "1.1.1_expr_cow",
+        "1.1.1_bucket_ch_resized_mor",
+        "1.2.0_bloom_cow",
+    ],
+)
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
     path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", fewest_slices=0)
     filters = [*oracle_filters(name)[::7], *OTHERS]
@@ -85,7 +102,7 @@ def test_a_snapshot_of_another_table_is_not_used(unpack_copy, tmp_path):
     opened = open_table(other, cache=cache)
     prune(opened, "f < 1")
     [mine] = [one for one in cache.folder.iterdir() if one != folder]
-    for file in mine.rglob("slices.arrow"):                    # the other table's slices under this table's name
+    for file in mine.rglob("slices.arrow"):  # the other table's slices under this table's name
         [theirs] = folder.rglob("slices.arrow")
         file.unlink()
         file.write_bytes(theirs.read_bytes())

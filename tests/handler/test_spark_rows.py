@@ -22,9 +22,18 @@ def faults(main_cow):
     source = one_row_slices(main_cow, table, ANSWERS["ids"])
 
     def faults_of(conditions):
-        found = {sql: contradictions(parse(sql, "spark"), ANSWERS["answers"][sql], table.table.schema, source,
-                                     Semantics.named("spark", "UTC")) for sql in conditions}
+        found = {
+            sql: contradictions(
+                parse(sql, "spark"),
+                ANSWERS["answers"][sql],
+                table.table.schema,
+                source,
+                Semantics.named("spark", "UTC"),
+            )
+            for sql in conditions
+        }
         return {sql: rows[:2] for sql, rows in found.items() if rows}
+
     return faults_of
 
 

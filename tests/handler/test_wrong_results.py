@@ -15,8 +15,13 @@ from handler.sql import parse
 from tests.handler.table_rows import rows_of
 
 SPARK = Semantics.named("spark", "UTC")
-MAIN, NAN, LONG, EVOLVED, EXPRESSIONS = ("1.1.1_main_cow", "1.1.1_nan_cow", "1.1.1_longstr_cow", "1.1.1_evol_cow",
-                                         "1.1.1_expr_cow")
+MAIN, NAN, LONG, EVOLVED, EXPRESSIONS = (
+    "1.1.1_main_cow",
+    "1.1.1_nan_cow",
+    "1.1.1_longstr_cow",
+    "1.1.1_evol_cow",
+    "1.1.1_expr_cow",
+)
 #: (report, table, filter, rows that match, rows that Hudi returned: None where it failed or was not counted)
 LOST = [
     ("hudi#18791 LIKE 'p%' as equality", MAIN, "s like 'apple%'", 24, 16),
@@ -72,16 +77,20 @@ def opened(unpack):
             table = open_table(unpack(name))
             tables[name] = table, rows_of(unpack(name), table.at().slices)
         return tables[name]
+
     return opened_table
 
 
-@pytest.mark.parametrize(("report", "name", "text", "rows", "hudi"), [
-    pytest.param(*one, id=f"{one[0]}: {one[2][:50]}") for one in LOST])
+@pytest.mark.parametrize(
+    ("report", "name", "text", "rows", "hudi"), [pytest.param(*one, id=f"{one[0]}: {one[2][:50]}") for one in LOST]
+)
 def test_no_row_is_lost_that_hudi_lost(opened, report, name, text, rows, hudi):
     table, stored = opened(name)
     expression = parse(text, "spark")
-    matching = {file_id: sum(value_of(expression, row, table.table.schema, SPARK) is True for row in found)
-                for file_id, found in stored.items()}
+    matching = {
+        file_id: sum(value_of(expression, row, table.table.schema, SPARK) is True for row in found)
+        for file_id, found in stored.items()
+    }
     assert sum(matching.values()) == rows, f"{report}: {hudi}"
     plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
     assert {file_id for file_id, count in matching.items() if count} <= {item.file_id for item in plan.kept}

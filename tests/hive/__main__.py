@@ -56,19 +56,29 @@ class Results:
         """The lines of these groups, and those of the others as they were before."""
         day = f"{datetime.now(timezone.utc):%Y-%m-%d}"
         lines = {found["group"]: found[0] for found in LINE.finditer(before)}
-        failed = {group: [found[0] for found in re.finditer(rf"failed, {re.escape(group)}: .*", before)]
-                  for group in lines}
+        failed = {
+            group: [found[0] for found in re.finditer(rf"failed, {re.escape(group)}: .*", before)] for group in lines
+        }
         for group, counts in self.counts.items():
             shown = ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()))
             lines[group] = f"{day} {self.seconds[group] / 60:4.0f} min  {group:20s} {shown}"
             failed[group] = [f"failed, {group}: {name}" for name in self.failed.get(group, ())]
-        return "\n".join([HEAD, "", *(lines[group] for group in sorted(lines)),
-                          *(line for group in sorted(failed) for line in failed[group])]) + "\n"
+        return (
+            "\n".join(
+                [
+                    HEAD,
+                    "",
+                    *(lines[group] for group in sorted(lines)),
+                    *(line for group in sorted(failed) for line in failed[group]),
+                ]
+            )
+            + "\n"
+        )
 
 
 def main(*arguments: str) -> int:
     parts = list(itertools.takewhile(lambda argument: not argument.startswith("-"), arguments))
-    options = arguments[len(parts):]
+    options = arguments[len(parts) :]
     quick = parts == ["quick"]
     results = Results(() if quick else parts)
     chosen = "hive and not hive_full" if quick else "hive"

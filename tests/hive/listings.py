@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_LINE = re.compile(r"sargo: (?:asked, listed=(?P<listed>\d+) skipped=(?P<skipped>\d+)"
-                   r"|kept all, listed=(?P<all>\d+) reason=(?P<reason>\w+)).*? query=(?P<query>\S+)")
+_LINE = re.compile(
+    r"sargo: (?:asked, listed=(?P<listed>\d+) skipped=(?P<skipped>\d+)"
+    r"|kept all, listed=(?P<all>\d+) reason=(?P<reason>\w+)).*? query=(?P<query>\S+)"
+)
 
 
 @dataclass(frozen=True, order=True)

@@ -70,9 +70,15 @@ def write(directory: Path, files: int) -> Path:
     _write_metadata_table(directory / ".hoodie" / "metadata", sizes)
     properties = directory / ".hoodie" / "hoodie.properties"
     lines = properties.read_text().splitlines()
-    properties.write_text("\n".join(
-        "hoodie.table.metadata.partitions=column_stats,files" if line.startswith("hoodie.table.metadata.partitions=")
-        else line for line in lines) + "\n")
+    properties.write_text(
+        "\n".join(
+            "hoodie.table.metadata.partitions=column_stats,files"
+            if line.startswith("hoodie.table.metadata.partitions=")
+            else line
+            for line in lines
+        )
+        + "\n"
+    )
     return directory
 
 
@@ -80,27 +86,45 @@ def _rows(file: _File, template: pa.Table) -> pa.Table:
     """The rows of a file, as Hudi's files have them; columns that the benchmarks do not read hold what one row had."""
     ids, n = list(file.ids), len(file.ids)
     columns: dict[str, Any] = {name: [template[name][0].as_py()] * n for name in template.column_names}
-    columns |= {"id": ids, "k": ids, "name": [f"n{i:08d}" for i in ids], "amount": [i * 1.5 for i in ids],
-                "_hoodie_record_key": [str(i) for i in ids], "_hoodie_partition_path": [file.partition] * n,
-                "_hoodie_file_name": [file.name] * n, "dt": [file.partition[3:]] * n,
-                "_hoodie_commit_seqno": [f"{file.instant}_{file.number}_{i}" for i in ids],
-                "d": [_FIRST_DAY + datetime.timedelta(file.number)] * n}
+    columns |= {
+        "id": ids,
+        "k": ids,
+        "name": [f"n{i:08d}" for i in ids],
+        "amount": [i * 1.5 for i in ids],
+        "_hoodie_record_key": [str(i) for i in ids],
+        "_hoodie_partition_path": [file.partition] * n,
+        "_hoodie_file_name": [file.name] * n,
+        "dt": [file.partition[3:]] * n,
+        "_hoodie_commit_seqno": [f"{file.instant}_{file.number}_{i}" for i in ids],
+        "d": [_FIRST_DAY + datetime.timedelta(file.number)] * n,
+    }
     kept = template.schema.metadata or {}
     metadata = {key: value for key, value in kept.items() if b"bloom" not in key and b"record_key" not in key}
-    metadata |= {b"hoodie_min_record_key": min(columns["_hoodie_record_key"]).encode(),
-                 b"hoodie_max_record_key": max(columns["_hoodie_record_key"]).encode()}
+    metadata |= {
+        b"hoodie_min_record_key": min(columns["_hoodie_record_key"]).encode(),
+        b"hoodie_max_record_key": max(columns["_hoodie_record_key"]).encode(),
+    }
     return pa.table(columns, schema=template.schema.with_metadata(metadata))
 
 
 def _write_commit(directory: Path, sizes: dict[_File, int]) -> None:
     """The commit's list of files."""
+
     def listed(old: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
         any_of_them = next(iter(old.values()))[0]
         for file, size in sizes.items():
-            yield {**any_of_them, "fileId": file.file_id, "path": f"{file.partition}/{file.name}", "numWrites": ROWS,
-                   "numInserts": ROWS, "totalWriteBytes": size, "fileSizeInBytes": size,
-                   "partitionPath": file.partition}
-    path, = (directory / ".hoodie" / "timeline").glob("*_*.commit")
+            yield {
+                **any_of_them,
+                "fileId": file.file_id,
+                "path": f"{file.partition}/{file.name}",
+                "numWrites": ROWS,
+                "numInserts": ROWS,
+                "totalWriteBytes": size,
+                "fileSizeInBytes": size,
+                "partitionPath": file.partition,
+            }
+
+    (path,) = (directory / ".hoodie" / "timeline").glob("*_*.commit")
     _rewrite(path, listed)
 
 
@@ -122,9 +146,13 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
     by_partition: dict[str, dict[str, int]] = {}
     for file, size in sizes.items():
         by_partition.setdefault(file.partition, {})[file.name] = size
-    records = {"files": [(b"__all_partitions__", files_value(list(by_partition), 1)),
-                         *((partition.encode(), files_value(names, 2)) for partition, names in by_partition.items())],
-               "column_stats": list(_statistics(sizes))}
+    records = {
+        "files": [
+            (b"__all_partitions__", files_value(list(by_partition), 1)),
+            *((partition.encode(), files_value(names, 2)) for partition, names in by_partition.items()),
+        ],
+        "column_stats": list(_statistics(sizes)),
+    }
 
     def listed(old: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
         for partition, held in records.items():
@@ -137,9 +165,18 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
                 base.write_bytes(hfile([record for record in held if _file_group(record[0], len(groups)) == number]))
                 log.unlink()
                 size = base.stat().st_size
-                yield {**one, "path": f"{partition}/{base.name}", "baseFile": None, "logFiles": None,
-                       "logVersion": None, "logOffset": None, "totalWriteBytes": size, "fileSizeInBytes": size,
-                       "numWrites": len(held)}
+                yield {
+                    **one,
+                    "path": f"{partition}/{base.name}",
+                    "baseFile": None,
+                    "logFiles": None,
+                    "logVersion": None,
+                    "logOffset": None,
+                    "totalWriteBytes": size,
+                    "fileSizeInBytes": size,
+                    "numWrites": len(held),
+                }
+
     last = max((directory / ".hoodie" / "timeline").glob("*_*.deltacommit"))
     _rewrite(last, listed)
     shutil.rmtree(directory / "partition_stats")
@@ -156,8 +193,13 @@ def _file_group(key: bytes, groups: int) -> int:
 def _statistics(sizes: dict[_File, int]) -> Iterator[tuple[bytes, bytes]]:
     for file in sizes:
         first, last = file.ids[0], file.ids[-1]
-        for column, wrapper, low, high in (("id", "LongWrapper", first, last), ("k", "IntWrapper", first, last),
-                                           ("amount", "DoubleWrapper", first * 1.5, last * 1.5),
-                                           ("name", "StringWrapper", f"n{first:08d}", f"n{last:08d}")):
-            yield stats_key(column, file.partition, file.name), stats_value(
-                file.name, column, (wrapper, low), (wrapper, high), ROWS, 0)
+        for column, wrapper, low, high in (
+            ("id", "LongWrapper", first, last),
+            ("k", "IntWrapper", first, last),
+            ("amount", "DoubleWrapper", first * 1.5, last * 1.5),
+            ("name", "StringWrapper", f"n{first:08d}", f"n{last:08d}"),
+        ):
+            yield (
+                stats_key(column, file.partition, file.name),
+                stats_value(file.name, column, (wrapper, low), (wrapper, high), ROWS, 0),
+            )

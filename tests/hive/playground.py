@@ -70,8 +70,12 @@ def main(name: str = HIVE_4.name, directory: str | None = None) -> None:
 
 def introduction(hive: Hive) -> str:
     """Of each table, how it can be read here: the other ways fail, see README."""
-    tables = ", ".join(f"{kind}_{table.name}" for table in TABLES for kind in ("plain", "native", "stored")
-                       if not table.merge_on_read or (kind == "stored") == (hive.server.stack is HIVE_4))
+    tables = ", ".join(
+        f"{kind}_{table.name}"
+        for table in TABLES
+        for kind in ("plain", "native", "stored")
+        if not table.merge_on_read or (kind == "stored") == (hive.server.stack is HIVE_4)
+    )
     return f"""\
 tables: {tables}
 beeline -u jdbc:hive2://127.0.0.1:{hive.server.port}/ -n sargo

@@ -24,9 +24,21 @@ ROOT = Path(__file__).parent.parent.parent
 STACKS = Path(__file__).parent / "stack"
 LOCAL = STACKS / "local"
 JAR_PROJECT = ROOT / "handler" / "java"
-OPENED = ("java.lang", "java.lang.reflect", "java.net", "java.nio", "java.util", "java.util.concurrent",
-          "java.util.concurrent.atomic", "java.util.regex", "java.io", "java.text", "java.time", "sun.nio.ch",
-          "sun.nio.fs")
+OPENED = (
+    "java.lang",
+    "java.lang.reflect",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "java.util.regex",
+    "java.io",
+    "java.text",
+    "java.time",
+    "sun.nio.ch",
+    "sun.nio.fs",
+)
 
 
 @dataclass(frozen=True)
@@ -121,9 +133,16 @@ class Server:
         path = os.pathsep.join(map(str, [conf, build_jar(), *build(self.stack)]))
         java = os.environ.get("JAVA_HOME", "")
         flags = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENED]
-        flags += ["--add-opens=java.sql/java.sql=ALL-UNNAMED", "-Xmx2g", "-XX:+UseSerialGC", f"-Dhs2.home={self.home}",
-                  f"-Dderby.stream.error.file={self.home}/derby.log", f"-Dhadoop.home.dir={self.home}",
-                  f"-Djava.io.tmpdir={self.home}/tmp", f"-Dlog4j2.configurationFile=file:{conf}/hive-log4j2.properties"]
+        flags += [
+            "--add-opens=java.sql/java.sql=ALL-UNNAMED",
+            "-Xmx2g",
+            "-XX:+UseSerialGC",
+            f"-Dhs2.home={self.home}",
+            f"-Dderby.stream.error.file={self.home}/derby.log",
+            f"-Dhadoop.home.dir={self.home}",
+            f"-Djava.io.tmpdir={self.home}/tmp",
+            f"-Dlog4j2.configurationFile=file:{conf}/hive-log4j2.properties",
+        ]
         main = "org.apache.hive.service.server.HiveServer2"
         if self.stack.needs_url_class_loader:
             launch = ["-cp", str(self.stack.directory / "target" / "classes"), "UrlLauncher", path, main]
@@ -169,8 +188,10 @@ class Server:
     def connect(self, settings: Mapping[str, str] | None = None) -> Any:
         """A PyHive connection over SASL NONE."""
         from pyhive import hive
-        return hive.connect(host="127.0.0.1", port=self.port, username="sargo", auth="NONE",
-                            configuration=dict(settings or {}))
+
+        return hive.connect(
+            host="127.0.0.1", port=self.port, username="sargo", auth="NONE", configuration=dict(settings or {})
+        )
 
     def log(self) -> str:
         """What the jar said so far."""

@@ -23,8 +23,21 @@ class Sidecar:
     def __init__(self, root: Path, log: Path, port: int | None = None, more: tuple[str, ...] = ()) -> None:
         self.port = port or free_port()
         self.address = f"127.0.0.1:{self.port}"
-        self._command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(root),
-                         "--port", str(self.port), "--metrics-port", "-1", "--request-seconds", "20", *more]
+        self._command = [
+            sys.executable,
+            "-c",
+            "from handler.cli import main; main()",
+            "serve",
+            "--roots",
+            str(root),
+            "--port",
+            str(self.port),
+            "--metrics-port",
+            "-1",
+            "--request-seconds",
+            "20",
+            *more,
+        ]
         self._log = log
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -75,8 +88,14 @@ def skip_everything(call: Call, **wrong: Any) -> bytes:
     bits = bytearray(b"\xff" * ((n + 7) // 8))
     if n % 8:
         bits[-1] = (1 << n % 8) - 1
-    fields: dict[str, Any] = {"protocol_version": 1, "skip": bytes(bits), "name_count": n, "skipped": n, "instant": "0",
-                              "digest": zlib.crc32(request.names)}
+    fields: dict[str, Any] = {
+        "protocol_version": 1,
+        "skip": bytes(bits),
+        "name_count": n,
+        "skipped": n,
+        "instant": "0",
+        "digest": zlib.crc32(request.names),
+    }
     fields.update({name: value(fields[name]) if callable(value) else value for name, value in wrong.items()})
     return framed(result(call, interface().PruneReply(**fields)))
 
@@ -117,14 +136,17 @@ class FailingSidecar:
 def answering(answer: Callable[[Call], bytes]) -> Callable[[socket.socket, bytes], None]:
     def behave(connection: socket.socket, frame: bytes) -> None:
         connection.sendall(answer(read_call(memoryview(frame))))
+
     return behave
 
 
 def forwarding(port: int, seen: Callable[[Call], object]) -> Callable[[socket.socket, bytes], None]:
     """What the real sidecar at this port answers; `seen` is told of each call first."""
+
     def behave(connection: socket.socket, frame: bytes) -> None:
         seen(read_call(memoryview(frame)))
         with socket.create_connection(("127.0.0.1", port)) as real:
             real.sendall(framed(frame))
             connection.sendall(framed(read_frame(real)))
+
     return behave

@@ -1,9 +1,9 @@
 """The tables of the Hive tests: unpacked, registered as Hudi's Hive sync does it, pruned natively and STORED BY.
 
-    name        what Hive reads it with
-    plain_<t>   Hudi's own input format: the reference
-    native_<t>  the same, then hive_conf/native_table.sql
-    stored_<t>  hive_conf/stored_by.sql
+name        what Hive reads it with
+plain_<t>   Hudi's own input format: the reference
+native_<t>  the same, then hive_conf/native_table.sql
+stored_<t>  hive_conf/stored_by.sql
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from typing import Any
 from tests.hive.server import ROOT
 
 DATA = Path(__file__).parent / "data"
-HUDI_COLUMNS = ", ".join(f"`_hoodie_{name}` string" for name in
-                         ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name"))
-COLUMNS = ("id bigint, k int, name string, amount double, price decimal(10,2), d date, ts bigint, maybe bigint, "
-           "version int")
+HUDI_COLUMNS = ", ".join(
+    f"`_hoodie_{name}` string" for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")
+)
+COLUMNS = (
+    "id bigint, k int, name string, amount double, price decimal(10,2), d date, ts bigint, maybe bigint, version int"
+)
 PARTITIONS = [f"2024-01-0{day}" for day in range(1, 5)]
 COPY_ON_WRITE = "org.apache.hudi.hadoop.HoodieParquetInputFormat"
 MERGED = "org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat"
@@ -37,8 +39,12 @@ class Table:
 
 
 TABLES = TRIPS, TRIPS2, FLAT, RIDES, FLAT_MOR = (
-    Table("trips", True, False), Table("trips2", True, False), Table("flat", False, False), Table("rides", True, True),
-    Table("flat_mor", False, True))
+    Table("trips", True, False),
+    Table("trips2", True, False),
+    Table("flat", False, False),
+    Table("rides", True, True),
+    Table("flat_mor", False, True),
+)
 
 
 def unpack(directory: Path) -> Path:
@@ -63,13 +69,16 @@ def as_synced(name: str, table: Table, location: str, partition_values: Callable
     """What Hudi's Hive sync runs for a table (timestamps are bigint: hive_sync.support_timestamp is off by default)."""
     columns = f"{HUDI_COLUMNS}, {COLUMNS}" + ("" if table.partitioned else ", dt string")
     yield f"DROP TABLE IF EXISTS {name}"
-    yield (f"CREATE EXTERNAL TABLE {name} ({columns}) {'PARTITIONED BY (dt string)' if table.partitioned else ''} "
-           f"ROW FORMAT SERDE '{SERDE}' WITH SERDEPROPERTIES ('hoodie.query.as.ro.table'='false', 'path'='{location}') "
-           f"STORED AS INPUTFORMAT '{MERGED if table.merge_on_read else COPY_ON_WRITE}' OUTPUTFORMAT '{OUTPUT}' "
-           f"LOCATION '{location}'")
+    yield (
+        f"CREATE EXTERNAL TABLE {name} ({columns}) {'PARTITIONED BY (dt string)' if table.partitioned else ''} "
+        f"ROW FORMAT SERDE '{SERDE}' WITH SERDEPROPERTIES ('hoodie.query.as.ro.table'='false', 'path'='{location}') "
+        f"STORED AS INPUTFORMAT '{MERGED if table.merge_on_read else COPY_ON_WRITE}' OUTPUTFORMAT '{OUTPUT}' "
+        f"LOCATION '{location}'"
+    )
     if table.partitioned:
-        added = " ".join(f"PARTITION (dt='{partition_values(day)}') LOCATION '{location}/dt={day}'"
-                         for day in PARTITIONS)
+        added = " ".join(
+            f"PARTITION (dt='{partition_values(day)}') LOCATION '{location}/dt={day}'" for day in PARTITIONS
+        )
         yield f"ALTER TABLE {name} ADD {added}"
 
 

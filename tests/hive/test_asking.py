@@ -31,11 +31,15 @@ class Requests(list[Any]):
 
 
 def test_a_fetch_task_asks_once_a_partition_over_one_connection(
-        hive401: Hive, failing: Callable[[Behaviour], FailingSidecar]) -> None:
+    hive401: Hive, failing: Callable[[Behaviour], FailingSidecar]
+) -> None:
     requests = Requests()
     through = failing(forwarding(hive401.sidecar.port, requests))
-    rows, seen = run(hive401, ["select id from native_trips where id between 100 and 101"],
-                     {"sargo.sidecar.address": through.address})
+    rows, seen = run(
+        hive401,
+        ["select id from native_trips where id between 100 and 101"],
+        {"sargo.sidecar.address": through.address},
+    )
     assert rows == [(100,), (101,)]
     assert [(one.listed, one.kept) for one in seen] == [(5, 1), (5, 0), (5, 0), (5, 0)]
     assert [count for _, count, _ in requests] == [5, 5, 5, 5]
@@ -43,12 +47,16 @@ def test_a_fetch_task_asks_once_a_partition_over_one_connection(
 
 
 def test_names_are_sent_compressed_when_they_are_many(
-        hive401: Hive, failing: Callable[[Behaviour], FailingSidecar]) -> None:
+    hive401: Hive, failing: Callable[[Behaviour], FailingSidecar]
+) -> None:
     plain, packed = Requests(), Requests()
     for requests, least in ((plain, "100000"), (packed, "1")):
         through = failing(forwarding(hive401.sidecar.port, requests))
-        rows, seen = run(hive401, ["select id from stored_trips where id between 100 and 101"],
-                         {"sargo.sidecar.address": through.address, "sargo.names.compress.from": least})
+        rows, seen = run(
+            hive401,
+            ["select id from stored_trips where id between 100 and 101"],
+            {"sargo.sidecar.address": through.address, "sargo.names.compress.from": least},
+        )
         assert rows == [(100,), (101,)]
         assert [(one.listed, one.kept) for one in seen] == [(20, 1)]
     [(was_packed, count, names)] = packed
@@ -58,23 +66,33 @@ def test_names_are_sent_compressed_when_they_are_many(
 
 
 @pytest.mark.parametrize("engine", ["tez", "mr"])
-def test_a_stored_table_names_its_own_sidecar(hive401: Hive, failing: Callable[[Behaviour], FailingSidecar],
-                                              engine: str) -> None:
+def test_a_stored_table_names_its_own_sidecar(
+    hive401: Hive, failing: Callable[[Behaviour], FailingSidecar], engine: str
+) -> None:
     """One that says "skip everything": what comes back without rows has asked it."""
     own = failing(answering(skip_everything)).address
-    create, = statements("stored_by.sql", table="own_sidecar", location=f"file://{hive401.directory / 'flat'}")
-    run(hive401, ["DROP TABLE IF EXISTS own_sidecar", create,
-                  f"ALTER TABLE own_sidecar SET TBLPROPERTIES ('sargo.sidecar.address' = '{own}')"])
-    for sql, none in (("select id from own_sidecar where id = 312", []),
-                      ("select count(*) from own_sidecar where id between 312 and 313", [(0,)])):
+    (create,) = statements("stored_by.sql", table="own_sidecar", location=f"file://{hive401.directory / 'flat'}")
+    run(
+        hive401,
+        [
+            "DROP TABLE IF EXISTS own_sidecar",
+            create,
+            f"ALTER TABLE own_sidecar SET TBLPROPERTIES ('sargo.sidecar.address' = '{own}')",
+        ],
+    )
+    for sql, none in (
+        ("select id from own_sidecar where id = 312", []),
+        ("select count(*) from own_sidecar where id between 312 and 313", [(0,)]),
+    ):
         rows, seen = run(hive401, [sql], {"hive.execution.engine": engine})
         assert rows == none
         assert [one.kept for one in seen] == [0]
 
 
 def counted(hive: Hive) -> Counter[str]:
-    done = subprocess.run(["java", str(LOCAL / "Counters.java"), str(hive.server.pid)], check=True,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ["java", str(LOCAL / "Counters.java"), str(hive.server.pid)], check=True, capture_output=True, text=True
+    )
     return Counter({name: int(count) for name, _, count in (line.partition("=") for line in done.stdout.splitlines())})
 
 
@@ -84,5 +102,6 @@ def test_what_jmx_counts(hive401: Hive) -> None:
     run(hive401, ["select id from stored_flat where id = 312"])
     run(hive401, ["select id from stored_flat where id = 312"], {"sargo.enabled": "false"})
     run(hive401, ["select id from stored_flat"])
-    assert counted(hive401) - before == Counter({"files_listed": 24, "files_skipped": 7, "kept_all.disabled": 1,
-                                                 "kept_all.no_filter": 1})
+    assert counted(hive401) - before == Counter(
+        {"files_listed": 24, "files_skipped": 7, "kept_all.disabled": 1, "kept_all.no_filter": 1}
+    )

@@ -12,10 +12,25 @@ pytestmark = pytest.mark.hive
 
 
 def examine(hive, table):
-    result = CliRunner().invoke(main, [
-        "doctor", "--json", "--jar", str(ROOT / "handler/java/target/sargo-hive.jar"), "--user", "sargo",
-        "--hive", f"127.0.0.1:{hive.server.port}", "--hive-table", table, "--hive-column", "id",
-        "--sidecar", hive.sidecar.address])
+    result = CliRunner().invoke(
+        main,
+        [
+            "doctor",
+            "--json",
+            "--jar",
+            str(ROOT / "handler/java/target/sargo-hive.jar"),
+            "--user",
+            "sargo",
+            "--hive",
+            f"127.0.0.1:{hive.server.port}",
+            "--hive-table",
+            table,
+            "--hive-column",
+            "id",
+            "--sidecar",
+            hive.sidecar.address,
+        ],
+    )
     findings = json.loads(result.stdout)["findings"]
     return {one["check"]: (one["state"], one["text"]) for one in findings}, result.exit_code
 

@@ -68,8 +68,10 @@ WRONG: dict[str, tuple[Callable[[Call], bytes], str]] = {
     "an answer to another call": (another_call, "WRONG_ANSWER"),
     "an error": (lambda call: framed(failure(call, "no")), "WRONG_ANSWER"),
     "a refusal": (lambda call: framed(result(call, refused=refuse(Refused("table", "no")))), "REFUSED"),
-    "a refusal of the version": (lambda call: framed(result(call, refused=refuse(Refused("version", "no")))),
-                                 "WRONG_VERSION"),
+    "a refusal of the version": (
+        lambda call: framed(result(call, refused=refuse(Refused("version", "no")))),
+        "WRONG_VERSION",
+    ),
     "another protocol": (lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n", "WRONG_ANSWER"),
     "an empty frame": (lambda _: framed(b""), "WRONG_ANSWER"),
     "noise in a frame": (lambda _: framed(bytes(range(256)) * 4), "WRONG_ANSWER"),
@@ -104,14 +106,21 @@ def cut_short(connection: socket.socket, frame: bytes) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize(("behave", "reason"), [(hang, "SIDECAR_SLOW"), (drip, "SIDECAR_SLOW"), (close, "WRONG_ANSWER"),
-                                                (cut_short, "WRONG_ANSWER")])
+@pytest.mark.parametrize(
+    ("behave", "reason"),
+    [(hang, "SIDECAR_SLOW"), (drip, "SIDECAR_SLOW"), (close, "WRONG_ANSWER"), (cut_short, "WRONG_ANSWER")],
+)
 def test_a_failing_sidecar_is_left_alone_after_two_failures(
-        hive401: Hive, failing: Failing, behave: Callable[[socket.socket, bytes], None], reason: str) -> None:
+    hive401: Hive, failing: Failing, behave: Callable[[socket.socket, bytes], None], reason: str
+) -> None:
     """A fetch task asks once a partition: four times here."""
     sidecar = failing(behave)
-    rows, seen = ask(hive401, TWO_ROWS.replace("stored", "native"), sargo_sidecar_address=sidecar.address,
-                     sargo_sidecar_timeout_ms="300")
+    rows, seen = ask(
+        hive401,
+        TWO_ROWS.replace("stored", "native"),
+        sargo_sidecar_address=sidecar.address,
+        sargo_sidecar_timeout_ms="300",
+    )
     assert rows == [100, 101]
     assert reasons(seen) == [reason, reason, "BREAKER_OPEN", "BREAKER_OPEN"]
     assert sidecar.calls == 2
@@ -119,8 +128,11 @@ def test_a_failing_sidecar_is_left_alone_after_two_failures(
 
 def test_a_sidecar_that_comes_back_is_asked_again(hive401: Hive, tmp_path: Path) -> None:
     port = free_port()
-    settings = {"sargo_sidecar_address": f"127.0.0.1:{port}", "sargo_sidecar_breaker_ms": "500",
-                "sargo_sidecar_timeout_ms": "20000"}
+    settings = {
+        "sargo_sidecar_address": f"127.0.0.1:{port}",
+        "sargo_sidecar_breaker_ms": "500",
+        "sargo_sidecar_timeout_ms": "20000",
+    }
     native = TWO_ROWS.replace("stored", "native")
     rows, seen = ask(hive401, native, **settings)
     assert rows == [100, 101]
@@ -143,8 +155,9 @@ def test_many_queries_at_once_while_the_sidecar_dies(hive401: Hive, tmp_path: Pa
     def query(i: int) -> list[Any]:
         with hive401.server.connect({"sargo.sidecar.address": sidecar.address}) as connection:
             cursor = connection.cursor()
-            cursor.execute(f"select id from {'native' if i % 2 else 'stored'}_trips "
-                           f"where id between {i * 60} and {i * 60 + 2}")
+            cursor.execute(
+                f"select id from {'native' if i % 2 else 'stored'}_trips where id between {i * 60} and {i * 60 + 2}"
+            )
             return sorted(row[0] for row in cursor.fetchall())
 
     with ThreadPoolExecutor(32) as pool:
@@ -197,25 +210,34 @@ def moving(hive401: Hive, request: pytest.FixtureRequest) -> tuple[str, Path]:
 
 
 def test_an_answer_for_another_instant_skips_nothing(hive401: Hive, failing: Failing) -> None:
-    rows, seen = ask(hive401, "select id from stored_rides where k >= 100000",
-                     sargo_sidecar_address=failing(answering(skip_everything)).address)
+    rows, seen = ask(
+        hive401,
+        "select id from stored_rides where k >= 100000",
+        sargo_sidecar_address=failing(answering(skip_everything)).address,
+    )
     assert rows == MOVED
     assert reasons(seen) == ["WRONG_ANSWER"]
 
 
 def test_a_commit_between_listing_and_answer_does_not_mix_in(
-        hive401: Hive, failing: Failing, moving: tuple[str, Path]) -> None:
+    hive401: Hive, failing: Failing, moving: tuple[str, Path]
+) -> None:
     """Hive listed the table before the commit; the sidecar sees it after."""
     name, directory = moving
     commit_then_forward = forwarding(hive401.sidecar.port, lambda _: commit(directory))
-    rows, seen = ask(hive401, f"select id from {name} where k between 55 and 56",
-                     sargo_sidecar_address=failing(commit_then_forward).address, sargo_sidecar_timeout_ms="20000")
+    rows, seen = ask(
+        hive401,
+        f"select id from {name} where k between 55 and 56",
+        sargo_sidecar_address=failing(commit_then_forward).address,
+        sargo_sidecar_timeout_ms="20000",
+    )
     assert rows == [55, 56]
     assert [one.listed for one in seen] == [12]
 
 
 def test_a_sidecar_that_has_not_seen_the_commit_does_not_lose_its_rows(
-        hive401: Hive, moving: tuple[str, Path], tmp_path: Path) -> None:
+    hive401: Hive, moving: tuple[str, Path], tmp_path: Path
+) -> None:
     """Hive lists the table after the commit; the sidecar still answers from before, when no row was above 599."""
     name, directory = moving
     late = Sidecar(hive401.directory, tmp_path / "log", more=("--refresh-seconds", "3600")).start()

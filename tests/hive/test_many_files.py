@@ -19,8 +19,15 @@ def test_its_files_are_listed_and_its_statistics_hold(tmp_path: Path) -> None:
     files = {str(path.relative_to(table)): path for path in table.glob("dt=*/*.parquet")}
     assert len(files) == FILES
     assert {path.parent.name for path in files.values()} == {f"dt={day}" for day in PARTITIONS}
-    for condition, kept in ((None, FILES), ("id between 100 and 139", 2), ("k < 100", 5), ("amount >= 1198", 1),
-                            ("name < 'n00000021'", 2), ("dt = '2024-01-03'", FILES // 4), ("id < 0", 0)):
+    for condition, kept in (
+        (None, FILES),
+        ("id between 100 and 139", 2),
+        ("k < 100", 5),
+        ("amount >= 1198", 1),
+        ("name < 'n00000021'", 2),
+        ("dt = '2024-01-03'", FILES // 4),
+        ("id < 0", 0),
+    ):
         plan = prune(str(table), condition or "true", engine="hive")
         assert {item.base_file for item in plan.slices} == set(files)
         assert len(list(plan.kept)) == kept

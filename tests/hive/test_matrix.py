@@ -19,8 +19,16 @@ pytestmark = pytest.mark.hive
 COMBINE = {"hive.input.format": "org.apache.hadoop.hive.ql.io.CombineHiveInputFormat"}
 ROWS = {"hive.vectorized.execution.enabled": "false"}
 ALL_QUICK = frozenset(case.name for case in (*CASES, *MERGED_CASES) if case.quick)
-FEW = frozenset({"fetch task", "aggregates", "partition and data", "union that leaves a foreign filter behind",
-                 "self join", "merged: rows that left"})
+FEW = frozenset(
+    {
+        "fetch task",
+        "aggregates",
+        "partition and data",
+        "union that leaves a foreign filter behind",
+        "self join",
+        "merged: rows that left",
+    }
+)
 #: lane: (server, engine, settings, which cases CI runs)
 LANES: dict[str, tuple[str, str, dict[str, str], frozenset[str]]] = {
     "401-tez": ("hive401", "tez", {}, ALL_QUICK),
@@ -66,8 +74,11 @@ def expected(hive: Hive, server: str, case: Case) -> Counter[tuple[Any, ...]]:
     """
     if (server, case.name) not in _expected:
         merged = case in MERGED_CASES
-        settings = {"hive.execution.engine": "mr", "hive.optimize.index.filter": "false",
-                    **({"sargo.enabled": "false"} if merged else {})}
+        settings = {
+            "hive.execution.engine": "mr",
+            "hive.optimize.index.filter": "false",
+            **({"sargo.enabled": "false"} if merged else {}),
+        }
         with hive.server.connect(settings) as connection:
             kind = "plain" if not merged else "native" if server == "hive313" else "stored"
             _expected[server, case.name] = rows(connection.cursor(), case.sql.format(**names(kind)))
@@ -86,7 +97,8 @@ def listed_and_kept(hive: Hive, scan: Scan) -> tuple[int, int]:
 @pytest.mark.parametrize(("lane", "case", "kind"), list(matrix()))
 @pytest.mark.timeout(600)
 def test_rows_are_those_without_skipping_and_files_those_the_evaluator_keeps(
-        lane: str, case: Case, kind: str, request: pytest.FixtureRequest) -> None:
+    lane: str, case: Case, kind: str, request: pytest.FixtureRequest
+) -> None:
     server, engine, settings, _ = LANES[lane]
     hive: Hive = request.getfixturevalue(server)
     want = expected(hive, server, case)

@@ -36,8 +36,10 @@ def refused(hive: Hive, statement: str, why: str) -> None:
 
 # -- whose filter it is
 
-UNION = ("select count(*), sum(id) from (select id from stored_trips2 where k < 100 union all "
-         "select id from stored_trips where k >= 1900 union all select id from stored_trips) u")
+UNION = (
+    "select count(*), sum(id) from (select id from stored_trips2 where k < 100 union all "
+    "select id from stored_trips where k >= 1900 union all select id from stored_trips) u"
+)
 
 
 def test_a_filter_of_another_scan_of_the_job_skips_nothing(hive401: Hive) -> None:
@@ -65,8 +67,9 @@ def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive
     location = f"file://{hive401.directory / 'trips'}"
     run(hive401, as_synced("respelled", TRIPS, location, lambda day: day.replace("-", "")))
     run(hive401, pruned_natively("respelled", TRIPS))
-    rows, seen = run(hive401, ["select count(*) from respelled where dt = '20240102' and id >= 700"],
-                     {"hive.execution.engine": "mr"})
+    rows, seen = run(
+        hive401, ["select count(*) from respelled where dt = '20240102' and id >= 700"], {"hive.execution.engine": "mr"}
+    )
     assert rows == [(300,)]
     assert [(one.listed, one.kept) for one in seen] == [(5, 3)]
     rows, seen = run(hive401, ["select id from respelled where (dt = '20240101' and id < 2) or id = 1999"])
@@ -75,10 +78,14 @@ def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive
 
 # -- modes of reading
 
+
 def test_incremental_reading_of_a_copy_on_write_table(hive401: Hive) -> None:
     first = min(path.name.split("_")[0] for path in (hive401.directory / "trips/.hoodie/timeline").glob("*.commit"))
-    consume = {"hoodie.trips.consume.mode": "INCREMENTAL", "hoodie.trips.consume.start.timestamp": first,
-               "hoodie.trips.consume.max.commits": "-1"}
+    consume = {
+        "hoodie.trips.consume.mode": "INCREMENTAL",
+        "hoodie.trips.consume.start.timestamp": first,
+        "hoodie.trips.consume.max.commits": "-1",
+    }
     sql = f"select id from {{}}_trips where `_hoodie_commit_time` > '{first}' and id < 1000"
     want = [(i,) for i in range(310, 315)]
     assert run(hive401, [sql.format("plain")], consume)[0] == want
@@ -101,7 +108,7 @@ def test_reading_as_of_an_instant(hive401: Hive) -> None:
 def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     """Base files only: no row has moved there, and deleted rows are still there."""
     location = f"file://{hive401.directory / 'rides'}"
-    create, = statements("stored_by.sql", table="optimised", location=location)
+    (create,) = statements("stored_by.sql", table="optimised", location=location)
     run(hive401, ["DROP TABLE IF EXISTS optimised", f"{create} TBLPROPERTIES ('sargo.view' = 'read_optimized')"])
     assert run(hive401, ["select id from optimised where k >= 100000"])[0] == []
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
@@ -117,8 +124,11 @@ def commits(hive: Hive, table: str) -> list[str]:
 def test_incremental_reading_of_a_merge_on_read_table(hive313: Hive, hive401: Hive) -> None:
     """The rows that log files wrote since, and nothing skipped by what base files hold."""
     first = commits(hive313, "rides")[0]
-    consume = {"hoodie.rides.consume.mode": "INCREMENTAL", "hoodie.rides.consume.start.timestamp": first,
-               "hoodie.rides.consume.max.commits": "-1"}
+    consume = {
+        "hoodie.rides.consume.mode": "INCREMENTAL",
+        "hoodie.rides.consume.start.timestamp": first,
+        "hoodie.rides.consume.max.commits": "-1",
+    }
     since = f"`_hoodie_commit_time` > '{first}'"
     moved = [55, 56, 255, 256, 455, 456]
     for condition, want in (("id < 302", [55, 56, 255, 256, 301]), ("k >= 100000", moved), ("k < 100", [])):
@@ -141,7 +151,7 @@ def test_hudis_merged_view_is_never_as_of_an_instant(hive313: Hive, hive401: Hiv
 
 def test_two_views_of_a_table_in_one_query(hive401: Hive) -> None:
     """Under MapReduce Hive would read both as one of them, without a word."""
-    create, = statements("stored_by.sql", table="base_files", location=f"file://{hive401.directory / 'rides'}")
+    (create,) = statements("stored_by.sql", table="base_files", location=f"file://{hive401.directory / 'rides'}")
     run(hive401, ["DROP TABLE IF EXISTS base_files", f"{create} TBLPROPERTIES ('sargo.view' = 'read_optimized')"])
     for one, other in (("base_files", "stored_rides"), ("stored_rides", "base_files")):
         sql = [f"select count(*), sum(k) from (select k from {one} union all select k from {other}) u"]
@@ -156,8 +166,11 @@ MERGED = "select count(*), sum(k) from {} where k >= 100000"
 def test_rows_that_log_files_changed_are_not_dropped_by_what_base_files_hold(hive401: Hive, hive313: Hive) -> None:
     """Parquet's reader would drop the base files' rows by the filter before they are merged."""
     want = [(6, sum(100000 + i for i in (55, 56, 255, 256, 455, 456)))]
-    for hive, table, engine in ((hive401, "stored_rides", "tez"), (hive401, "stored_rides", "mr"),
-                                (hive313, "native_rides", "mr")):
+    for hive, table, engine in (
+        (hive401, "stored_rides", "tez"),
+        (hive401, "stored_rides", "mr"),
+        (hive313, "native_rides", "mr"),
+    ):
         assert run(hive, [MERGED.format(table)], {"hive.execution.engine": engine})[0] == want
 
 
@@ -166,6 +179,7 @@ def test_merged_reading_of_a_stored_table_is_refused_by_hive_3(hive313: Hive) ->
 
 
 # -- statements and settings
+
 
 def test_native_table_and_back(hive401: Hive) -> None:
     location = f"file://{hive401.directory / 'trips'}"
@@ -187,7 +201,7 @@ def test_turned_off_for_a_session(hive401: Hive, kind: str) -> None:
 
 
 def test_turned_off_for_a_table(hive401: Hive) -> None:
-    create, = statements("stored_by.sql", table="switched", location=f"file://{hive401.directory / 'flat'}")
+    (create,) = statements("stored_by.sql", table="switched", location=f"file://{hive401.directory / 'flat'}")
     run(hive401, ["DROP TABLE IF EXISTS switched", f"{create} TBLPROPERTIES ('sargo.enabled' = 'false')"])
     rows, seen = run(hive401, ["select id from switched where id = 312"])
     assert rows == [(312,)]
@@ -203,16 +217,41 @@ def test_no_usable_address(hive401: Hive, address: str) -> None:
 
 def test_tls_and_a_secret(hive401: Hive, tmp_path: Path) -> None:
     key, certificate, secrets = tmp_path / "key.pem", tmp_path / "certificate.pem", tmp_path / "secrets"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out",
-                    str(certificate), "-days", "2", "-subj", "/CN=sidecar", "-addext", "subjectAltName=IP:127.0.0.1"],
-                   check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            str(key),
+            "-out",
+            str(certificate),
+            "-days",
+            "2",
+            "-subj",
+            "/CN=sidecar",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+        ],
+        check=True,
+        capture_output=True,
+    )
     (tmp_path / "secret").write_text("open sesame")
-    sidecar = Sidecar(hive401.directory, tmp_path / "log",
-                      more=("--tls-certificate", str(certificate), "--tls-key", str(key), "--secret-file",
-                            str(tmp_path / "secret"))).start()
+    sidecar = Sidecar(
+        hive401.directory,
+        tmp_path / "log",
+        more=("--tls-certificate", str(certificate), "--tls-key", str(key), "--secret-file", str(tmp_path / "secret")),
+    ).start()
     sql = ["select id from stored_flat where id = 312"]
-    whole = {"sargo.sidecar.address": sidecar.address, "sargo.sidecar.timeout.ms": "20000",
-             "sargo.tls.ca.file": str(certificate), "sargo.secret.file": str(secrets)}
+    whole = {
+        "sargo.sidecar.address": sidecar.address,
+        "sargo.sidecar.timeout.ms": "20000",
+        "sargo.tls.ca.file": str(certificate),
+        "sargo.secret.file": str(secrets),
+    }
     try:
         secrets.write_text(f"{sidecar.address} open sesame\n")
         rows, seen = run(hive401, sql, whole)
@@ -233,8 +272,9 @@ def test_a_sidecar_that_may_not_read_the_table(hive401: Hive, tmp_path: Path) ->
     (tmp_path / "other").mkdir()
     sidecar = Sidecar(tmp_path / "other", tmp_path / "log").start()
     try:
-        rows, seen = run(hive401, ["select id from stored_flat where id = 312"],
-                         {"sargo.sidecar.address": sidecar.address})
+        rows, seen = run(
+            hive401, ["select id from stored_flat where id = 312"], {"sargo.sidecar.address": sidecar.address}
+        )
         assert (rows, [one.reason for one in seen]) == ([(312,)], ["REFUSED"])
     finally:
         sidecar.stop()
@@ -242,8 +282,14 @@ def test_a_sidecar_that_may_not_read_the_table(hive401: Hive, tmp_path: Path) ->
 
 # -- what a table with the storage handler refuses
 
-@pytest.mark.parametrize("statement", ["insert into stored_flat select * from stored_flat",
-                                       "insert overwrite table stored_flat select * from stored_flat"])
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into stored_flat select * from stored_flat",
+        "insert overwrite table stored_flat select * from stored_flat",
+    ],
+)
 def test_writes_are_refused(hive401: Hive, statement: str) -> None:
     files = sorted(path.name for path in (hive401.directory / "flat").glob("*.parquet"))
     refused(hive401, statement, "read-only: write to it with Hudi")
@@ -253,20 +299,23 @@ def test_writes_are_refused(hive401: Hive, statement: str) -> None:
 def test_tables_that_could_harm_hudis_files_are_refused(hive401: Hive) -> None:
     stored = f"(id bigint) STORED BY 'io.sargo.hive.HudiStorageHandler' LOCATION 'file://{hive401.directory / 'flat'}'"
     refused(hive401, f"CREATE TABLE managed {stored}", "CREATE EXTERNAL TABLE")
-    refused(hive401, f"CREATE EXTERNAL TABLE purged {stored} TBLPROPERTIES ('external.table.purge' = 'true')",
-            "external.table.purge")
+    refused(
+        hive401,
+        f"CREATE EXTERNAL TABLE purged {stored} TBLPROPERTIES ('external.table.purge' = 'true')",
+        "external.table.purge",
+    )
     parted = stored.replace(") STORED", ") PARTITIONED BY (dt string) STORED")
     refused(hive401, f"CREATE EXTERNAL TABLE parted {parted}", "ordinary columns")
     refused(hive401, "TRUNCATE TABLE stored_flat", "[Tt]runcate")
 
 
 def test_dropping_the_table_leaves_hudis_files(hive401: Hive) -> None:
-    create, = statements("stored_by.sql", table="dropped", location=f"file://{hive401.directory / 'flat'}")
+    (create,) = statements("stored_by.sql", table="dropped", location=f"file://{hive401.directory / 'flat'}")
     run(hive401, ["DROP TABLE IF EXISTS dropped", create, "DROP TABLE dropped"])
     assert run(hive401, ["select count(*) from stored_flat"])[0] == [(800,)]
 
 
 def test_a_location_without_a_hudi_table_is_an_error(hive401: Hive, tmp_path: Path) -> None:
-    create, = statements("stored_by.sql", table="nothing_there", location=f"file://{tmp_path}")
+    (create,) = statements("stored_by.sql", table="nothing_there", location=f"file://{tmp_path}")
     run(hive401, ["DROP TABLE IF EXISTS nothing_there", create])
     refused(hive401, "select id from nothing_there", "is not the base path of a Hudi table")

@@ -31,6 +31,8 @@ def hudi_table(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 @pytest.fixture
 def hudi_copy(hudi_table: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
     """A copy of a real table that the test may damage."""
+
     def copy(name: str) -> Path:
         return Path(shutil.copytree(hudi_table(name), tmp_path / name))
+
     return copy

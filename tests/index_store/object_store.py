@@ -35,13 +35,23 @@ class ObjectStore:
 
     @property
     def options(self) -> dict[str, str]:
-        return {"endpoint": f"http://127.0.0.1:{self.port}", "access_key": ACCESS_KEY, "secret_key": SECRET_KEY,
-                "region": "us-east-1"}
+        return {
+            "endpoint": f"http://127.0.0.1:{self.port}",
+            "access_key": ACCESS_KEY,
+            "secret_key": SECRET_KEY,
+            "region": "us-east-1",
+        }
 
     def put(self, folder: Path, name: str) -> str:
         """Copy a folder into the bucket; its URI."""
-        client = fs.S3FileSystem(access_key=ACCESS_KEY, secret_key=SECRET_KEY, region="us-east-1", scheme="http",
-                                 endpoint_override=f"127.0.0.1:{self.port}", allow_bucket_creation=True)
+        client = fs.S3FileSystem(
+            access_key=ACCESS_KEY,
+            secret_key=SECRET_KEY,
+            region="us-east-1",
+            scheme="http",
+            endpoint_override=f"127.0.0.1:{self.port}",
+            allow_bucket_creation=True,
+        )
         client.create_dir(BUCKET)
         fs.copy_files(str(folder), f"{BUCKET}/{name}", destination_filesystem=client)
         return f"s3a://{BUCKET}/{name}"
@@ -54,8 +64,9 @@ class ObjectStore:
     def check_credentials(self, *, strictly: bool) -> None:
         """Whether from now on a key must be one that the server knows; none is."""
         body = b"0" if strictly else b"inf"
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/moto-api/reset-auth", body,
-                                         {"Content-Type": "text/plain"})
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/moto-api/reset-auth", body, {"Content-Type": "text/plain"}
+        )
         with urllib.request.urlopen(request):
             pass
 

@@ -46,6 +46,10 @@ def replay(table: Path, until: str = "9" * 20) -> dict[tuple[str, str], tuple[st
                     bases[group] = requested, name
         for partition, gone in (metadata.get("partitionToReplaceFileIds") or {}).items():
             replaced.update((partition, file_id) for file_id in gone)
-    return {group: (bases[group][1] if group in bases else None,
-                    frozenset(name for name, done in logs.get(group, {}).items() if done >= bases.get(group, ("",))[0]))
-            for group in {*bases, *logs} - replaced}
+    return {
+        group: (
+            bases[group][1] if group in bases else None,
+            frozenset(name for name, done in logs.get(group, {}).items() if done >= bases.get(group, ("",))[0]),
+        )
+        for group in {*bases, *logs} - replaced
+    }

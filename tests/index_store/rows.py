@@ -54,15 +54,15 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
         header, p = {}, position + 26
         for _ in range(struct.unpack_from(">i", data, position + 22)[0]):
             key, size = struct.unpack_from(">ii", data, p)
-            header[key] = data[p + 8:p + 8 + size]
+            header[key] = data[p + 8 : p + 8 + size]
             p += 8 + size
-        content = data[p + 8:p + 8 + struct.unpack_from(">q", data, p)[0]]
+        content = data[p + 8 : p + 8 + struct.unpack_from(">q", data, p)[0]]
         if kind == 3:
             schema = fastavro.parse_schema(json.loads(header[2]))
             count, q = struct.unpack_from(">i", content, 4)[0], 8
             for _ in range(count):
                 size = struct.unpack_from(">i", content, q)[0]
-                record: Any = fastavro.schemaless_reader(io.BytesIO(content[q + 4:q + 4 + size]), schema, None)
+                record: Any = fastavro.schemaless_reader(io.BytesIO(content[q + 4 : q + 4 + size]), schema, None)
                 yield record
                 q += 4 + size
         else:

@@ -38,16 +38,18 @@ def test_real_records_decode_as_fastavro_does(hudi_table, name):
     assert seen > 10
 
 
-NUMBERS = st.integers(-2**63, 2**63 - 1)
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
 WRAPPED = st.one_of(
-    st.none(), st.tuples(st.just("LongWrapper"), NUMBERS),
-    st.tuples(st.just("IntWrapper"), st.integers(-2**31, 2**31 - 1)),
+    st.none(),
+    st.tuples(st.just("LongWrapper"), NUMBERS),
+    st.tuples(st.just("IntWrapper"), st.integers(-(2**31), 2**31 - 1)),
     st.tuples(st.just("DoubleWrapper"), st.floats(allow_nan=False)),
     st.tuples(st.just("BooleanWrapper"), st.booleans()),
     st.tuples(st.just("StringWrapper"), st.text(max_size=300)),
     st.tuples(st.just("BytesWrapper"), st.binary(max_size=40)),
-    st.tuples(st.just("DateWrapper"), st.integers(-10**6, 10**6)),
-    st.tuples(st.just("FloatWrapper"), st.floats(width=32, allow_nan=False)))
+    st.tuples(st.just("DateWrapper"), st.integers(-(10**6), 10**6)),
+    st.tuples(st.just("FloatWrapper"), st.floats(width=32, allow_nan=False)),
+)
 COUNTS = st.none() | st.integers(0, 2**40)
 
 
@@ -58,23 +60,46 @@ def as_stored(bound):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(
-    st.text(max_size=200), st.text(max_size=80), WRAPPED, WRAPPED, COUNTS, COUNTS, st.booleans(),
-    st.none() | st.tuples(st.integers(0, 20), st.none() | st.just("10,2"))), min_size=1, max_size=5))
+@given(
+    st.lists(
+        st.tuples(
+            st.text(max_size=200),
+            st.text(max_size=80),
+            WRAPPED,
+            WRAPPED,
+            COUNTS,
+            COUNTS,
+            st.booleans(),
+            st.none() | st.tuples(st.integers(0, 20), st.none() | st.just("10,2")),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
 def test_drawn_records_come_back(drawn):
     decoder = ColumnStatsDecoder(V9_SCHEMA)
     for name, column, lo, hi, rows, nulls, deleted, kind in drawn:
         value = stats_value(name, column, lo, hi, rows, nulls, deleted=deleted, value_type=kind)
-        expected = StatsRecord(name.encode(), column.encode(), *as_stored(lo), *as_stored(hi), rows, nulls, deleted,
-                               False, kind[0] if kind else 0, (kind[1] or "").encode() if kind else b"", 200)
+        expected = StatsRecord(
+            name.encode(),
+            column.encode(),
+            *as_stored(lo),
+            *as_stored(hi),
+            rows,
+            nulls,
+            deleted,
+            False,
+            kind[0] if kind else 0,
+            (kind[1] or "").encode() if kind else b"",
+            200,
+        )
         assert decoder.decode(b"xyz" + value + b"tail", 3, 3 + len(value)) == expected
 
 
 def test_the_schema_of_version_6_has_fewer_fields():
     value = stats_value("f.parquet", "c", ("IntWrapper", 1), ("IntWrapper", 2), 10, 0, schema=V6_SCHEMA)
     record = ColumnStatsDecoder(V6_SCHEMA).decode(value, 0, len(value))
-    assert record == StatsRecord(b"f.parquet", b"c", "IntWrapper", 1, "IntWrapper", 2, 10, 0, False, False, 0, b"",
-                                 200)
+    assert record == StatsRecord(b"f.parquet", b"c", "IntWrapper", 1, "IntWrapper", 2, 10, 0, False, False, 0, b"", 200)
 
 
 def test_a_schema_in_another_order_goes_through_fastavro():
@@ -85,7 +110,8 @@ def test_a_schema_in_another_order_goes_through_fastavro():
     decoder = ColumnStatsDecoder(schema)
     assert not decoder._fast
     assert decoder.decode(value, 0, len(value)) == StatsRecord(
-        b"f.parquet", b"c", "StringWrapper", b"a", "StringWrapper", b"b", 10, 0, False, False, 0, b"", 200)
+        b"f.parquet", b"c", "StringWrapper", b"a", "StringWrapper", b"b", 10, 0, False, False, 0, b"", 200
+    )
 
 
 def test_a_schema_without_statistics_is_refused():
@@ -97,8 +123,11 @@ def test_a_schema_without_statistics_is_refused():
 @given(st.data())
 def test_damaged_records_are_a_format_error_or_another_record(data):
     decoder = ColumnStatsDecoder(V9_SCHEMA)
-    value = bytearray(stats_value("f" * 70, "column", ("LongWrapper", 10**15), ("LongWrapper", 10**16), 1000, 3,
-                                  value_type=(16, None)))
+    value = bytearray(
+        stats_value(
+            "f" * 70, "column", ("LongWrapper", 10**15), ("LongWrapper", 10**16), 1000, 3, value_type=(16, None)
+        )
+    )
     for _ in range(data.draw(st.integers(1, 3))):
         value[data.draw(st.integers(0, len(value) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(value)))

@@ -83,23 +83,33 @@ def build(keys, hashes, bits, rows=1):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.integers(1, 12), st.integers(1, 500),
-       st.integers(1, 3))
+@given(
+    st.lists(st.binary(min_size=1, max_size=40), max_size=20),
+    st.integers(1, 12),
+    st.integers(1, 500),
+    st.integers(1, 3),
+)
 def test_what_was_put_in_is_found(keys, hashes, bits, rows):
     bloom = BloomFilter.parse(*build(keys, hashes, bits, rows))
     assert all(bloom.may_hold(key) for key in keys)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.binary(min_size=1, max_size=40), max_size=20), st.binary(min_size=1, max_size=40),
-       st.integers(1, 6), st.integers(1, 500), st.integers(1, 3))
+@given(
+    st.lists(st.binary(min_size=1, max_size=40), max_size=20),
+    st.binary(min_size=1, max_size=40),
+    st.integers(1, 6),
+    st.integers(1, 500),
+    st.integers(1, 3),
+)
 def test_bits_in_the_text_are_those_of_the_decoded_filter(keys, key, hashes, bits, rows):
     text, kind = build(keys, hashes, bits, rows)
     data = base64.b64decode(text)
     size = (bits + 7) // 8
-    expected = any(all(row[place >> 3] >> (place & 7) & 1 for place in positions(key, hashes, bits))
-                   for row in ([data[13:]] if rows == 1 else [data[25 + 13 + i * (13 + size):][:size]
-                                                              for i in range(rows)]))
+    expected = any(
+        all(row[place >> 3] >> (place & 7) & 1 for place in positions(key, hashes, bits))
+        for row in ([data[13:]] if rows == 1 else [data[25 + 13 + i * (13 + size) :][:size] for i in range(rows)])
+    )
     assert BloomFilter.parse(text, kind).may_hold(key) == expected
 
 
@@ -129,11 +139,19 @@ def test_a_character_that_is_none_of_base64_rules_nothing_out():
 GOOD = build([b"a"], 3, 64)[0]
 
 
-@pytest.mark.parametrize(("text", "kind"), [
-    (b"", "SIMPLE"), (b"!!", "SIMPLE"), (GOOD[:8], "SIMPLE"), (GOOD[:-8], "SIMPLE"), (GOOD, "DYNAMIC_V0"),
-    (GOOD, "OTHER"),
-    (base64.b64encode(struct.pack(">iibi", -1, 3, 0, 8) + b"x"), "SIMPLE"),
-    (base64.b64encode(struct.pack(">iibi", -1, 0, 1, 8) + b"x"), "SIMPLE")])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"", "SIMPLE"),
+        (b"!!", "SIMPLE"),
+        (GOOD[:8], "SIMPLE"),
+        (GOOD[:-8], "SIMPLE"),
+        (GOOD, "DYNAMIC_V0"),
+        (GOOD, "OTHER"),
+        (base64.b64encode(struct.pack(">iibi", -1, 3, 0, 8) + b"x"), "SIMPLE"),
+        (base64.b64encode(struct.pack(">iibi", -1, 0, 1, 8) + b"x"), "SIMPLE"),
+    ],
+)
 def test_damaged_filters_are_a_format_error(text, kind):
     with pytest.raises(FormatError):
         BloomFilter.parse(text, kind)

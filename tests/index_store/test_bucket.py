@@ -23,8 +23,13 @@ SIMPLE = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4",
 RULED = SIMPLE | {"hoodie.bucket.index.partition.expressions": "p=p0,2;p=p1,6"}
 INTEGERS = SIMPLE | {"hoodie.bucket.index.num.buckets": "5", "hoodie.bucket.index.hash.field": "l"}
 RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
-REAL = {"1.1.1_bucket_cow": (SIMPLE, 12), "1.1.1_bucket_part_cow": (RULED, 8), "1.1.1_bucket_int_cow": (INTEGERS, 15),
-        "1.1.1_bucket_ch_mor": (RING, 12), "1.1.1_bucket_ch_resized_mor": (RING, 12)}
+REAL = {
+    "1.1.1_bucket_cow": (SIMPLE, 12),
+    "1.1.1_bucket_part_cow": (RULED, 8),
+    "1.1.1_bucket_int_cow": (INTEGERS, 15),
+    "1.1.1_bucket_ch_mor": (RING, 12),
+    "1.1.1_bucket_ch_resized_mor": (RING, 12),
+}
 
 
 def kind_of(path, options, as_of=None):
@@ -82,16 +87,28 @@ def test_hashes_have_no_sign():
     assert all(0 <= hashed((f"key-{i}" * 5,)) < 1 << 31 for i in range(500) for hashed in (simple_hash, ring_hash))
 
 
-@pytest.mark.parametrize("options", [{}, {"hoodie.index.type": "SIMPLE"}, SIMPLE | {"hoodie.index.type": "BLOOM"},
-                                     SIMPLE | {"hoodie.bucket.index.hash.field": "ts"},
-                                     SIMPLE | {"hoodie.bucket.index.hash.field": "id,ts"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"hoodie.index.type": "SIMPLE"},
+        SIMPLE | {"hoodie.index.type": "BLOOM"},
+        SIMPLE | {"hoodie.bucket.index.hash.field": "ts"},
+        SIMPLE | {"hoodie.bucket.index.hash.field": "id,ts"},
+    ],
+)
 def test_a_table_that_is_not_told_to_have_buckets_of_its_record_key_has_no_kind(hudi_table, options):
     assert kind_of(hudi_table("1.1.1_bucket_cow"), options)[2] is None
 
 
-@pytest.mark.parametrize(("old", "new"), [("recordkey.fields=id", "recordkey.fields=id,ts"),
-                                          ("recordkey.fields=id", "recordkey.fields="),
-                                          ("keygenerator.type=SIMPLE", "keygenerator.type=COMPLEX")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("recordkey.fields=id", "recordkey.fields=id,ts"),
+        ("recordkey.fields=id", "recordkey.fields="),
+        ("keygenerator.type=SIMPLE", "keygenerator.type=COMPLEX"),
+    ],
+)
 def test_keys_of_another_form_have_no_kind(hudi_copy, old, new):
     path = hudi_copy("1.1.1_bucket_cow")
     properties = path / ".hoodie" / "hoodie.properties"
@@ -109,12 +126,25 @@ def test_values_without_a_certain_hash_have_no_answer(hudi_table):
     assert not kind.needs(Needs(bounds=(ID,), nulls=(ID,)))
 
 
-@pytest.mark.parametrize("change", [
-    {"num.buckets": "3"}, {"num.buckets": "8"}, {"num.buckets": "5"}, {"num.buckets": ""}, {"num.buckets": "0"},
-    {"num.buckets": "-4"}, {"num.buckets": "four"}, {"num.buckets": "2000000000"},
-    {"partition.expressions": "p=p1,2"}, {"partition.expressions": "p=p1,8"}, {"partition.expressions": "p=p1"},
-    {"partition.expressions": "(,2"}, {"partition.expressions": "\\p{Alpha},2"},
-    {"partition.expressions": "p=p1,4", "partition.rule.type": "other"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num.buckets": "3"},
+        {"num.buckets": "8"},
+        {"num.buckets": "5"},
+        {"num.buckets": ""},
+        {"num.buckets": "0"},
+        {"num.buckets": "-4"},
+        {"num.buckets": "four"},
+        {"num.buckets": "2000000000"},
+        {"partition.expressions": "p=p1,2"},
+        {"partition.expressions": "p=p1,8"},
+        {"partition.expressions": "p=p1"},
+        {"partition.expressions": "(,2"},
+        {"partition.expressions": "\\p{Alpha},2"},
+        {"partition.expressions": "p=p1,4", "partition.rule.type": "other"},
+    ],
+)
 def test_options_that_the_table_contradicts_are_a_reason(hudi_table, change):
     """A number of buckets that was changed is among them: old files hold keys of other buckets."""
     path = hudi_table("1.1.1_bucket_cow")
@@ -163,16 +193,25 @@ def left(path, key="k0001"):
     """How many slices of each partition may hold a key."""
     _, slices, kind = kind_of(path, RING)
     mask = kind.may_hold(ID, [key])
-    return [sum(bool(kept) for one, kept in zip(slices, mask, strict=True) if one.partition == partition)
-            for partition in ("p=p0", "p=p1", "p=p2")]
+    return [
+        sum(bool(kept) for one, kept in zip(slices, mask, strict=True) if one.partition == partition)
+        for partition in ("p=p0", "p=p1", "p=p2")
+    ]
 
 
-@pytest.mark.parametrize("change", [
-    lambda ring: ring["nodes"][0].update(tag="REPLACE"), lambda ring: ring["nodes"].reverse(),
-    lambda ring: ring["nodes"][0].update(fileIdPrefix="another"), lambda ring: ring["nodes"].clear(),
-    lambda ring: ring["nodes"].append(ring["nodes"][-1]), lambda ring: ring.update(partitionPath="p=p0"),
-    lambda ring: ring["nodes"][1].update(fileIdPrefix=ring["nodes"][0]["fileIdPrefix"])],
-    ids=["being replaced", "out of order", "unknown file group", "no nodes", "twice", "of another partition", "one id"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ring: ring["nodes"][0].update(tag="REPLACE"),
+        lambda ring: ring["nodes"].reverse(),
+        lambda ring: ring["nodes"][0].update(fileIdPrefix="another"),
+        lambda ring: ring["nodes"].clear(),
+        lambda ring: ring["nodes"].append(ring["nodes"][-1]),
+        lambda ring: ring.update(partitionPath="p=p0"),
+        lambda ring: ring["nodes"][1].update(fileIdPrefix=ring["nodes"][0]["fileIdPrefix"]),
+    ],
+    ids=["being replaced", "out of order", "unknown file group", "no nodes", "twice", "of another partition", "one id"],
+)
 def test_a_ring_that_does_not_fit_keeps_its_partition_only(hudi_copy, change):
     path = hudi_copy("1.1.1_bucket_ch_mor")
     assert left(path) == [1, 1, 1]

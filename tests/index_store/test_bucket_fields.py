@@ -18,14 +18,22 @@ KEY = Field("_hoodie_record_key", STRING)
 
 
 def options(number, fields, engine="SIMPLE"):
-    return {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": str(number),
-            "hoodie.bucket.index.hash.field": fields, "hoodie.index.bucket.engine": engine}
+    return {
+        "hoodie.index.type": "BUCKET",
+        "hoodie.bucket.index.num.buckets": str(number),
+        "hoodie.bucket.index.hash.field": fields,
+        "hoodie.index.bucket.engine": engine,
+    }
 
 
-REAL = {"keys/1.0.2_bucket_two_cow": options(5, "id,n"),
-        "keys/1.1.1_bucket_two_cow": options(5, ""), "keys/1.1.1_bucket_swapped7_cow": options(7, "n,id"),
-        "keys/1.1.1_bucket_sub_mor": options(5, "n"), "keys/1.1.1_bucket_subid7_cow": options(7, "id"),
-        "keys/1.1.1_bucket_ch_two_mor": options(4, "id,n", "CONSISTENT_HASHING")}
+REAL = {
+    "keys/1.0.2_bucket_two_cow": options(5, "id,n"),
+    "keys/1.1.1_bucket_two_cow": options(5, ""),
+    "keys/1.1.1_bucket_swapped7_cow": options(7, "n,id"),
+    "keys/1.1.1_bucket_sub_mor": options(5, "n"),
+    "keys/1.1.1_bucket_subid7_cow": options(7, "id"),
+    "keys/1.1.1_bucket_ch_two_mor": options(4, "id,n", "CONSISTENT_HASHING"),
+}
 
 
 def opened(path, told):
@@ -35,8 +43,11 @@ def opened(path, told):
 
 
 def place_of(row, slices):
-    return next(i for i, one in enumerate(slices) if (one.partition, one.file_id) == (
-        row["partition"], row["file"].partition("_")[0]))
+    return next(
+        i
+        for i, one in enumerate(slices)
+        if (one.partition, one.file_id) == (row["partition"], row["file"].partition("_")[0])
+    )
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -71,7 +82,7 @@ def test_filters_that_pin_down_the_key_keep_one_bucket_of_each_partition(hudi_ta
 
 
 def test_the_only_hash_field_is_answered_where_no_text_can_look_like_it(hudi_table):
-    name = "keys/1.1.1_bucket_subid7_cow"                      # hashed: id; the other field of the key is a number
+    name = "keys/1.1.1_bucket_subid7_cow"  # hashed: id; the other field of the key is a number
     table, slices, kind = opened(hudi_table(name), REAL[name])
     column = table.schema.resolve("id", case_sensitive=True)
     for row in rows_of(name):
@@ -82,9 +93,10 @@ def test_the_only_hash_field_is_answered_where_no_text_can_look_like_it(hudi_tab
     for text in ("a,b", "a:b", "__null__", "__empty__"):
         assert kind.may_hold(column, [text]) is None
         assert kind.may_hold(column, ["k001", text]) is None
-    assert (kind.may_hold(column, ["k001", "k002"]) == kind.may_hold(column, ["k001"]) | kind.may_hold(
-        column, ["k002"])).all()
-    name = "keys/1.1.1_bucket_sub_mor"                         # hashed: n; id is text, and could hold ",n:7"
+    assert (
+        kind.may_hold(column, ["k001", "k002"]) == kind.may_hold(column, ["k001"]) | kind.may_hold(column, ["k002"])
+    ).all()
+    name = "keys/1.1.1_bucket_sub_mor"  # hashed: n; id is text, and could hold ",n:7"
     table, _, kind = opened(hudi_table(name), REAL[name])
     assert kind.may_hold(table.schema.resolve("n", case_sensitive=True), [5]) is None
 
@@ -102,9 +114,19 @@ def test_a_complex_key_of_one_field_is_not_hashed_here(hudi_table):
     assert opened(hudi_table("keys/1.1.1_bucket_complex1_cow"), options(5, "id"))[2] is None
 
 
-@pytest.mark.parametrize(("key", "expected"), [
-    ("id:a,n:5", ("a", "5")), ("id:__empty__,n:__null__", ("", None)), ("id:,n:5", ("", "5")),
-    ("id:a:b,n:5", None), ("id:a,n:5,n:6", None), ("n:5,id:a", None), ("id:a", None), ("a,5", None)])
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("id:a,n:5", ("a", "5")),
+        ("id:__empty__,n:__null__", ("", None)),
+        ("id:,n:5", ("", "5")),
+        ("id:a:b,n:5", None),
+        ("id:a,n:5,n:6", None),
+        ("n:5,id:a", None),
+        ("id:a", None),
+        ("a,5", None),
+    ],
+)
 def test_values_are_read_out_of_a_key(key, expected):
     assert HashFields(("id", "n"), ("id", "n")).of_key(key) == expected
     assert HashFields(("id", "n"), ("n",)).of_key(key) == (expected and expected[1:])

@@ -23,8 +23,11 @@ from index_store.formats.record_key import EMPTY, NULL, split_key
 from tests.index_store.bucketed_tables import BUCKETED, RING_TABLES, SIMPLE_TABLES, options, rows_by_file
 
 TEXTS = st.text(st.sampled_from("abkz09 :,_äß日𝄞\uffee"), max_size=9)
-COLUMNS = st.integers(1, 4).flatmap(lambda width: st.lists(
-    st.tuples(*[st.one_of(st.none(), TEXTS)] * width), min_size=0, max_size=30).map(lambda rows: (width, rows)))
+COLUMNS = st.integers(1, 4).flatmap(
+    lambda width: st.lists(st.tuples(*[st.one_of(st.none(), TEXTS)] * width), min_size=0, max_size=30).map(
+        lambda rows: (width, rows)
+    )
+)
 
 
 def opened(path, told):
@@ -57,25 +60,38 @@ def test_text_that_is_not_utf_8_is_an_error():
         java_hashes(broken)
 
 
-@pytest.mark.parametrize(("key", "fields", "expected"), [
-    ("a", ("id",), ("a",)), ("id:a", ("id",), ("id:a",)), ("a,b", ("id",), ("a,b",)),
-    ("id:a,n:5", ("id", "n"), ("a", "5")), ("id:a,n:5", ("n",), ("5",)),
-    ("id:__empty__,n:__null__", ("id", "n"), ("", None)),
-    ("id:c,d,n:5", ("id", "n"), ("c,d", "5")), ("id:a:b,n:5", ("id", "n"), ("a:b", "5")),
-    ("id:a,n:b:c", ("id", "n"), ("a", "b:c")), ("id:a,n:b,c:d", ("id", "n"), ("a", "b")),
-    ("id:a,n:b,c", ("id", "n"), ("a", "b,c")),
-    ("x:a,y:b", ("id",), ("x:a,y:b",)),
-    ("id:a,n:b:c", ("id",), None), ("id:a,n:b,c:d,e", ("id", "n"), ("a", "b"))])
+@pytest.mark.parametrize(
+    ("key", "fields", "expected"),
+    [
+        ("a", ("id",), ("a",)),
+        ("id:a", ("id",), ("id:a",)),
+        ("a,b", ("id",), ("a,b",)),
+        ("id:a,n:5", ("id", "n"), ("a", "5")),
+        ("id:a,n:5", ("n",), ("5",)),
+        ("id:__empty__,n:__null__", ("id", "n"), ("", None)),
+        ("id:c,d,n:5", ("id", "n"), ("c,d", "5")),
+        ("id:a:b,n:5", ("id", "n"), ("a:b", "5")),
+        ("id:a,n:b:c", ("id", "n"), ("a", "b:c")),
+        ("id:a,n:b,c:d", ("id", "n"), ("a", "b")),
+        ("id:a,n:b,c", ("id", "n"), ("a", "b,c")),
+        ("x:a,y:b", ("id",), ("x:a,y:b",)),
+        ("id:a,n:b:c", ("id",), None),
+        ("id:a,n:b,c:d,e", ("id", "n"), ("a", "b")),
+    ],
+)
 def test_keys_are_taken_apart_as_hudi_does_it(key, fields, expected):
     assert split_key(key, fields) == expected
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.one_of(st.none(), TEXTS), st.one_of(st.none(), TEXTS)), max_size=20),
-       st.sampled_from([("id", "n"), ("id",), ("n",)]))
+@given(
+    st.lists(st.tuples(st.one_of(st.none(), TEXTS), st.one_of(st.none(), TEXTS)), max_size=20),
+    st.sampled_from([("id", "n"), ("id",), ("n",)]),
+)
 def test_a_column_of_keys_hashes_as_each_taken_apart(rows, hashed):
     def part(name, text):
         return f"{name}:{NULL if text is None else text or EMPTY}"
+
     keys = [f"{part('id', first)},{part('n', second)}" for first, second in rows]
     fields = HashFields(("id", "n"), hashed)
     taken = [split_key(key, hashed) for key in keys]
@@ -85,7 +101,8 @@ def test_a_column_of_keys_hashes_as_each_taken_apart(rows, hashed):
     known = [fields.of_key(key) for key in keys]
     assert all(one in (None, other) for one, other in zip(known, taken, strict=True))
     assert fields.hashes(array, every_release=True).tolist() == [
-        -1 if one is None else simple_hash(one) for one in known]
+        -1 if one is None else simple_hash(one) for one in known
+    ]
 
 
 def test_a_key_of_one_field_is_hashed_as_it_is_if_every_release_does():
@@ -93,7 +110,14 @@ def test_a_key_of_one_field_is_hashed_as_it_is_if_every_release_does():
     fields = HashFields(("id",), ("id",))
     whole = [simple_hash((key,)) for key in keys.to_pylist()[:5]]
     assert fields.hashes(keys).tolist() == [
-        whole[0], whole[1], simple_hash(("x",)), whole[3], whole[4], -1, simple_hash(("a,b",))]
+        whole[0],
+        whole[1],
+        simple_hash(("x",)),
+        whole[3],
+        whole[4],
+        -1,
+        simple_hash(("a,b",)),
+    ]
     assert fields.hashes(keys, every_release=True).tolist() == [whole[0], -1, -1, -1, -1, -1, simple_hash(("a,b",))]
 
 
@@ -109,8 +133,9 @@ def test_every_row_is_in_the_bucket_that_its_files_name_says(hudi_table, name):
     for place, one in enumerate(buckets.slices):
         keys = [row["_hoodie_record_key"] for row in rows_by_file(path, one.files)]
         layout = buckets.layouts[one.partition]
-        assert set(layout.buckets_of(buckets.hashed.hashes(pa.array(keys), on_ring=not buckets.is_simple)).tolist()) \
-            <= {buckets.named[place]}
+        assert set(
+            layout.buckets_of(buckets.hashed.hashes(pa.array(keys), on_ring=not buckets.is_simple)).tolist()
+        ) <= {buckets.named[place]}
         assert one.file_id.startswith(layout.prefixes[buckets.named[place]])
         rows += len(keys)
     assert rows >= 40
@@ -136,11 +161,13 @@ def test_the_ring_of_a_new_partition_is_the_one_that_hudi_makes(hudi_table, name
         stored = json.loads(file.read_text())
         ring = first_ring(stored["partitionPath"], number)
         assert [(node["value"], node["fileIdPrefix"]) for node in stored["nodes"]] == list(
-            zip(ring.values, ring.prefixes, strict=True))
+            zip(ring.values, ring.prefixes, strict=True)
+        )
 
 
-@pytest.mark.parametrize("told", [
-    options(2, rules="p=b,6"), options(6), options(3, rules="p=b,12"), options(3, "id", rules="p=b,6")])
+@pytest.mark.parametrize(
+    "told", [options(2, rules="p=b,6"), options(6), options(3, rules="p=b,12"), options(3, "id", rules="p=b,6")]
+)
 def test_a_table_without_statistics_is_held_to_the_options_by_its_footers(hudi_table, told):
     _, buckets = opened(hudi_table("keys/1.2.0_bucket_types_cow"), told)
     with pytest.raises(StatsError, match="bucket index is not as told"):
@@ -179,9 +206,16 @@ def test_every_hash_goes_to_a_bucket_that_its_own_splits_into(old, times, hashes
         assert after in plan.splits[before].into
 
 
-@pytest.mark.parametrize(("old", "new", "why"), [
-    (4, 6, r"6 is no multiple of 4.*to 3 buckets, and those of a new bucket come from 2.*multiples: 8"),
-    (4, 7, "no multiple of 4"), (4, 4, "more of them"), (4, 2, "more of them"), (0, 4, "more of them")])
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        (4, 6, r"6 is no multiple of 4.*to 3 buckets, and those of a new bucket come from 2.*multiples: 8"),
+        (4, 7, "no multiple of 4"),
+        (4, 4, "more of them"),
+        (4, 2, "more of them"),
+        (0, 4, "more of them"),
+    ],
+)
 def test_other_numbers_are_refused(old, new, why):
     with pytest.raises(UnsupportedError, match=why):
         plan_rebucket(old, new)
@@ -198,12 +232,14 @@ def test_rows_that_hudi_wrote_to_6_buckets_are_where_the_plan_of_3_says(hudi_tab
     assert len(places["p=a"]) == 40
     assert places["p=a"].keys() == places["p=b"].keys()
     assert {(places["p=a"][key], places["p=b"][key]) for key in places["p=a"]} == {
-        (split.bucket, bucket) for split in splits for bucket in split.into}
-    assert places["p=c"] == places["p=a"]                                        # by bulk_insert
+        (split.bucket, bucket) for split in splits for bucket in split.into
+    }
+    assert places["p=c"] == places["p=a"]  # by bulk_insert
 
 
-@pytest.mark.parametrize("name", [name for name, told in SIMPLE_TABLES.items()
-                                  if "hoodie.bucket.index.partition.expressions" not in told])
+@pytest.mark.parametrize(
+    "name", [name for name, told in SIMPLE_TABLES.items() if "hoodie.bucket.index.partition.expressions" not in told]
+)
 def test_the_file_groups_of_a_table_are_in_the_plan_with_their_sizes(hudi_table, name):
     path = hudi_table(name)
     table = open_table(path, options=SIMPLE_TABLES[name])

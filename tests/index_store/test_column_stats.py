@@ -137,7 +137,7 @@ def test_long_strings_are_unknown_and_short_ones_and_nulls_are_not(hudi_table):
     unknown = s.trust == Trust.LONG_STRING
     assert unknown.sum() == 2
     assert s.may_be_value[unknown].all()
-    assert (~s.may_be_value).sum() == 1                       # two nulls and nothing else, which the footer proves
+    assert (~s.may_be_value).sum() == 1  # two nulls and nothing else, which the footer proves
     assert len(slices) == 6
 
 
@@ -150,8 +150,7 @@ def test_a_column_that_was_widened_or_added_keeps_what_fits(hudi_table):
     assert (~added.may_be_value).sum() == 5  # four were written before the column was added
 
 
-@pytest.mark.parametrize("obstacle", ["no proof", "default", "partition column", "bootstrap", "renamed",
-                                      "other case"])
+@pytest.mark.parametrize("obstacle", ["no proof", "default", "partition column", "bootstrap", "renamed", "other case"])
 def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_it(hudi_table, obstacle):
     path = hudi_table("1.1.1_evol_cow")
     table = open_table(path)
@@ -186,24 +185,40 @@ def test_p6_a_column_that_was_added_later_is_null_in_the_files_before_it(hudi_ta
     column = next(field for field in table.schema if field.name == "extra")
     commits = CommitSchemas(table.timeline if proof == "commits" else Timeline(()))
     files, none = SliceFiles.of(table.slices()), np.zeros(0, np.intp)
-    rows = with_absent_columns(FileStatistics.of([], none, column.type, "", 9), column, files, none, table, frozenset(),
-                               commits)
+    rows = with_absent_columns(
+        FileStatistics.of([], none, column.type, "", 9), column, files, none, table, frozenset(), commits
+    )
     lacking = {path for path in files.paths if "extra" not in parquet.read_schema(f"{table.path}/{path}").names}
     assert {files.paths[place] for place in rows.place} == lacking
-    assert rows.nulls.tolist() == [parquet.read_metadata(f"{table.path}/{files.paths[place]}").num_rows
-                                   for place in rows.place]
+    assert rows.nulls.tolist() == [
+        parquet.read_metadata(f"{table.path}/{files.paths[place]}").num_rows for place in rows.place
+    ]
 
 
-@pytest.mark.parametrize(("schemas", "proven"), [
-    ([["id"], ["id", "x"]], ["0.parquet"]), ([["id"], ["id"]], ["0.parquet", "1.parquet"]), ([["x"], ["id"]], []),
-    ([["id", "X"], ["id"]], []), ([None, ["id"]], ["1.parquet"]), ([["id"], None, ["x"]], ["0.parquet"])], ids=str)
+@pytest.mark.parametrize(
+    ("schemas", "proven"),
+    [
+        ([["id"], ["id", "x"]], ["0.parquet"]),
+        ([["id"], ["id"]], ["0.parquet", "1.parquet"]),
+        ([["x"], ["id"]], []),
+        ([["id", "X"], ["id"]], []),
+        ([None, ["id"]], ["1.parquet"]),
+        ([["id"], None, ["x"]], ["0.parquet"]),
+    ],
+    ids=str,
+)
 def test_p6_only_commits_before_the_column_prove_that_their_files_lack_it(tmp_path, schemas, proven):
     for i, names in enumerate(schemas):
         fields = [{"name": name, "type": ["null", "int"], "default": None} for name in names or ()]
         schema = json.dumps({"type": "record", "name": "r", "fields": fields}) if names else None
-        (tmp_path / f"2026010100000000{i}.commit").write_text(json.dumps({
-            "partitionToWriteStats": {"": [{"path": f"{i}.parquet", "numWrites": 3}]},
-            "extraMetadata": {"schema": schema}}))
+        (tmp_path / f"2026010100000000{i}.commit").write_text(
+            json.dumps(
+                {
+                    "partitionToWriteStats": {"": [{"path": f"{i}.parquet", "numWrites": 3}]},
+                    "extraMetadata": {"schema": schema},
+                }
+            )
+        )
     found = CommitSchemas(read_timeline(Storage.at(tmp_path)))
     for _ in range(2):
         assert found.files_without("x") == dict.fromkeys(proven, 3)
@@ -212,8 +227,10 @@ def test_p6_only_commits_before_the_column_prove_that_their_files_lack_it(tmp_pa
 def test_the_names_that_a_column_had_before_are_known(tmp_path):
     folder = tmp_path / ".hoodie" / ".schema"
     folder.mkdir(parents=True)
-    schemas = [{"fields": [{"name": "s", "id": 1, "type": "string"}, {"name": "x", "id": 2, "type": "int"}]},
-               {"fields": [{"name": "s_new", "id": 1, "type": "string"}, {"name": "s", "id": 3, "type": "int"}]}]
+    schemas = [
+        {"fields": [{"name": "s", "id": 1, "type": "string"}, {"name": "x", "id": 2, "type": "int"}]},
+        {"fields": [{"name": "s_new", "id": 1, "type": "string"}, {"name": "s", "id": 3, "type": "int"}]},
+    ]
     (folder / "1.schemacommit").write_text(json.dumps({"schemas": schemas}))
     history = read_name_history(Storage.at(tmp_path))
     assert history.reused == {"s"}
@@ -254,7 +271,7 @@ def test_log_files_of_version_6_count_only_when_one_commit_wrote_them(hudi_copy,
     table = open_table(path)
     table.version = 8
     slices = table.slices()
-    table.version = 6                                         # as if the log files were of version 6
+    table.version = 6  # as if the log files were of version 6
     kind = column_stats_module.make(open_table(path), slices)
     monkeypatch.setattr(kind._table, "version", 6)
     found = kind.statistics([table.schema.resolve("i")])["i"]
@@ -266,8 +283,10 @@ def test_log_files_of_version_6_count_only_when_one_commit_wrote_them(hudi_copy,
     assert again.statistics([table.schema.resolve("i")])["i"].lo_known.all()
     data = appended.read_bytes()
     instant = next(write.requested for write in table.timeline.writes).encode()
-    appended.write_bytes(data[:len(data) // 2] + data[len(data) // 2:].replace(
-        appended.name.split("_")[1].split(".")[0].encode(), instant, 1))
+    appended.write_bytes(
+        data[: len(data) // 2]
+        + data[len(data) // 2 :].replace(appended.name.split("_")[1].split(".")[0].encode(), instant, 1)
+    )
     last = column_stats_module.make(open_table(path), slices)
     monkeypatch.setattr(last._table, "version", 6)
     assert (last.statistics([table.schema.resolve("i")])["i"].trust == Trust.APPENDED_LOG).sum() == 1

@@ -26,13 +26,26 @@ from index_store.kinds.letter_images import first_uncertain, images, widen_lette
 from tests.index_store.rows import rows_of
 from tests.plain_id import plain_id
 
-TABLES = ("1.1.1_expr_cow", "proofs/1.1.1_expr_part_cow", "proofs/1.1.1_expr_text_mor", "proofs/1.0.2_expr_part_cow",
-          "proofs/1.0.2_expr_text_mor")
+TABLES = (
+    "1.1.1_expr_cow",
+    "proofs/1.1.1_expr_part_cow",
+    "proofs/1.1.1_expr_text_mor",
+    "proofs/1.0.2_expr_part_cow",
+    "proofs/1.0.2_expr_text_mor",
+)
 PART, MERGED, OLD, OLD_MERGED = TABLES[1:]
 FILTERS = "proofs/1.1.1_fn_bloom_cow"
-COMPUTED = {"lower": str.lower, "upper": str.upper, "length": len, "trim": lambda text: text.strip(" "),
-            "ltrim": lambda text: text.lstrip(" "), "rtrim": lambda text: text.rstrip(" "),
-            "year": lambda day: day.year, "month": lambda day: day.month, "day": lambda day: day.day}
+COMPUTED = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "length": len,
+    "trim": lambda text: text.strip(" "),
+    "ltrim": lambda text: text.lstrip(" "),
+    "rtrim": lambda text: text.rstrip(" "),
+    "year": lambda day: day.year,
+    "month": lambda day: day.month,
+    "day": lambda day: day.day,
+}
 
 
 def kind_of(path, slices=None):
@@ -75,11 +88,16 @@ def test_every_value_of_an_expression_is_within_its_bounds_and_every_null_is_cou
 ABSENT = {"length": 99, "year": 1999}
 
 
-@pytest.mark.parametrize(("name", "expressions"), [
-    (TABLES[0], [("", "id")]), (PART, [("", "id"), ("lower", "id"), ("lcase", "id"), ("upper", "p")]),
-    (OLD, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")]),
-    (FILTERS, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")])],
-    ids=plain_id)
+@pytest.mark.parametrize(
+    ("name", "expressions"),
+    [
+        (TABLES[0], [("", "id")]),
+        (PART, [("", "id"), ("lower", "id"), ("lcase", "id"), ("upper", "p")]),
+        (OLD, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")]),
+        (FILTERS, [("", "n"), ("lower", "n"), ("upper", "n"), ("trim", "n"), ("length", "n"), ("year", "dn")]),
+    ],
+    ids=plain_id,
+)
 def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expressions):
     path = hudi_table(name)
     table, kind = kind_of(path)
@@ -108,43 +126,69 @@ def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expres
     assert (asked, skipped) == {TABLES[0]: (78, 234), PART: (104, 413), OLD: (51, 105), FILTERS: (51, 105)}[name]
 
 
-@pytest.mark.parametrize(("filter_text", "matches", "kept", "without"), [
-    ("lower(n) = 'zoo'", lambda n: n.lower() == "zoo", 2, 5), ("lower(n) = 'no such text'", lambda _: False, 0, 5),
-    ("lower(n) IN ('zoo', 'x')", lambda n: n.lower() in ("zoo", "x"), 4, 5),
-    ("lower(n) LIKE 'zoo'", lambda n: n.lower() == "zoo", 2, 5), ("upper(n) = 'X'", lambda n: n == "x", 3, 5),
-    ("trim(n) = 'pad'", lambda n: n.strip() == "pad", 3, 5), ("length(n) = 1", lambda n: len(n) == 1, 3, 5),
-    ("length(n) IN (1, 77)", lambda n: len(n) == 1, 3, 5), ("NOT lower(n) = 'zoo'", lambda n: n.lower() != "zoo", 5, 5),
-    ("NOT (NOT lower(n) = 'zoo' AND n IS NOT NULL)", lambda n: n.lower() == "zoo", 2, 5),
-    ("lower(n) = 'zoo' OR length(n) = 1", lambda n: n.lower() == "zoo" or len(n) == 1, 4, 5),
-    ("lower(n) = 'zoo' AND NOT length(n) = 1", lambda n: n.lower() == "zoo", 2, 5),
-    ("lower(n) <=> 'zoo'", lambda n: n.lower() == "zoo", 2, 5)], ids=plain_id)
+@pytest.mark.parametrize(
+    ("filter_text", "matches", "kept", "without"),
+    [
+        ("lower(n) = 'zoo'", lambda n: n.lower() == "zoo", 2, 5),
+        ("lower(n) = 'no such text'", lambda _: False, 0, 5),
+        ("lower(n) IN ('zoo', 'x')", lambda n: n.lower() in ("zoo", "x"), 4, 5),
+        ("lower(n) LIKE 'zoo'", lambda n: n.lower() == "zoo", 2, 5),
+        ("upper(n) = 'X'", lambda n: n == "x", 3, 5),
+        ("trim(n) = 'pad'", lambda n: n.strip() == "pad", 3, 5),
+        ("length(n) = 1", lambda n: len(n) == 1, 3, 5),
+        ("length(n) IN (1, 77)", lambda n: len(n) == 1, 3, 5),
+        ("NOT lower(n) = 'zoo'", lambda n: n.lower() != "zoo", 5, 5),
+        ("NOT (NOT lower(n) = 'zoo' AND n IS NOT NULL)", lambda n: n.lower() == "zoo", 2, 5),
+        ("lower(n) = 'zoo' OR length(n) = 1", lambda n: n.lower() == "zoo" or len(n) == 1, 4, 5),
+        ("lower(n) = 'zoo' AND NOT length(n) = 1", lambda n: n.lower() == "zoo", 2, 5),
+        ("lower(n) <=> 'zoo'", lambda n: n.lower() == "zoo", 2, 5),
+    ],
+    ids=plain_id,
+)
 @pytest.mark.parametrize("engine", ["spark", "hive"])
-def test_filters_of_a_function_skip_what_bounds_cannot(hudi_table, hudi_copy, filter_text, matches, kept, without,
-                                                       engine):
+def test_filters_of_a_function_skip_what_bounds_cannot(
+    hudi_table, hudi_copy, filter_text, matches, kept, without, engine
+):
     whole = hudi_table(FILTERS)
     plan = prune(whole, filter_text, engine, time_zone="UTC", strict=True)
     assert (len(plan.slices), len(plan.kept)) == (5, kept)
     assert not any(matches(value) for one in plan.skipped for value in values_of(whole, one, "n"))
     path = hudi_copy(FILTERS)
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text("\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not
-                                    in line) + "\nhoodie.table.metadata.partitions=column_stats,files\n")
+    properties.write_text(
+        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not in line)
+        + "\nhoodie.table.metadata.partitions=column_stats,files\n"
+    )
     assert len(prune(path, filter_text, engine, time_zone="UTC", strict=True).kept) == without
 
 
-@pytest.mark.parametrize(("filter_text", "column", "matches"), [
-    ("month(dt) = 1", "dt", lambda day: day.month == 1), ("month(dt) IN (12, 11)", "dt", lambda d: d.month in (11, 12)),
-    ("day(dt) = 2", "dt", lambda day: day.day == 2), ("NOT day(dt) = 3", "dt", lambda day: day.day != 3),
-    ("year(dt) = 2030", "dt", lambda day: day.year == 2030), ("quarter(dt) = 4", "dt", lambda d: d.month > 9),
-    ("length(s) = 4", "s", lambda s: len(s) == 4), ("length(s) > 4", "s", lambda s: len(s) > 4),
-    ("length(s) = 0 OR month(dt) > 11", None, lambda s, dt: s == "" or (dt is not None and dt.month > 11)),
-    ("trim(s) = 'Q302'", "s", lambda s: s.strip(" ") == "Q302"), ("trim(s) >= 'b'", "s", lambda s: s.strip(" ") >= "b"),
-    ("lower(s) = 'apple'", "s", lambda s: s.lower() == "apple"), ("lower(s) LIKE 'a%'", "s", lambda s: s[:1] in "aA"),
-    ("upper(s) LIKE 'Q%'", "s", lambda s: s.upper()[:1] == "Q"), ("lower(s) > 'd'", "s", lambda s: s.lower() > "d"),
-    ("upper(id) = 'K0003'", "id", lambda key: key == "k0003"), ("id = 'k0003'", "id", lambda key: key == "k0003"),
-    ("length(s) IS NULL", "s", None), ("date_format(dt, 'MM') = '02'", "dt", lambda d: d.month == 2),
-    ("hour(t) = 3", "t", lambda t: t.hour == 3), ("substring(s, 1, 2) = 'Q3'", "s", lambda s: s[:2] == "Q3"),
-], ids=plain_id)
+@pytest.mark.parametrize(
+    ("filter_text", "column", "matches"),
+    [
+        ("month(dt) = 1", "dt", lambda day: day.month == 1),
+        ("month(dt) IN (12, 11)", "dt", lambda d: d.month in (11, 12)),
+        ("day(dt) = 2", "dt", lambda day: day.day == 2),
+        ("NOT day(dt) = 3", "dt", lambda day: day.day != 3),
+        ("year(dt) = 2030", "dt", lambda day: day.year == 2030),
+        ("quarter(dt) = 4", "dt", lambda d: d.month > 9),
+        ("length(s) = 4", "s", lambda s: len(s) == 4),
+        ("length(s) > 4", "s", lambda s: len(s) > 4),
+        ("length(s) = 0 OR month(dt) > 11", None, lambda s, dt: s == "" or (dt is not None and dt.month > 11)),
+        ("trim(s) = 'Q302'", "s", lambda s: s.strip(" ") == "Q302"),
+        ("trim(s) >= 'b'", "s", lambda s: s.strip(" ") >= "b"),
+        ("lower(s) = 'apple'", "s", lambda s: s.lower() == "apple"),
+        ("lower(s) LIKE 'a%'", "s", lambda s: s[:1] in "aA"),
+        ("upper(s) LIKE 'Q%'", "s", lambda s: s.upper()[:1] == "Q"),
+        ("lower(s) > 'd'", "s", lambda s: s.lower() > "d"),
+        ("upper(id) = 'K0003'", "id", lambda key: key == "k0003"),
+        ("id = 'k0003'", "id", lambda key: key == "k0003"),
+        ("length(s) IS NULL", "s", None),
+        ("date_format(dt, 'MM') = '02'", "dt", lambda d: d.month == 2),
+        ("hour(t) = 3", "t", lambda t: t.hour == 3),
+        ("substring(s, 1, 2) = 'Q3'", "s", lambda s: s[:2] == "Q3"),
+    ],
+    ids=plain_id,
+)
 @pytest.mark.parametrize("engine", ["spark", "hive"])
 @pytest.mark.parametrize("name", TABLES)
 def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filter_text, column, matches):
@@ -162,11 +206,23 @@ def test_no_slice_with_a_matching_row_is_skipped(hudi_table, name, engine, filte
         assert not found or one.file_id in kept
 
 
-GRID = {"month(dt)": (0, 1, 2, 7, 12, 13), "day(dt)": (2, 3, 4), "year(dt)": (2018, 2019, 2023, 2030, 2031),
-        "length(s)": (-1, 0, 3, 4, 6, 7), "trim(s)": ("''", "'Apple'", "'Q'", "'Q304'", "'z'"),
-        "lower(s)": ("''", "'apple'", "'banana'", "'q302'", "'zebra'"), "upper(s)": ("'APPLE'", "'Q302'", "'0'")}
-OPERATORS = {"=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-             ">=": operator.ge}
+GRID = {
+    "month(dt)": (0, 1, 2, 7, 12, 13),
+    "day(dt)": (2, 3, 4),
+    "year(dt)": (2018, 2019, 2023, 2030, 2031),
+    "length(s)": (-1, 0, 3, 4, 6, 7),
+    "trim(s)": ("''", "'Apple'", "'Q'", "'Q304'", "'z'"),
+    "lower(s)": ("''", "'apple'", "'banana'", "'q302'", "'zebra'"),
+    "upper(s)": ("'APPLE'", "'Q302'", "'0'"),
+}
+OPERATORS = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 @pytest.mark.parametrize("operand", GRID)
@@ -175,8 +231,10 @@ def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_t
     path = hudi_table(name)
     table = open_for_filters(path)
     function, column = operand[:-1].split("(")
-    values = {one.file_id: [None if value is None else COMPUTED[function](value)
-                            for value in values_of(path, one, column)] for one in table.at().slices}
+    values = {
+        one.file_id: [None if value is None else COMPUTED[function](value) for value in values_of(path, one, column)]
+        for one in table.at().slices
+    }
     skipped = 0
     for constant in GRID[operand]:
         plain = constant if isinstance(constant, int) else constant.strip("'")
@@ -185,19 +243,32 @@ def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_t
                 text = f"NOT {operand} {sign} {constant}" if negated else f"{operand} {sign} {constant}"
                 plan = prune(table, text, time_zone="UTC", strict=True)
                 for one in plan.skipped:
-                    assert not any(value is not None and holds(value, plain) is not negated
-                                   for value in values[one.file_id]), text
+                    assert not any(
+                        value is not None and holds(value, plain) is not negated for value in values[one.file_id]
+                    ), text
                 for one in plan.fully_matched:
-                    assert all(value is not None and holds(value, plain) is not negated
-                               for value in values[one.file_id]), text
+                    assert all(
+                        value is not None and holds(value, plain) is not negated for value in values[one.file_id]
+                    ), text
                 skipped += len(plan.skipped)
     assert skipped > 0 or name != PART
 
 
-@pytest.mark.parametrize(("filter_text", "kept", "without"), [
-    ("month(dt) = 1", 1, 2), ("day(dt) = 2", 1, 5), ("day(dt) = 4", 0, 5), ("NOT day(dt) = 3", 1, 5),
-    ("length(s) > 6", 0, 4), ("length(s) = 0", 2, 4), ("trim(s) = 'Apple'", 3, 4), ("lower(s) = 'a'", 2, 3),
-    ("month(dt) = 1 OR length(s) > 6", 1, 4)], ids=plain_id)
+@pytest.mark.parametrize(
+    ("filter_text", "kept", "without"),
+    [
+        ("month(dt) = 1", 1, 2),
+        ("day(dt) = 2", 1, 5),
+        ("day(dt) = 4", 0, 5),
+        ("NOT day(dt) = 3", 1, 5),
+        ("length(s) > 6", 0, 4),
+        ("length(s) = 0", 2, 4),
+        ("trim(s) = 'Apple'", 3, 4),
+        ("lower(s) = 'a'", 2, 3),
+        ("month(dt) = 1 OR length(s) > 6", 1, 4),
+    ],
+    ids=plain_id,
+)
 def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy, filter_text, kept, without):
     plan = prune(hudi_table(PART), filter_text, time_zone="UTC", strict=True)
     assert len(plan.kept) == kept
@@ -205,46 +276,89 @@ def test_an_expression_index_skips_what_the_column_cannot(hudi_table, hudi_copy,
     assert sum(by_kind) > 0
     path = hudi_copy(PART)
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text("\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not
-                                    in line) + "\nhoodie.table.metadata.partitions=column_stats,files\n")
+    properties.write_text(
+        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions=" not in line)
+        + "\nhoodie.table.metadata.partitions=column_stats,files\n"
+    )
     assert len(prune(path, filter_text, time_zone="UTC", strict=True).kept) == without
 
 
 def test_only_functions_that_all_engines_agree_on_are_offered(hudi_table):
     table, kind = kind_of(hudi_table(PART))
     found = kind.expressions(every_function_of(table.schema))
-    assert set(found) == {("lower", "s"), ("lcase", "s"), ("upper", "s"), ("ucase", "s"), ("length", "s"),
-                          ("trim", "s"), ("year", "dt"), ("month", "dt"), ("day", "dt"), ("dayofmonth", "dt")}
-    read = {one.name[len("expr_index_"):] for one in table.indexes() if one.read and one.name.startswith("expr")}
+    assert set(found) == {
+        ("lower", "s"),
+        ("lcase", "s"),
+        ("upper", "s"),
+        ("ucase", "s"),
+        ("length", "s"),
+        ("trim", "s"),
+        ("year", "dt"),
+        ("month", "dt"),
+        ("day", "dt"),
+        ("dayofmonth", "dt"),
+    }
+    read = {one.name[len("expr_index_") :] for one in table.indexes() if one.read and one.name.startswith("expr")}
     assert read == {"lo", "up", "ln", "tr", "ye", "mo", "da", "bi", "bl", "bu"}
     assert set(kind.coverage(list(table.schema)).columns) == {
-        "lower(s)", "upper(s)", "length(s)", "trim(s)", "year(dt)", "month(dt)", "day(dt)", "id",
-        "lower(id)", "upper(p)"}
+        "lower(s)",
+        "upper(s)",
+        "length(s)",
+        "trim(s)",
+        "year(dt)",
+        "month(dt)",
+        "day(dt)",
+        "id",
+        "lower(id)",
+        "upper(p)",
+    }
 
 
 def test_what_is_stored_of_lower_is_widened_and_what_is_stored_of_trim_is_not(hudi_table):
     table, kind = kind_of(hudi_table(PART))
     found = kind.expressions(every_function_of([table.schema.resolve("s")]))
     lower, trim = found["lower", "s"], found["trim", "s"]
-    assert sorted(lower.lo[lower.lo_known]) == ["", "", "ai", "i"]    # of 'apple' and 'q300'
+    assert sorted(lower.lo[lower.lo_known]) == ["", "", "ai", "i"]  # of 'apple' and 'q300'
     assert not lower.hi_known.any()
     assert sorted(trim.lo[trim.lo_known]) == ["", "", "Apple", "Q300"]
     assert "Q306" in trim.hi[trim.hi_known]
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    ({}, ""), ({"indexFunction": "hour"}, "time zone"), ({"indexFunction": "identity"}, "identity may depend"),
-    ({"indexOptions": {"expr": "lower", "format": "x"}}, "options: format"),
-    ({"indexOptions": {"expr": "upper"}}, "calls itself upper and lower"), ({"indexOptions": None}, ""),
-    ({"indexType": "secondary_index"}, "type secondary_index"), ({"indexType": "bloom_filters"}, ""),
-    ({"indexOptions": {"expr": "lower", "fpp": "1"}}, "options: fpp"), ({"sourceFields": ["s", "t"]}, "one column"),
-    ({"sourceFields": ["d"]}, "type double"), ({"sourceFields": ["gone"]}, "type unknown"),
-    ({"sourceFields": ["st.x"]}, "one column"),
-    ({"indexType": "bloom_filters", "indexFunction": "identity", "indexOptions": {"expr": "identity", "fpp": "1"}},
-     "")], ids=plain_id)
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({}, ""),
+        ({"indexFunction": "hour"}, "time zone"),
+        ({"indexFunction": "identity"}, "identity may depend"),
+        ({"indexOptions": {"expr": "lower", "format": "x"}}, "options: format"),
+        ({"indexOptions": {"expr": "upper"}}, "calls itself upper and lower"),
+        ({"indexOptions": None}, ""),
+        ({"indexType": "secondary_index"}, "type secondary_index"),
+        ({"indexType": "bloom_filters"}, ""),
+        ({"indexOptions": {"expr": "lower", "fpp": "1"}}, "options: fpp"),
+        ({"sourceFields": ["s", "t"]}, "one column"),
+        ({"sourceFields": ["d"]}, "type double"),
+        ({"sourceFields": ["gone"]}, "type unknown"),
+        ({"sourceFields": ["st.x"]}, "one column"),
+        (
+            {
+                "indexType": "bloom_filters",
+                "indexFunction": "identity",
+                "indexOptions": {"expr": "identity", "fpp": "1"},
+            },
+            "",
+        ),
+    ],
+    ids=plain_id,
+)
 def test_an_index_with_another_function_or_options_is_not_used(change, why):
-    definition = {"indexType": "column_stats", "indexFunction": "lower", "indexOptions": {"expr": "lower"},
-                  "sourceFields": ["s"], **change}
+    definition = {
+        "indexType": "column_stats",
+        "indexFunction": "lower",
+        "indexOptions": {"expr": "lower"},
+        "sourceFields": ["s"],
+        **change,
+    }
     found = why_not_used(definition, {"s": STRING, "d": DOUBLE, "st.x": STRING}.get)
     assert why in found
     assert bool(why) is bool(found)
@@ -276,9 +390,15 @@ def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
     table, _ = kind_of(path)
     whole = table.slices()
     first, second, *rest = whole.items
-    changed = FileSlices(whole.instant, whole.source, (
-        replace(first, log_files=(f"{first.partition}/.{first.file_id}_20261121083006703.log.1_0-1-1",)),
-        replace(second, base_file=f"{second.partition}/other_0-1-1_20261121083006703.parquet"), *rest))
+    changed = FileSlices(
+        whole.instant,
+        whole.source,
+        (
+            replace(first, log_files=(f"{first.partition}/.{first.file_id}_20261121083006703.log.1_0-1-1",)),
+            replace(second, base_file=f"{second.partition}/other_0-1-1_20261121083006703.parquet"),
+            *rest,
+        ),
+    )
     table, kind = kind_of(path, changed)
     columns = [table.schema.resolve("s"), table.schema.resolve("dt")]
     for statistics in kind.expressions(every_function_of(columns)).values():
@@ -308,8 +428,13 @@ def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch)
 
 
 FAULTS = {
-    "corrupt": StatsError, "no files": StatsError, "definitions cut off": TableError, "no definition": None,
-    "inflight": None, "not listed": None}
+    "corrupt": StatsError,
+    "no files": StatsError,
+    "definitions cut off": TableError,
+    "no definition": None,
+    "inflight": None,
+    "not listed": None,
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -333,8 +458,9 @@ def test_what_cannot_be_read_is_a_reason_and_skips_nothing(hudi_copy, fault):
             del found["indexDefinitions"]["expr_index_da"]
             definitions.write_text(json.dumps(found))
         case "inflight":
-            properties.write_text(properties.read_text().replace("partitions.inflight=",
-                                                                 "partitions.inflight=expr_index_da"))
+            properties.write_text(
+                properties.read_text().replace("partitions.inflight=", "partitions.inflight=expr_index_da")
+            )
         case "not listed":
             properties.write_text(properties.read_text().replace("expr_index_da,", ""))
     table = open_for_filters(path)
@@ -347,7 +473,7 @@ def test_what_cannot_be_read_is_a_reason_and_skips_nothing(hudi_copy, fault):
     with pytest.raises(FAULTS[fault]):
         prune(open_for_filters(path), "day(dt) = 2", time_zone="UTC", strict=True)
     if fault != "definitions cut off":
-        assert len(prune(table, "length(s) > 6", time_zone="UTC").kept) == 0   # the other indexes still answer
+        assert len(prune(table, "length(s) > 6", time_zone="UTC").kept) == 0  # the other indexes still answer
 
 
 LOCALES = ("", "tr", "lt", "simple")
@@ -371,8 +497,9 @@ LETTERS = st.text("aBfFhIiJjkKlLsStTzZ0 \u0130\u0131\u212a\u00e9\u00c9\u00df\u01
 @given(texts=st.lists(LETTERS, min_size=1, max_size=4), writer=LOCALE, reader=LOCALE)
 def test_bounds_of_letters_hold_for_a_reader_of_another_locale(mapping, texts, writer, reader):
     written = [_image(text, mapping, writer) for text in texts]
-    lows, highs, bounded = widen_letter_case(np.array([min(written)], object), np.array([max(written)], object),
-                                             first_uncertain(mapping))
+    lows, highs, bounded = widen_letter_case(
+        np.array([min(written)], object), np.array([max(written)], object), first_uncertain(mapping)
+    )
     for text in texts:
         image = _image(text, mapping, reader)
         assert lows[0] <= image
@@ -386,18 +513,33 @@ def test_what_a_writer_of_another_locale_made_is_among_the_images(mapping, text,
     assert not found or _image(text, mapping, writer) in found
 
 
-@pytest.mark.parametrize(("text", "mapping", "expected"), [
-    ("zoo", "lower", {"zoo"}), ("file", "lower", {"file", "f\u0131le", "fi\u0307le", "f\u0130le"}),
-    ("stra\u00dfe", "lower", set()), ("k1", "lower", {"k1", "\u212a1"}), ("", "upper", {""}),
-    ("SS", "upper", {"SS", "\u017fS", "S\u017f", "\u017f\u017f", "\u00df", "\u1e9e"}),
-    ("i" * 5, "lower", set())], ids=plain_id)
+@pytest.mark.parametrize(
+    ("text", "mapping", "expected"),
+    [
+        ("zoo", "lower", {"zoo"}),
+        ("file", "lower", {"file", "f\u0131le", "fi\u0307le", "f\u0130le"}),
+        ("stra\u00dfe", "lower", set()),
+        ("k1", "lower", {"k1", "\u212a1"}),
+        ("", "upper", {""}),
+        ("SS", "upper", {"SS", "\u017fS", "S\u017f", "\u017f\u017f", "\u00df", "\u1e9e"}),
+        ("i" * 5, "lower", set()),
+    ],
+    ids=plain_id,
+)
 def test_a_text_stands_for_every_image_that_a_writer_may_have_made(text, mapping, expected):
     assert set(images(text, mapping)) == expected
 
 
-@pytest.mark.parametrize(("lo", "hi", "expected"), [
-    ("banana", "elder", ("bai", "f")), ("abc", "dead", ("abc", "dead")), ("zebra", "zoo", ("i", None)),
-    ("", "\u00e9t\u00e9", ("", None)), ("cherry-1", "fig-9", ("chei", "g"))])
+@pytest.mark.parametrize(
+    ("lo", "hi", "expected"),
+    [
+        ("banana", "elder", ("bai", "f")),
+        ("abc", "dead", ("abc", "dead")),
+        ("zebra", "zoo", ("i", None)),
+        ("", "\u00e9t\u00e9", ("", None)),
+        ("cherry-1", "fig-9", ("chei", "g")),
+    ],
+)
 def test_bounds_of_lower_are_kept_up_to_the_first_letter_that_may_differ(lo, hi, expected):
     lows, highs, bounded = widen_letter_case(np.array([lo], object), np.array([hi], object), "i")
     assert (lows[0], highs[0] if bounded[0] else None) == expected
@@ -408,16 +550,23 @@ def test_bounds_of_many_are_widened_as_each_by_itself(texts):
     lo, hi = (np.array([pair[side] for pair in texts], object) for side in (0, 1))
     whole = widen_letter_case(lo, hi, "i")
     for row in range(len(texts)):
-        alone = widen_letter_case(lo[row:row + 1], hi[row:row + 1], "i")
+        alone = widen_letter_case(lo[row : row + 1], hi[row : row + 1], "i")
         assert [part[0] for part in alone] == [part[row] for part in whole]
 
 
-@pytest.mark.parametrize(("function", "values", "texts"), [
-    (EXPRESSION_FUNCTIONS["length"], (5, -1), [b"5", b"-1"]), (EXPRESSION_FUNCTIONS["length"], ("5",), None),
-    (EXPRESSION_FUNCTIONS["length"], (True,), None), (EXPRESSION_FUNCTIONS["trim"], ("\u00e9",), [b"\xc3\xa9"]),
-    (EXPRESSION_FUNCTIONS["trim"], ("a", 5), None), (IDENTITY, ("",), None),
-    (EXPRESSION_FUNCTIONS["lower"], ("k",), [b"k", b"\xe2\x84\xaa"]),
-    (EXPRESSION_FUNCTIONS["lower"], ("\u00e9",), None)])
+@pytest.mark.parametrize(
+    ("function", "values", "texts"),
+    [
+        (EXPRESSION_FUNCTIONS["length"], (5, -1), [b"5", b"-1"]),
+        (EXPRESSION_FUNCTIONS["length"], ("5",), None),
+        (EXPRESSION_FUNCTIONS["length"], (True,), None),
+        (EXPRESSION_FUNCTIONS["trim"], ("\u00e9",), [b"\xc3\xa9"]),
+        (EXPRESSION_FUNCTIONS["trim"], ("a", 5), None),
+        (IDENTITY, ("",), None),
+        (EXPRESSION_FUNCTIONS["lower"], ("k",), [b"k", b"\xe2\x84\xaa"]),
+        (EXPRESSION_FUNCTIONS["lower"], ("\u00e9",), None),
+    ],
+)
 def test_a_value_is_looked_up_only_under_texts_that_are_certain(function, values, texts):
     assert texts_of_values(function, values) == texts
 
@@ -428,6 +577,9 @@ def test_explain_names_the_expression_and_the_key_that_a_filter_does_not_hold(hu
     [leaf] = [leaf for leaf in plan.explanation.file_leaves(place) if leaf.text == "lower(n) = 'zoo'"]
     [said] = [one for one in leaf.decisions if one.kind == "expression_index"]
     assert (said.column, said.statistic, said.outcome) == (
-        "lower(n)", "the key is in no file of the slice", "{false, null}")
+        "lower(n)",
+        "the key is in no file of the slice",
+        "{false, null}",
+    )
     [report] = [report for report in plan.leaves if report.text == "lower(n) = 'zoo'"]
     assert report.only_by["expression_index"] == len(plan.skipped) == 3

@@ -42,31 +42,92 @@ CASES = [
     pytest.param(6, ["1 commit"], {"3": "commit"}, [base(1), base(3)], (base(1), ()), id="a pending base file"),
     pytest.param(6, ["2 commit", "5 commit"], {}, [base(2), base(3)], (base(2), ()), id="a rolled back base file"),
     pytest.param(6, ["2 commit"], {}, [base(1)], (base(1), ()), id="an archived instant"),
-    pytest.param(6, ["1 deltacommit", "2 deltacommit"], {}, [base(1), log(1, 2), log(1, 1)],
-                 (base(1), (log(1, 1), log(1, 2))), id="v6 log files carry the base's instant"),
-    pytest.param(6, ["1 deltacommit", "3 commit"], {}, [base(1), log(1), base(3), log(3)],
-                 (base(3), (log(3),)), id="v6 after a compaction"),
-    pytest.param(6, ["1 deltacommit", "4 deltacommit"], {"3": "compaction"}, [base(1), log(1), log(3)],
-                 (base(1), (log(1), log(3))), id="v6 a pending compaction's log files are merged in"),
+    pytest.param(
+        6,
+        ["1 deltacommit", "2 deltacommit"],
+        {},
+        [base(1), log(1, 2), log(1, 1)],
+        (base(1), (log(1, 1), log(1, 2))),
+        id="v6 log files carry the base's instant",
+    ),
+    pytest.param(
+        6,
+        ["1 deltacommit", "3 commit"],
+        {},
+        [base(1), log(1), base(3), log(3)],
+        (base(3), (log(3),)),
+        id="v6 after a compaction",
+    ),
+    pytest.param(
+        6,
+        ["1 deltacommit", "4 deltacommit"],
+        {"3": "compaction"},
+        [base(1), log(1), log(3)],
+        (base(1), (log(1), log(3))),
+        id="v6 a pending compaction's log files are merged in",
+    ),
     pytest.param(6, ["1 deltacommit"], {}, [log(1)], (None, (log(1),)), id="v6 log files only"),
     pytest.param(6, ["1 deltacommit"], {"2": "deltacommit"}, [log(2)], None, id="v6 a file group not yet committed"),
-    pytest.param(6, ["1 deltacommit"], {"3": "compaction"}, [log(1), log(3)], (None, (log(1), log(3))),
-                 id="v6 log files only, and a pending compaction"),
-    pytest.param(9, ["1-2 deltacommit", "3-4 deltacommit"], {}, [base(1), log(3)], (base(1), (log(3),)),
-                 id="v9 a log file on top"),
-    pytest.param(9, ["1-2 deltacommit", "3-6 deltacommit", "4-5 commit"], {}, [base(1), log(3), base(4)],
-                 (base(4), (log(3),)), id="v9 a log file that completed after the compaction was requested"),
-    pytest.param(9, ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit"], {}, [base(1), log(3), base(5)],
-                 (base(5), ()), id="v9 a log file that is compacted"),
-    pytest.param(9, ["1-2 deltacommit"], {"3": "deltacommit"}, [base(1), log(3)], (base(1), ()),
-                 id="v9 a pending log file"),
-    pytest.param(9, ["1-2 deltacommit", "5-6 deltacommit"], {"4": "compaction"}, [base(1), log(5)],
-                 (base(1), (log(5),)), id="v9 a pending compaction"),
-    pytest.param(9, ["1-2 deltacommit", "3-8 deltacommit", "4-5 deltacommit"], {}, [base(1), log(3), log(4)],
-                 (base(1), (log(4), log(3))), id="v9 log files apply in the order of completion"),
+    pytest.param(
+        6,
+        ["1 deltacommit"],
+        {"3": "compaction"},
+        [log(1), log(3)],
+        (None, (log(1), log(3))),
+        id="v6 log files only, and a pending compaction",
+    ),
+    pytest.param(
+        9,
+        ["1-2 deltacommit", "3-4 deltacommit"],
+        {},
+        [base(1), log(3)],
+        (base(1), (log(3),)),
+        id="v9 a log file on top",
+    ),
+    pytest.param(
+        9,
+        ["1-2 deltacommit", "3-6 deltacommit", "4-5 commit"],
+        {},
+        [base(1), log(3), base(4)],
+        (base(4), (log(3),)),
+        id="v9 a log file that completed after the compaction was requested",
+    ),
+    pytest.param(
+        9,
+        ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit"],
+        {},
+        [base(1), log(3), base(5)],
+        (base(5), ()),
+        id="v9 a log file that is compacted",
+    ),
+    pytest.param(
+        9, ["1-2 deltacommit"], {"3": "deltacommit"}, [base(1), log(3)], (base(1), ()), id="v9 a pending log file"
+    ),
+    pytest.param(
+        9,
+        ["1-2 deltacommit", "5-6 deltacommit"],
+        {"4": "compaction"},
+        [base(1), log(5)],
+        (base(1), (log(5),)),
+        id="v9 a pending compaction",
+    ),
+    pytest.param(
+        9,
+        ["1-2 deltacommit", "3-8 deltacommit", "4-5 deltacommit"],
+        {},
+        [base(1), log(3), log(4)],
+        (base(1), (log(4), log(3))),
+        id="v9 log files apply in the order of completion",
+    ),
     pytest.param(9, ["2-3 deltacommit"], {}, [log(1)], (None, (log(1),)), id="v9 an archived log file"),
-    pytest.param(9, ["1-2 commit"], {}, [base(1), log(1) + ".cdc", "a_1.txt", "_SUCCESS", ".hoodie_x"], (base(1), ()),
-                 id="other files"),
+    pytest.param(
+        9,
+        ["1-2 commit"],
+        {},
+        [base(1), log(1) + ".cdc", "a_1.txt", "_SUCCESS", ".hoodie_x"],
+        (base(1), ()),
+        id="other files",
+    ),
 ]
 
 
@@ -87,20 +148,31 @@ def archived(folder, **times):
     return History(Storage.at(folder))
 
 
-@pytest.mark.parametrize(("times", "expected", "unsure"), [
-    pytest.param({"i3": "6"}, (log(3),), [], id="completed after the compaction was requested"),
-    pytest.param({"i3": "4"}, (), [], id="compacted"),
-    pytest.param({"i2": "4"}, (log(3),), [log(3)], id="not known to the history: counted in"),
-    pytest.param(None, (log(3),), [log(3)], id="no history: counted in")])
+@pytest.mark.parametrize(
+    ("times", "expected", "unsure"),
+    [
+        pytest.param({"i3": "6"}, (log(3),), [], id="completed after the compaction was requested"),
+        pytest.param({"i3": "4"}, (), [], id="compacted"),
+        pytest.param({"i2": "4"}, (log(3),), [log(3)], id="not known to the history: counted in"),
+        pytest.param(None, (log(3),), [log(3)], id="no history: counted in"),
+    ],
+)
 def test_an_archived_log_file_is_on_top_unless_the_history_proves_that_it_is_compacted(
-        tmp_path, times, expected, unsure):
+    tmp_path, times, expected, unsure
+):
     later = timeline(["7-8 deltacommit"])
     whole = Timeline(later.instants, history=archived(tmp_path, **times) if times else None)
     doubts = []
-    found = build_slices([("p", base(1)), ("p", log(3)), ("p", base(5))], whole, 9, END,
-                         doubtful=lambda partition, name: doubts.append((partition, name)))
+    found = build_slices(
+        [("p", base(1)), ("p", log(3)), ("p", base(5))],
+        whole,
+        9,
+        END,
+        doubtful=lambda partition, name: doubts.append((partition, name)),
+    )
     assert [(one.base_file, one.log_files) for one in found] == [
-        (f"p/{base(5)}", tuple(f"p/{name}" for name in expected))]
+        (f"p/{base(5)}", tuple(f"p/{name}" for name in expected))
+    ]
     assert doubts == [("p", name) for name in unsure]
 
 
@@ -140,9 +212,17 @@ def test_archiving_changes_no_slice_and_a_lost_history_takes_no_log_file_away(tm
         assert set(now.log_files) - set(then.log_files) <= set(doubts)
 
 
-@pytest.mark.parametrize(("as_of", "expected"), [
-    ("1", (base(1), ())), ("2", (base(1), ())), ("3", (base(1), (log(3),))), ("5", (base(5), ())),
-    ("7", (base(5), (log(7),))), ("0", None)])
+@pytest.mark.parametrize(
+    ("as_of", "expected"),
+    [
+        ("1", (base(1), ())),
+        ("2", (base(1), ())),
+        ("3", (base(1), (log(3),))),
+        ("5", (base(5), ())),
+        ("7", (base(5), (log(7),))),
+        ("0", None),
+    ],
+)
 def test_as_of_an_older_instant(as_of, expected):
     done = ["1-2 deltacommit", "3-4 deltacommit", "5-6 commit", "7-8 deltacommit"]
     names = [base(1), log(3), base(5), log(7)]
@@ -166,15 +246,21 @@ def test_paths_are_relative_to_the_table():
     assert found[0].files == (f"p=1/q=2/{base(1)}", f"p=1/q=2/{log(2)}")
 
 
-@pytest.mark.parametrize("name", [
-    "a_0-1-2_3.parquet.crc", "a_b_c.parquet", ".a_0-1-2_3.parquet", "_SUCCESS", "a.parquet"])
+@pytest.mark.parametrize(
+    "name", ["a_0-1-2_3.parquet.crc", "a_b_c.parquet", ".a_0-1-2_3.parquet", "_SUCCESS", "a.parquet"]
+)
 def test_other_names_are_no_base_files(name):
     assert parse_base_name(name) is None
 
 
-@pytest.mark.parametrize(("name", "form"), [
-    ("g_0-1-2_1.newformat", "of format newformat"), ("g_0-1-2_1.avro", "of format avro"),
-    ("part-00000.parquet_20260101000000001_hudiext", "registered from outside of Hudi")])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("g_0-1-2_1.newformat", "of format newformat"),
+        ("g_0-1-2_1.avro", "of format avro"),
+        ("part-00000.parquet_20260101000000001_hudiext", "registered from outside of Hudi"),
+    ],
+)
 def test_data_files_of_another_form_are_refused_and_not_passed_over(name, form):
     with pytest.raises(TableError, match=f"p/{name}: data files {form} are not supported"):
         build_slices([("p", base(1)), ("p", name)], timeline(["1 commit"]), 9, END)

@@ -21,8 +21,11 @@ RECORDS = st.dictionaries(KEYS, st.binary(max_size=300), max_size=60)
 
 
 def read(data, prefixes=None):
-    return [(key, block[start:end]) for block in HFile.open(Bytes(data)).blocks(prefixes)
-            for key, start, end in entries(block)]
+    return [
+        (key, block[start:end])
+        for block in HFile.open(Bytes(data)).blocks(prefixes)
+        for key, start, end in entries(block)
+    ]
 
 
 class NotInMemory:
@@ -37,7 +40,7 @@ class NotInMemory:
 
     def read_at(self, offset, length):
         self.read += length
-        return self.data[offset:offset + length]
+        return self.data[offset : offset + length]
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,8 +52,12 @@ def test_records_come_back_in_the_order_of_their_keys(records, codec, block_size
 
 
 @settings(max_examples=60, deadline=None)
-@given(RECORDS, st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=3), st.integers(50, 600),
-       st.integers(1, 3))
+@given(
+    RECORDS,
+    st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=3),
+    st.integers(50, 600),
+    st.integers(1, 3),
+)
 def test_no_key_with_a_prefix_is_missed(records, prefixes, block_size, levels):
     found = dict(read(hfile(records.items(), block_size=block_size, levels=levels), prefixes))
     wanted = {key for key in records if any(key.startswith(prefix) for prefix in prefixes)}
@@ -84,7 +91,7 @@ def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
 def test_a_cut_file_is_a_format_error(length):
     data = hfile([(b"key-%03d" % i, bytes([i]) * i) for i in range(60)])
     with pytest.raises(FormatError):
-        read(data[:min(length, len(data) - 1)])
+        read(data[: min(length, len(data) - 1)])
 
 
 @pytest.mark.parametrize(("codec", "name"), [(0, "LZO"), (5, "BZIP2"), (77, "77")])
@@ -108,8 +115,11 @@ def test_codecs_of_the_optional_package_are_read(codec, framed):
     if not framed:
         data = bytes(cramjam.zstd.compress(plain[:2000])) + bytes(cramjam.zstd.compress(plain[2000:]))
     else:
-        pack = {3: cramjam.snappy.compress_raw, 4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
-                6: cramjam.zstd.compress}[codec]
+        pack = {
+            3: cramjam.snappy.compress_raw,
+            4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
+            6: cramjam.zstd.compress,
+        }[codec]
         chunks = [bytes(pack(part)) for part in (plain[:2000], plain[2000:])]
         data = len(plain).to_bytes(4, "big") + b"".join(len(c).to_bytes(4, "big") + c for c in chunks)
     assert inflate(codec, data, len(plain)) == plain
@@ -134,8 +144,11 @@ def test_a_block_that_grows_beyond_its_header_is_refused():
 def test_chunks_that_grow_beyond_their_block_are_refused(codec):
     cramjam = pytest.importorskip("cramjam")
     plain = bytes(10**6)
-    packed = {3: cramjam.snappy.compress_raw, 4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
-              6: cramjam.zstd.compress}[codec](plain)
+    packed = {
+        3: cramjam.snappy.compress_raw,
+        4: lambda p: cramjam.lz4.compress_block(p, store_size=False),
+        6: cramjam.zstd.compress,
+    }[codec](plain)
     chunk = len(bytes(packed)).to_bytes(4, "big") + bytes(packed)
     for claimed in (1000, 10**6 - 1):
         with pytest.raises(FormatError):

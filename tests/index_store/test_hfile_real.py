@@ -19,9 +19,17 @@ from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import protobuf_varint
 
 FILES = {path.stem: path.read_bytes() for path in sorted((Path(__file__).parent / "data" / "hfiles").glob("*.hfile"))}
-LEVELS = {"hbase-none-crc32c-120": 4, "hbase-gz-crc32c-100": 4, "hbase-gz-crc32-200": 3, "hbase-none-crc32-4000": 1,
-          "hbase-none-null-200": 3, "hbase-snappy-crc32c-200": 3, "hbase-lz4-crc32c-200": 3, "hudi-gz": 1,
-          "hudi-none": 1}
+LEVELS = {
+    "hbase-none-crc32c-120": 4,
+    "hbase-gz-crc32c-100": 4,
+    "hbase-gz-crc32-200": 3,
+    "hbase-none-crc32-4000": 1,
+    "hbase-none-null-200": 3,
+    "hbase-snappy-crc32c-200": 3,
+    "hbase-lz4-crc32c-200": 3,
+    "hudi-gz": 1,
+    "hudi-none": 1,
+}
 SUMMED = [name for name in FILES if "-crc32" in name]
 
 
@@ -73,7 +81,8 @@ def test_real_files_hold_what_was_written(name):
     for prefix in (b"key-0", b"key-001", b"key-00033", b"kez", b"a", b""):
         assert {key for key, *_ in search.starting_with(prefix)} == {k for k in WRITTEN if k.startswith(prefix)}
         assert {key for block in hfile.blocks([prefix]) for key, _, _ in entries(block)} >= {
-            k for k in WRITTEN if k.startswith(prefix)}
+            k for k in WRITTEN if k.startswith(prefix)
+        }
 
 
 @pytest.mark.parametrize("name", SUMMED)
@@ -91,7 +100,7 @@ def test_with_checksums_no_flipped_byte_goes_unseen(name):
             continue
         assert records == WRITTEN
         unseen += place < tail
-    assert unseen <= len(places) // 50                         # meta blocks are not read here
+    assert unseen <= len(places) // 50  # meta blocks are not read here
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -104,7 +113,7 @@ def test_damage_anywhere_is_a_format_error(name, data):
         bad[place] = data.draw(st.integers(0, 255))
     cut = data.draw(st.sampled_from([0, 0, 0, 1, 100, 5000]))
     try:
-        hfile, _ = read(bytes(bad[cut // 2:len(bad) - cut]))
+        hfile, _ = read(bytes(bad[cut // 2 : len(bad) - cut]))
         hfile.meta(b"bloomFilter")
     except FormatError:
         pass
@@ -125,7 +134,7 @@ def test_wrong_checksums_name_their_block():
 
 
 def test_castagnoli_is_computed_alike_with_and_without_the_package(monkeypatch):
-    assert checksums.crc32c(memoryview(b"123456789")) == 0xE3069283   # the check value of the polynomial
+    assert checksums.crc32c(memoryview(b"123456789")) == 0xE3069283  # the check value of the polynomial
     monkeypatch.setattr(checksums, "_google", None)
     assert checksums.crc32c(memoryview(b"123456789")) == 0xE3069283
     assert read(FILES["hbase-none-crc32c-120"])[1] == WRITTEN
@@ -154,17 +163,17 @@ def edited_index(change):
     at = data.index(b"IDXROOT2")
     size = struct.unpack_from(">i", data, at + 8)[0]
     with_header = struct.unpack_from(">i", data, at + 29)[0]
-    root = bytearray(data[at + 33:at + with_header])
+    root = bytearray(data[at + 33 : at + with_header])
     change(root, hfile.index)
-    block = bytearray(data[at:at + 33]) + root
-    sums = b"".join(struct.pack(">I", zlib.crc32(block[i:i + 64])) for i in range(0, len(block), 64))
-    return data[:at] + bytes(block) + sums + data[at + 33 + size:]
+    block = bytearray(data[at : at + 33]) + root
+    sums = b"".join(struct.pack(">I", zlib.crc32(block[i : i + 64])) for i in range(0, len(block), 64))
+    return data[:at] + bytes(block) + sums + data[at + 33 + size :]
 
 
 def test_an_index_that_names_a_block_twice_is_damage():
     def twice(root, index):
         at = root.index(struct.pack(">q", index[5].offset))
-        root[at:at + 8] = struct.pack(">q", index[4].offset)
+        root[at : at + 8] = struct.pack(">q", index[4].offset)
 
     with pytest.raises(FormatError, match="not in order"):
         read(edited_index(twice))

@@ -24,23 +24,32 @@ def opened(data, most_bytes=1 << 20):
 
 def value_of(search, key):
     found = search.find(key)
-    return None if found is None else found[0][found[1]:found[2]]
+    return None if found is None else found[0][found[1] : found[2]]
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80), st.lists(TEXTS, max_size=20),
-       st.sampled_from([60, 300, 5000]), st.integers(1, 3), st.sampled_from([GZ, NONE]), st.booleans())
+@given(
+    st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
+    st.lists(TEXTS, max_size=20),
+    st.sampled_from([60, 300, 5000]),
+    st.integers(1, 3),
+    st.sampled_from([GZ, NONE]),
+    st.booleans(),
+)
 def test_a_search_finds_what_is_there_and_nothing_else(records, others, block_size, levels, codec, small_cache):
     data = hfile(records.items(), codec=codec, block_size=block_size, levels=levels)
     search = opened(data, 1 if small_cache else 1 << 20)
-    for _ in range(4):                                         # the first, the second and later questions of a block
+    for _ in range(4):  # the first, the second and later questions of a block
         for key in [*records, *others]:
             assert value_of(search, key) == records.get(key)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80), st.lists(TEXTS, min_size=1, max_size=9),
-       st.sampled_from([60, 300, 5000]))
+@given(
+    st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
+    st.lists(TEXTS, min_size=1, max_size=9),
+    st.sampled_from([60, 300, 5000]),
+)
 def test_a_search_finds_all_keys_with_a_prefix_in_order(records, prefixes, block_size):
     search = opened(hfile(records.items(), block_size=block_size))
     for prefix in prefixes:
@@ -63,7 +72,8 @@ def test_forged_keys_before_and_behind_are_not_taken_for_entries(data):
     """Keys that hold the bytes of an entry, with lengths near the right ones."""
     key = data.draw(st.sampled_from([b"k", b"k7", b"k" * 20]))
     head = st.tuples(st.integers(len(key) + 9, len(key) + 14), st.integers(0, 40)).map(
-        lambda n: struct.pack(">iih", n[0], n[1], len(key)) + key)
+        lambda n: struct.pack(">iih", n[0], n[1], len(key)) + key
+    )
     forged = st.tuples(st.sampled_from([b"", b"a", b"j\0", b"\0\0"]), head).map(b"".join)
     records = data.draw(st.dictionaries(forged, st.binary(max_size=300), min_size=1, max_size=6))
     if data.draw(st.booleans()):
@@ -83,7 +93,7 @@ def test_keys_of_another_writer_are_found_too():
     data = bytearray(hfile([(b"k%02d" % i, b"v%d" % i) for i in range(30)], codec=NONE))
     assert data.count(KEY_SUFFIX) > 30
     position = data.index(b"k05" + KEY_SUFFIX)
-    data[position + 3:position + 13] = b"\0\0\0\1\x8f\x01\x02\x03\x04\x04"
+    data[position + 3 : position + 13] = b"\0\0\0\1\x8f\x01\x02\x03\x04\x04"
     search = opened(bytes(data))
     assert [value_of(search, b"k05") for _ in range(4)] == [b"v5"] * 4
     assert value_of(search, b"k06") == b"v6"
@@ -119,7 +129,7 @@ class Counting:
 
     def read_at(self, offset, length):
         self.read.append(length)
-        return self.data[offset:offset + length]
+        return self.data[offset : offset + length]
 
 
 def test_only_one_block_is_read_for_a_key():

@@ -46,7 +46,7 @@ def test_an_archived_instant_completed_when_the_history_says(folder, version):
 
 
 def test_files_that_the_manifest_does_not_name_are_not_read(folder):
-    (folder / f"{B}_{D}_1.parquet").write_bytes(b"half writ")         # a compaction of the history that died
+    (folder / f"{B}_{D}_1.parquet").write_bytes(b"half writ")  # a compaction of the history that died
     found = history(folder, [f"{A}_{B}_0.parquet"])
     assert [found.completion(name) for name in (A, B, C)] == [B, B, None]
     assert found.fault == ""
@@ -66,14 +66,25 @@ def test_an_upgrade_names_files_by_rows_in_no_order(tmp_path):
     assert [found.completion(name) for name in (A, B, C, D)] == [B, C, D, D]
 
 
-@pytest.mark.parametrize(("damage", "why"), [
-    pytest.param(lambda folder: (folder / "manifest_1").unlink(), "manifest_1: no such file", id="manifest missing"),
-    pytest.param(lambda folder: (folder / "manifest_1").write_text("{"), "cannot be understood", id="manifest cut off"),
-    pytest.param(lambda folder: (folder / "manifest_1").write_text("[]"), "cannot be understood", id="a list"),
-    pytest.param(lambda folder: (folder / "_version_").write_text("x"), "cannot be understood", id="no version"),
-    pytest.param(lambda folder: (folder / f"{C}_{C}_1.parquet").unlink(), "no such file", id="file missing"),
-    pytest.param(lambda folder: parquet.write_table(pa.table({"x": [1]}), folder / f"{C}_{C}_1.parquet"),
-                 "history cannot be read", id="other columns")])
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        pytest.param(
+            lambda folder: (folder / "manifest_1").unlink(), "manifest_1: no such file", id="manifest missing"
+        ),
+        pytest.param(
+            lambda folder: (folder / "manifest_1").write_text("{"), "cannot be understood", id="manifest cut off"
+        ),
+        pytest.param(lambda folder: (folder / "manifest_1").write_text("[]"), "cannot be understood", id="a list"),
+        pytest.param(lambda folder: (folder / "_version_").write_text("x"), "cannot be understood", id="no version"),
+        pytest.param(lambda folder: (folder / f"{C}_{C}_1.parquet").unlink(), "no such file", id="file missing"),
+        pytest.param(
+            lambda folder: parquet.write_table(pa.table({"x": [1]}), folder / f"{C}_{C}_1.parquet"),
+            "history cannot be read",
+            id="other columns",
+        ),
+    ],
+)
 def test_what_cannot_be_read_has_no_time_and_is_said(folder, damage, why):
     found = history(folder, [f"{C}_{C}_1.parquet"])
     damage(folder)

@@ -60,8 +60,10 @@ def test_both_kinds_know_the_keys_of_a_table_with_log_files(hudi_table):
     path = hudi_table("1.1.1_main_mor")
     slices, kinds = kinds_of(path)
     for key in ("k0031", "k0002", "k0115"):
-        held = [any(row["_hoodie_record_key"] == key for file in one.files for row in rows_of(path / file))
-                for one in slices]
+        held = [
+            any(row["_hoodie_record_key"] == key for file in one.files for row in rows_of(path / file))
+            for one in slices
+        ]
         mask = kinds["record_index"].may_hold(KEY, [key])
         assert mask.any()
         assert all(held[place] for place in np.flatnonzero(mask))
@@ -75,8 +77,14 @@ def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):
     assert KeyFilters(table, table.slices()).may_hold(KEY, ["no such key"]) is None
 
 
-@pytest.mark.parametrize("stored", [{}, {b"org.apache.hudi.bloomfilter": b"!!"},
-                                    {b"org.apache.hudi.bloomfilter": b"AAAA", b"hoodie_bloom_filter_type_code": b"?"}])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {},
+        {b"org.apache.hudi.bloomfilter": b"!!"},
+        {b"org.apache.hudi.bloomfilter": b"AAAA", b"hoodie_bloom_filter_type_code": b"?"},
+    ],
+)
 def test_a_filter_that_is_missing_or_damaged_rules_nothing_out(stored):
     from index_store.kinds.key_filters import _parse
 

@@ -52,13 +52,14 @@ def test_every_key_is_found_where_spark_read_it(hudi_table, name):
     for key, places in true.items():
         found = set(np.flatnonzero(kind.locate_keys([key])))
         assert found - logged <= places
-        assert places <= found or "dup" in name                # of a key that stands twice it knows one row
+        assert places <= found or "dup" in name  # of a key that stands twice it knows one row
         assert found == places or any(known == key for _, known in kind.logged.places) or "dup" in name
     some = sorted(true)[::5]
     assert set(np.flatnonzero(kind.locate_keys(some))) == set().union(
-        *(set(np.flatnonzero(kind.locate_keys([key]))) for key in some))
-    gone = {"no such key", "k007", "k031", "id:k031", "id:k007,n:19"} - set(true)    # most of them deleted
-    assert set(np.flatnonzero(kind.locate_keys(sorted(gone)))) <= logged   # a late deletion need not count
+        *(set(np.flatnonzero(kind.locate_keys([key]))) for key in some)
+    )
+    gone = {"no such key", "k007", "k031", "id:k031", "id:k007,n:19"} - set(true)  # most of them deleted
+    assert set(np.flatnonzero(kind.locate_keys(sorted(gone)))) <= logged  # a late deletion need not count
 
 
 @pytest.mark.parametrize("name", INDEXED)
@@ -83,8 +84,11 @@ def test_keys_are_counted_as_reading_all_of_them_does(hudi_table, name):
             groups = KeyGroups(table.metadata, info.name, partitioned=name in BY_PARTITION)
             whole = sum(len(keys) for _, keys in groups.keys(10**6))
             assert groups.count(10**6) == whole
-            on_top = sum(any(not isinstance(log, frozenset) or log for log in groups.opened(one).logs)
-                         for one in groups.named if groups.opened(one) is not None)
+            on_top = sum(
+                any(not isinstance(log, frozenset) or log for log in groups.opened(one).logs)
+                for one in groups.named
+                if groups.opened(one) is not None
+            )
             assert groups.count(0) in ((None,) if on_top else (whole,))
 
 
@@ -93,20 +97,21 @@ def test_a_partitioned_index_is_asked_for_the_partitions_that_are_left(hudi_tabl
     _, slices, kind = opened(hudi_table(name))
     true = slices_of(rows_of(name), slices)
     twice = [key for key, places in true.items() if len(places) == 2]
-    assert len(twice) == 3                                     # k001 to k003 stand in p9 too
+    assert len(twice) == 3  # k001 to k003 stand in p9 too
     assert kind._groups.sizes == {"p=p0": 2, "p=p1": 2, "p=p2": 2, "p=p9": 2}
     for partition in kind._groups.sizes:
         inside = np.array([one.partition == partition for one in slices])
         mask = kind.locate_keys(twice, inside)
-        assert mask[~inside].all()                             # not asked for
+        assert mask[~inside].all()  # not asked for
         assert set(np.flatnonzero(mask & inside)) == {
-            place for key in twice for place in true[key] if slices[place].partition == partition}
+            place for key in twice for place in true[key] if slices[place].partition == partition
+        }
 
 
 def test_a_condition_of_too_many_look_ups_has_no_answer(hudi_table, monkeypatch):
     _, _, kind = opened(hudi_table(PARTITIONED[0]))
     monkeypatch.setattr(record_index, "LOOK_UPS", 8)
-    assert kind.locate_keys(["k001", "k002"]) is not None      # in four partitions
+    assert kind.locate_keys(["k001", "k002"]) is not None  # in four partitions
     assert kind.locate_keys(["k001", "k002", "k003"]) is None
 
 

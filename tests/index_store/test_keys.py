@@ -7,14 +7,17 @@ import pytest
 from index_store.formats.keys import column_id, file_group, file_name_id, java_hash, partition_id
 
 
-@pytest.mark.parametrize(("name", "expected"), [
-    ("driver", b"AjpJ7N1gBZc="), ("fare", b"k6A0EIIbKbU="), ("_hoodie_record_key", b"uSJGdDiVr/k=")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("driver", b"AjpJ7N1gBZc="), ("fare", b"k6A0EIIbKbU="), ("_hoodie_record_key", b"uSJGdDiVr/k=")],
+)
 def test_column_ids_of_real_tables(name, expected):
     assert column_id(name) == expected
 
 
-@pytest.mark.parametrize(("partition", "expected"), [
-    ("city=sao_paulo", b"6Hj+sBy+gvM="), ("", b"FXThHwelITM="), (".", b"FXThHwelITM=")])
+@pytest.mark.parametrize(
+    ("partition", "expected"), [("city=sao_paulo", b"6Hj+sBy+gvM="), ("", b"FXThHwelITM="), (".", b"FXThHwelITM=")]
+)
 def test_partition_ids_of_real_tables(partition, expected):
     assert partition_id(partition) == expected
 
@@ -24,8 +27,10 @@ def test_file_id_of_a_real_table():
     assert file_name_id(name) == b"0VV0SYFvRHPGdIGkp/dZ+A=="
 
 
-@pytest.mark.parametrize(("key", "group"), [
-    ("test_key", 8), ("secondary_key$primary_key", 0), ("test@key#123", 0), ("primary_key_secondary_key", 7), ("", 0)])
+@pytest.mark.parametrize(
+    ("key", "group"),
+    [("test_key", 8), ("secondary_key$primary_key", 0), ("test@key#123", 0), ("primary_key_secondary_key", 7), ("", 0)],
+)
 def test_file_groups_of_hudis_own_test(key, group):
     assert file_group(key, 10) == group
 

@@ -25,8 +25,12 @@ DATA_FILE = re.compile(r".*\.parquet|\..*\.log\.\d+_[-\d]+")
 
 def on_disk(path):
     """Partition -> (name, size) of the files that commits say they wrote, as the directories hold them."""
-    written = {stat["path"] for *_, metadata in commits(path)
-               for stats in metadata["partitionToWriteStats"].values() for stat in stats}
+    written = {
+        stat["path"]
+        for *_, metadata in commits(path)
+        for stats in metadata["partitionToWriteStats"].values()
+        for stat in stats
+    }
     found = {}
     for file in path.rglob("*"):
         place = file.relative_to(path).as_posix()
@@ -42,8 +46,9 @@ def listed(table):
 
 def without_metadata(path):
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text("\n".join(
-        line for line in properties.read_text().splitlines() if "metadata.partitions" not in line))
+    properties.write_text(
+        "\n".join(line for line in properties.read_text().splitlines() if "metadata.partitions" not in line)
+    )
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -62,8 +67,9 @@ def test_the_listing_is_what_the_directories_hold(hudi_table, name):
 def test_all_partitions_together_are_the_same_as_one_by_one(hudi_table, name):
     one_by_one, together = open_table(hudi_table(name)), open_table(hudi_table(name))
     expected = listed(one_by_one)
-    assert {partition: [(file.name, file.size) for file in files]
-            for partition, files in together.listing.load().items()} == expected
+    assert {
+        partition: [(file.name, file.size) for file in files] for partition, files in together.listing.load().items()
+    } == expected
     assert listed(together) == expected
     assert {partition: dict(files) for partition, files in expected.items()} == together.metadata.files()
 
@@ -83,14 +89,16 @@ def test_no_directory_of_the_table_is_listed(hudi_table, name):
 def test_one_partition_reads_its_own_record_only(tmp_path):
     root = tmp_path / "table"
     write_table(root, 1)
-    names = {f"p{i:04d}": {f"{i:08x}-0-0-0-{n}-0_0-0-0_{INSTANT}.parquet": 100 + n for n in range(50)}
-             for i in range(2000)}
+    names = {
+        f"p{i:04d}": {f"{i:08x}-0-0-0-{n}-0_0-0-0_{INSTANT}.parquet": 100 + n for n in range(50)} for i in range(2000)
+    }
     records = [(key.encode(), files_value(sizes, 2)) for key, sizes in names.items()]
     base = root / ".hoodie/metadata/files" / f"files-0000-0_0-1-1_{INSTANT}.hfile"
     base.write_bytes(hfile([*records, (b"__all_partitions__", files_value(list(names), 1))], codec=NONE))
     assert base.stat().st_size > 4_000_000
     assert len(open_table(root).partitions()) == 2000
     from index_store.formats import hfile as reader
+
     inflated = []
     original = reader.StoredBlock.inflated
     with pytest.MonkeyPatch.context() as patch:
@@ -145,8 +153,11 @@ def test_a_broken_metadata_table_is_not_used_and_it_is_said(hudi_copy, damage):
         file.write_bytes(file.read_bytes()[:-100])
     else:
         file.unlink()
-    for read in (lambda table: table.partitions(), lambda table: table.files("p=p0"),
-                 lambda table: table.listing.load()):
+    for read in (
+        lambda table: table.partitions(),
+        lambda table: table.files("p=p0"),
+        lambda table: table.listing.load(),
+    ):
         table = open_table(path)
         read(table)
         assert table.listing.source == FROM_LISTING
@@ -185,6 +196,7 @@ def layered(tmp_path):
         log = root / ".hoodie/metadata/files" / f".files-0000-0_{LATER}.log.1_0-1-1"
         log.write_bytes(b"".join(blocks))
         return open_table(root)
+
     return put
 
 
@@ -210,7 +222,8 @@ def test_a_later_record_removes_files(layered):
 
 def test_a_removed_file_may_come_back(layered):
     assert listed(layered(record({base_name(0): None}), record({base_name(0): 3}))) == {
-        "": [(base_name(0), 3), (base_name(1), 1000)]}
+        "": [(base_name(0), 3), (base_name(1), 1000)]
+    }
 
 
 def test_a_deleted_key_removes_the_partitions_files(layered):
@@ -221,7 +234,9 @@ def test_a_deleted_key_removes_the_partitions_files(layered):
 def test_a_partition_comes_and_goes(layered):
     both = record([".", "x=1"], b"__all_partitions__", 1)
     assert listed(layered(both, record({NEW: 7}, b"x=1"))) == {
-        "": [(base_name(0), 1000), (base_name(1), 1000)], "x=1": [(NEW, 7)]}
+        "": [(base_name(0), 1000), (base_name(1), 1000)],
+        "x=1": [(NEW, 7)],
+    }
     gone = record({"x=1": None}, b"__all_partitions__", 1)
     assert layered(both, gone).partitions() == ("",)
 
@@ -243,7 +258,8 @@ def test_a_missing_list_of_partitions_falls_back(layered):
 names = st.one_of(
     st.from_regex(r"[^._\n][^_\n]{0,8}_[0-9]{1,3}-[0-9]-[0-9]_[0-9]{1,17}\.(parquet|orc|hfile|csv)", fullmatch=True),
     st.from_regex(r"\.[a-f0-9._-]{1,9}_[0-9]{1,17}\.log\.[0-9](_[0-9]-[0-9]-[0-9])?(\.cdc|\.crc)?", fullmatch=True),
-    st.text(st.characters(max_codepoint=0x24F), max_size=20))
+    st.text(st.characters(max_codepoint=0x24F), max_size=20),
+)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -253,7 +269,8 @@ def test_a_column_of_names_is_read_as_each_name_is(found):
     listing = Listing(SimpleNamespace(timeline=every_instant, version=9))
     files = listing._committed(PartitionFiles.of(dict.fromkeys(found, 1)))
     assert [file.name for file in files] == [
-        name for name in sorted(found) if parse_log_name(name) or (not name.startswith(".") and parse_base_name(name))]
+        name for name in sorted(found) if parse_log_name(name) or (not name.startswith(".") and parse_base_name(name))
+    ]
 
 
 def test_columns_are_a_sequence_of_files():
@@ -273,8 +290,9 @@ def test_a_partition_is_named_by_its_path_or_as_people_read_it(hudi_copy):
     assert plain.listing.decoded("p=a%2Fb") == "p=a%2Fb"
     with pytest.raises(TableError, match="no partition p=a/b"):
         plain.listing.named("p=a/b")
-    properties.write_text(properties.read_text().replace(
-        "partitionpath.urlencode=false", "partitionpath.urlencode=true"))
+    properties.write_text(
+        properties.read_text().replace("partitionpath.urlencode=false", "partitionpath.urlencode=true")
+    )
     table = open_table(path)
     assert table.listing.decoded("p=a%2Fb") == "p=a/b"
     assert table.listing.named("p=a/b") == table.listing.named("p=a%2Fb/") == "p=a%2Fb"

@@ -11,9 +11,11 @@ from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, data_insta
 from index_store.storage import Bytes
 from tests.index_store.synthetic import delete_content, log_block
 
-LOG = (log_block(HFILE_DATA, b"one", "20260101000000000")
-       + log_block(DELETE, delete_content(["a", "b"]), "20260102000000000")
-       + log_block(COMMAND, b"", "20260103000000000", target="20260101000000000"))
+LOG = (
+    log_block(HFILE_DATA, b"one", "20260101000000000")
+    + log_block(DELETE, delete_content(["a", "b"]), "20260102000000000")
+    + log_block(COMMAND, b"", "20260103000000000", target="20260101000000000")
+)
 
 
 def test_blocks_come_in_order_with_their_instants():
@@ -21,7 +23,8 @@ def test_blocks_come_in_order_with_their_instants():
     assert [(block.type, block.instant, block.target, block.content) for block in blocks] == [
         (HFILE_DATA, "20260101000000000", "", b"one"),
         (DELETE, "20260102000000000", "", delete_content(["a", "b"])),
-        (COMMAND, "20260103000000000", "20260101000000000", b"")]
+        (COMMAND, "20260103000000000", "20260101000000000", b""),
+    ]
     assert data_instants(Bytes(LOG)) == {"20260101000000000", "20260102000000000"}
 
 
@@ -63,10 +66,19 @@ def test_other_delete_block_versions_are_named(version):
 
 @pytest.mark.parametrize("length", range(1, len(LOG), 7))
 def test_a_cut_log_is_a_format_error_unless_it_ends_between_blocks(length):
-    ends = {len(LOG), *(sum(len(block) for block in blocks) for blocks in (
-        [log_block(HFILE_DATA, b"one", "20260101000000000")],
-        [log_block(HFILE_DATA, b"one", "20260101000000000"),
-         log_block(DELETE, delete_content(["a", "b"]), "20260102000000000")]))}
+    ends = {
+        len(LOG),
+        *(
+            sum(len(block) for block in blocks)
+            for blocks in (
+                [log_block(HFILE_DATA, b"one", "20260101000000000")],
+                [
+                    log_block(HFILE_DATA, b"one", "20260101000000000"),
+                    log_block(DELETE, delete_content(["a", "b"]), "20260102000000000"),
+                ],
+            )
+        ),
+    }
     if length in ends:
         assert read_log_blocks(LOG[:length])
     else:

@@ -37,13 +37,13 @@ def avro_block(keys, fields=META, version=3):
         fastavro.schemaless_writer(out, fastavro.parse_schema(schema), {KEY.name: key, "v": 300})
         content += struct.pack(">i", len(out.getvalue())) + out.getvalue()
     block = log_block(3, content, "1")
-    text = json.dumps(schema).encode()                         # one more header: the schema
+    text = json.dumps(schema).encode()  # one more header: the schema
     at = block.index(struct.pack(">i", 1) + struct.pack(">ii", 0, 1))
     return grown(block, at, struct.pack(">i", 2), struct.pack(">ii", 2, len(text)) + text)
 
 
 def grown(block, at, count, more):
-    body = block[14:at] + count + more + block[at + 4:-8]
+    body = block[14:at] + count + more + block[at + 4 : -8]
     return b"#HUDI#" + struct.pack(">q", len(body) + 8) + body + struct.pack(">q", len(body) + 14)
 
 
@@ -77,8 +77,9 @@ def test_all_keys_of_real_log_files_are_found_with_their_slices(hudi_table, name
     assert expected or not any(one.log_files for one in slices)
 
 
-@pytest.mark.parametrize("fields", [META, META[2:], [META[0], META[2]],
-                                    [*META[:2], {"name": KEY.name, "type": "string"}]])
+@pytest.mark.parametrize(
+    "fields", [META, META[2:], [META[0], META[2]], [*META[:2], {"name": KEY.name, "type": "string"}]]
+)
 def test_keys_of_avro_blocks_of_any_schema(fields):
     keys = ["k1", "ü" * 100, "id:a,n:5"]
     assert keys_of(avro_block(keys, fields) + avro_block(["last"])) == [*keys, "last"]
@@ -87,8 +88,12 @@ def test_keys_of_avro_blocks_of_any_schema(fields):
 def test_keys_of_parquet_and_delete_blocks():
     out = io.BytesIO()
     parquet.write_table(pa.table({KEY.name: ["a", "b"], "v": [1, 2]}), out)
-    assert keys_of(log_block(5, out.getvalue(), "1") + log_block(1, delete_content(["c"]), "1")
-                   + log_block(0, b"", "2", "1") + log_block(6, b"x", "1")) == ["a", "b", "c"]
+    assert keys_of(
+        log_block(5, out.getvalue(), "1")
+        + log_block(1, delete_content(["c"]), "1")
+        + log_block(0, b"", "2", "1")
+        + log_block(6, b"x", "1")
+    ) == ["a", "b", "c"]
     other = io.BytesIO()
     parquet.write_table(pa.table({"v": [1]}), other)
     for data in (log_block(5, other.getvalue(), "1"), log_block(5, b"no parquet", "1"), log_block(2, b"", "1")):
@@ -100,7 +105,7 @@ def test_keys_of_parquet_and_delete_blocks():
 def test_damaged_avro_blocks_are_format_errors(cut):
     block = avro_block(["k1", "k2"])
     [whole] = read_log_blocks(block)
-    for content in (whole.content[:-cut], whole.content[:8 + cut], b"\0" * cut):
+    for content in (whole.content[:-cut], whole.content[: 8 + cut], b"\0" * cut):
         with pytest.raises(FormatError):
             list(logged_keys._avro_keys(content, whole.schema))
     for schema in ("", "{", "[]", '{"fields": 5}'):

@@ -136,8 +136,12 @@ def test_a_block_that_was_rolled_back_does_not_count(table):
 
 
 def test_a_block_that_is_written_again_after_its_rollback_counts(table):
-    put(table, data(table, FIRST - 50, FIRST + 7, instant=LATER), log_block(COMMAND, b"", DONE, target=LATER),
-        data(table, FIRST - 5, FIRST + 7, instant=LATER))
+    put(
+        table,
+        data(table, FIRST - 50, FIRST + 7, instant=LATER),
+        log_block(COMMAND, b"", DONE, target=LATER),
+        data(table, FIRST - 5, FIRST + 7, instant=LATER),
+    )
     assert bounds(ts_of(table)) == (FIRST - 5, FIRST + 30_000_000)
 
 
@@ -210,9 +214,11 @@ def answers(path):
         for column, found in answer.statistics.items():
             for i, one in enumerate(slices):
                 said[kind.name, column, one] = (
-                    found.lo[i] if found.lo_known[i] else None, found.hi[i] if found.hi_known[i] else None,
+                    found.lo[i] if found.lo_known[i] else None,
+                    found.hi[i] if found.hi_known[i] else None,
                     None if found.null_count[i] == UNKNOWN_COUNT else int(found.null_count[i]),
-                    None if found.row_count[i] == UNKNOWN_COUNT else int(found.row_count[i]))
+                    None if found.row_count[i] == UNKNOWN_COUNT else int(found.row_count[i]),
+                )
         mask = answer.may_hold(KEYS, np.ones(len(slices), np.bool_)) if needs.keys else None
         if mask is not None:
             for i, one in enumerate(slices):
@@ -225,8 +231,12 @@ def test_damage_is_noticed_or_makes_nothing_known_that_was_not(hudi_copy, name):
     """Bytes are changed, files cut off or removed; an answer is the old one, less than it, or an error."""
     path = hudi_copy(name)
     slices, said = answers(path)
-    files = sorted(file for part in ("files", "column_stats", "record_index")
-                   for file in (path / ".hoodie/metadata" / part).glob("*.*") if file.suffix != ".crc")
+    files = sorted(
+        file
+        for part in ("files", "column_stats", "record_index")
+        for file in (path / ".hoodie/metadata" / part).glob("*.*")
+        if file.suffix != ".crc"
+    )
     rnd = random.Random(name)
     outcomes = set()
     for _ in range(12):
@@ -238,7 +248,7 @@ def test_damage_is_noticed_or_makes_nothing_known_that_was_not(hudi_copy, name):
         if rnd.random() < 0.15:
             file.unlink()
         else:
-            file.write_bytes(bad[:rnd.randrange(len(bad))] if rnd.random() < 0.2 else bad)
+            file.write_bytes(bad[: rnd.randrange(len(bad))] if rnd.random() < 0.2 else bad)
         try:
             now, after = answers(path)
         except (TableError, StatsError):
@@ -260,8 +270,11 @@ def field_of(number, name, kind="long"):
 def write_history(root, *schemas):
     folder = root / ".hoodie/.schema"
     folder.mkdir()
-    (folder / f"{LATER}.schemacommit").write_text(json.dumps({"schemas": [
-        {"version_id": i, "type": "struct", "fields": fields} for i, fields in enumerate(schemas)]}))
+    (folder / f"{LATER}.schemacommit").write_text(
+        json.dumps(
+            {"schemas": [{"version_id": i, "type": "struct", "fields": fields} for i, fields in enumerate(schemas)]}
+        )
+    )
 
 
 def test_p19_a_name_that_meant_another_column_is_unknown(table):

@@ -43,12 +43,11 @@ def test_the_bounds_of_a_partition_leave_out_files_that_were_written_without_the
     table = open_table(path)
     [listed] = [one.columns for one in table.indexes() if one.name == "column_stats"]
     assert "u" in listed
-    values = [row["u"] for one in table.slices() if one.partition == "p=p0"
-              for row in rows_of(path / one.base_file)]
+    values = [row["u"] for one in table.slices() if one.partition == "p=p0" for row in rows_of(path / one.base_file)]
     record = record_of(table, "u", "p=p0")
     assert (record.lo, record.hi, record.tight, record.deleted) == (0, 4, True, False)
     assert (min(values), max(values)) == (0, 1004)
-    whole = record_of(table, "i", "p=p0")                     # a column of all writers is right
+    whole = record_of(table, "i", "p=p0")  # a column of all writers is right
     assert (whole.lo, whole.hi, whole.rows) == (0, 4, 10)
 
 
@@ -57,8 +56,7 @@ def test_bounds_of_as_many_rows_as_the_partition_has_leave_out_a_file_that_repla
     table = open_table(path)
     [listed] = [one.columns for one in table.indexes() if one.name == "column_stats"]
     assert "i" in listed
-    values = [row["i"] for one in table.slices() if one.partition == "p=p0"
-              for row in rows_of(path / one.base_file)]
+    values = [row["i"] for one in table.slices() if one.partition == "p=p0" for row in rows_of(path / one.base_file)]
     of_column, of_key = (record_of(table, name, "p=p0") for name in ("i", "_hoodie_record_key"))
     assert of_column.rows == of_key.rows == len(values) == 5
     assert (of_column.lo, of_column.hi, of_column.tight, of_column.deleted) == (0, 4, True, False)

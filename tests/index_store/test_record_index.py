@@ -38,7 +38,7 @@ def test_every_row_is_in_the_slice_that_its_key_names(hudi_table, name):
     for key in keys:
         mask = kind.locate(KEY, [key])
         assert mask.sum() <= 1
-        if mask.any():                                        # not so for rows that a log file deletes
+        if mask.any():  # not so for rows that a log file deletes
             assert key in stored[int(np.flatnonzero(mask)[0])]
             hits += 1
     assert hits >= len(keys) - 10
@@ -89,9 +89,14 @@ def test_only_the_latest_slices_have_a_record_index(hudi_table):
     assert record_index.make(table, older) is None
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("keygenerator.type=SIMPLE", "keygenerator.type=COMPLEX"), ("recordkey.fields=id", "recordkey.fields=id,ts"),
-    ("keygenerator.type=SIMPLE", "keygenerator.type=CUSTOM")])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("keygenerator.type=SIMPLE", "keygenerator.type=COMPLEX"),
+        ("recordkey.fields=id", "recordkey.fields=id,ts"),
+        ("keygenerator.type=SIMPLE", "keygenerator.type=CUSTOM"),
+    ],
+)
 def test_keys_of_another_form_answer_only_for_the_key_itself(hudi_copy, old, new):
     path = hudi_copy("1.1.1_main_cow")
     properties = path / ".hoodie" / "hoodie.properties"

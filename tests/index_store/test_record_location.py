@@ -15,15 +15,15 @@ from index_store.errors import FormatError
 from index_store.formats.record_location import LocationDecoder
 from tests.index_store.synthetic import V9_SCHEMA
 
-LONGS = st.one_of(st.none(), st.integers(-2**63, 2**63 - 1))
+LONGS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))
 TEXTS = st.one_of(st.none(), st.sampled_from(["", "p=p0", "a/b=ü", "x" * 200]))
 
 
 def schema(position=True, meta=True):
     found = copy.deepcopy(V9_SCHEMA)
-    if not meta:                                               # log blocks
+    if not meta:  # log blocks
         found["fields"] = found["fields"][5:]
-    if not position:                                           # before Hudi 1.0
+    if not position:  # before Hudi 1.0
         for field in found["fields"]:
             if field["name"] == "recordIndexMetadata":
                 field["type"][1]["fields"].pop()
@@ -32,8 +32,9 @@ def schema(position=True, meta=True):
 
 def encoded(location, of, **more):
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, fastavro.parse_schema(of), {"key": "", "type": 5, "recordIndexMetadata": location,
-                                                                **more})
+    fastavro.schemaless_writer(
+        out, fastavro.parse_schema(of), {"key": "", "type": 5, "recordIndexMetadata": location, **more}
+    )
     return out.getvalue()
 
 
@@ -50,11 +51,22 @@ def expected(location):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.fixed_dictionaries({
-    "partitionName": TEXTS, "fileIdHighBits": LONGS, "fileIdLowBits": LONGS, "fileId": TEXTS, "instantTime": LONGS,
-    "fileIndex": st.one_of(st.none(), st.sampled_from([-1, 0, 1, 7, 2**31 - 1])),
-    "fileIdEncoding": st.sampled_from([0, 1])}),
-    st.booleans(), st.booleans(), st.binary(max_size=3))
+@given(
+    st.fixed_dictionaries(
+        {
+            "partitionName": TEXTS,
+            "fileIdHighBits": LONGS,
+            "fileIdLowBits": LONGS,
+            "fileId": TEXTS,
+            "instantTime": LONGS,
+            "fileIndex": st.one_of(st.none(), st.sampled_from([-1, 0, 1, 7, 2**31 - 1])),
+            "fileIdEncoding": st.sampled_from([0, 1]),
+        }
+    ),
+    st.booleans(),
+    st.booleans(),
+    st.binary(max_size=3),
+)
 def test_locations_are_what_was_written(location, position, meta, around):
     of = schema(position, meta)
     decoder = LocationDecoder(of)
@@ -73,9 +85,20 @@ def test_locations_are_what_was_written(location, position, meta, around):
 @given(st.data())
 def test_damaged_records_are_format_errors_or_other_locations(data):
     of = schema()
-    good = encoded({"partitionName": "p=p0", "fileIdHighBits": 5, "fileIdLowBits": -7, "fileIndex": 0, "fileId": "",
-                    "instantTime": 1795255213341, "fileIdEncoding": 0, "position": None}, of)
-    bad = bytearray(good[:data.draw(st.integers(0, len(good)))] + data.draw(st.binary(max_size=3)))
+    good = encoded(
+        {
+            "partitionName": "p=p0",
+            "fileIdHighBits": 5,
+            "fileIdLowBits": -7,
+            "fileIndex": 0,
+            "fileId": "",
+            "instantTime": 1795255213341,
+            "fileIdEncoding": 0,
+            "position": None,
+        },
+        of,
+    )
+    bad = bytearray(good[: data.draw(st.integers(0, len(good)))] + data.draw(st.binary(max_size=3)))
     for _ in range(data.draw(st.integers(0, 3))):
         if bad:
             bad[data.draw(st.integers(0, len(bad) - 1))] = data.draw(st.integers(0, 255))
@@ -87,10 +110,18 @@ def test_records_without_a_location_and_other_schemas():
     of = schema()
     assert LocationDecoder(of).decode(encoded(None, of), 0, len(encoded(None, of))) is None
     other = copy.deepcopy(of)
-    other["fields"][10]["type"][1]["fields"].reverse()         # another order: the reference decoder takes it
+    other["fields"][10]["type"][1]["fields"].reverse()  # another order: the reference decoder takes it
     decoder = LocationDecoder(other)
     assert not decoder._fast
-    location = {"partitionName": None, "fileIdHighBits": 1, "fileIdLowBits": 2, "fileIndex": 3, "fileId": None,
-                "instantTime": 4, "fileIdEncoding": 0, "position": None}
+    location = {
+        "partitionName": None,
+        "fileIdHighBits": 1,
+        "fileIdLowBits": 2,
+        "fileIndex": 3,
+        "fileId": None,
+        "instantTime": 4,
+        "fileIdEncoding": 0,
+        "position": None,
+    }
     data = encoded(location, other)
     assert decoder.decode(data, 0, len(data)) == expected(location)

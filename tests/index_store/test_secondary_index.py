@@ -25,8 +25,7 @@ from tests.index_store.rows import plain, rows_of
 COW = "1.1.1_sec_cow"
 COWS = ("1.0.2_sec_cow", COW)
 MOR = ("1.0.2_sec_mor", "1.1.1_sec_mor")
-ABSENT = {"s": ["no such text", "$", "\\", "\0", "upd$ated"], "i": [-1, 2**31 - 1], "dt": [0, -1, 10**6],
-          "t": [0, -1]}
+ABSENT = {"s": ["no such text", "$", "\\", "\0", "upd$ated"], "i": [-1, 2**31 - 1], "dt": [0, -1, 10**6], "t": [0, -1]}
 
 
 def kind_of(path):
@@ -107,7 +106,7 @@ def test_entries_lead_from_each_value_to_the_keys_of_its_rows(hudi_table, name):
         for value, keys in by_value.items():
             got = kind.record_keys(column, [value])
             assert got <= keys
-            assert keys - got <= {"k0010", "k0044"}           # a delete block in a log file took them away
+            assert keys - got <= {"k0010", "k0044"}  # a delete block in a log file took them away
             found += len(got)
         assert kind.record_keys(column, ABSENT[column.name]) == set()
     assert found > 240
@@ -124,7 +123,8 @@ def test_slices_with_log_files_are_kept_and_the_others_answered_exactly(hudi_tab
         assert kind.may_hold(column, ABSENT[column.name]).tolist() == logged
         for value in set().union(*held) - {None}:
             assert kind.may_hold(column, [value]).tolist() == [
-                has_logs or value in values for has_logs, values in zip(logged, held, strict=True)]
+                has_logs or value in values for has_logs, values in zip(logged, held, strict=True)
+            ]
 
 
 def test_log_files_prove_nothing_of_version_1(hudi_table):
@@ -144,7 +144,8 @@ def test_a_large_index_is_counted_and_looked_at_here_and_there(hudi_table, monke
         for value in ABSENT[column.name]:
             assert (kind.may_hold(column, [value]) == whole.may_hold(column, [value])).all()
     sampled = list(KeyGroups(table.metadata, table.indexes()[-1].name).sample(1000, 1000)) and [
-        entry for column in indexed(table) for entry in kind._index(column).groups.sample(1000, 1000)]
+        entry for column in indexed(table) for entry in kind._index(column).groups.sample(1000, 1000)
+    ]
     assert len(sampled) > 50
 
 
@@ -153,8 +154,9 @@ def test_a_large_index_with_a_fault_in_the_sample_proves_nothing(hudi_table, mon
     monkeypatch.setattr(secondary_index, "ENTRIES_READ", 10)
     if fault == "count":
         count = KeyGroups.count
-        monkeypatch.setattr(KeyGroups, "count", lambda self, most: count(self, most) - (
-            self.partition != "record_index"))
+        monkeypatch.setattr(
+            KeyGroups, "count", lambda self, most: count(self, most) - (self.partition != "record_index")
+        )
     else:
         wrong = b"7777$no such key" if fault == "key" else b"v$k0001"
         monkeypatch.setattr(KeyGroups, "sample", lambda self, *_: [(("", n), wrong) for n in self.sizes and range(99)])
@@ -203,19 +205,34 @@ def test_values_and_keys_come_back_out_of_an_entry(value, key):
     assert split_entry(entry.encode()) == (f"{escape(value)}$", key)
 
 
-@pytest.mark.parametrize(("value", "column_type", "version", "unit", "texts"), [
-    ("a$b", STRING, 2, "", ("a$b",)), (-5, INT, 1, "", ("-5",)), (2**40, BIGINT, 2, "", (str(2**40),)),
-    (18062, DATE, 2, "", ("18062",)), (18062, DATE, 1, "", ("2019-06-15", "18062")), (10**8, DATE, 1, "", ()),
-    (-200_000, DATE, 1, "", ()), (-200_000, DATE, 2, "", ()), (-3 * 10**15, TIMESTAMP_LTZ, 2, "micros", ()),
-    (7, TIMESTAMP_LTZ, 2, "micros", ("7",)), (7, TIMESTAMP_LTZ, 2, "millis", ()), (7, TIMESTAMP_LTZ, 1, "micros", ()),
-    (1.5, DOUBLE, 2, "", ()), ("x", Type(Kind.CHAR, 4), 2, "", ()), (True, INT, 2, "", ()),
-    (1, Type(Kind.DECIMAL, precision=9, scale=0), 2, "", ())])
+@pytest.mark.parametrize(
+    ("value", "column_type", "version", "unit", "texts"),
+    [
+        ("a$b", STRING, 2, "", ("a$b",)),
+        (-5, INT, 1, "", ("-5",)),
+        (2**40, BIGINT, 2, "", (str(2**40),)),
+        (18062, DATE, 2, "", ("18062",)),
+        (18062, DATE, 1, "", ("2019-06-15", "18062")),
+        (10**8, DATE, 1, "", ()),
+        (-200_000, DATE, 1, "", ()),
+        (-200_000, DATE, 2, "", ()),
+        (-3 * 10**15, TIMESTAMP_LTZ, 2, "micros", ()),
+        (7, TIMESTAMP_LTZ, 2, "micros", ("7",)),
+        (7, TIMESTAMP_LTZ, 2, "millis", ()),
+        (7, TIMESTAMP_LTZ, 1, "micros", ()),
+        (1.5, DOUBLE, 2, "", ()),
+        ("x", Type(Kind.CHAR, 4), 2, "", ()),
+        (True, INT, 2, "", ()),
+        (1, Type(Kind.DECIMAL, precision=9, scale=0), 2, "", ()),
+    ],
+)
 def test_only_certain_texts_are_looked_up(value, column_type, version, unit, texts):
     assert texts_of(value, Field("c", column_type), version, unit) == texts
 
 
 def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, monkeypatch):
     from index_store.kinds.column_stats import ColumnStats
+
     known = ColumnStats.statistics
 
     def statistics(self, columns):
@@ -225,7 +242,9 @@ def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, 
     monkeypatch.setattr(ColumnStats, "statistics", statistics)
     table, _, kind = kind_of(hudi_table("1.0.2_sec_cow"))
     assert {column.name for column in indexed(table) if kind.may_hold(column, ABSENT[column.name]) is not None} == {
-        "s", "dt"}
+        "s",
+        "dt",
+    }
 
 
 def test_keys_that_are_not_proven_unique_prove_nothing(hudi_table, monkeypatch):
@@ -242,8 +261,12 @@ def test_an_index_that_does_not_hold_each_row_once_proves_nothing(hudi_table, mo
         for number, found in read(self, limit):
             if self.partition == "secondary_index_si_i" and number == self_first(self):
                 entry = sorted(found)[0]
-                change = {"an entry is missing": set(), "another key": {entry + b"x"}, "a wrong group": {b"x" + entry},
-                          "two entries of a key": {entry, entry.split(b"$")[0] + b"0$" + entry.split(b"$")[1]}}
+                change = {
+                    "an entry is missing": set(),
+                    "another key": {entry + b"x"},
+                    "a wrong group": {b"x" + entry},
+                    "two entries of a key": {entry, entry.split(b"$")[0] + b"0$" + entry.split(b"$")[1]},
+                }
                 found = found - {entry} | change[fault]
             yield number, found
 
@@ -267,8 +290,16 @@ def edited(hudi_copy, change):
     return path
 
 
-@pytest.mark.parametrize("change", [{"version": "V3"}, {"indexFunction": "lower"}, {"sourceFields": ["s", "i"]},
-                                    {"indexType": "column_stats"}, {"sourceFields": []}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": "V3"},
+        {"indexFunction": "lower"},
+        {"sourceFields": ["s", "i"]},
+        {"indexType": "column_stats"},
+        {"sourceFields": []},
+    ],
+)
 def test_an_index_of_another_form_is_not_used(hudi_copy, change):
     path = edited(hudi_copy, lambda definitions: definitions["secondary_index_si_s"].update(change))
     _, _, kind = kind_of(path)
@@ -279,8 +310,9 @@ def test_an_index_of_another_form_is_not_used(hudi_copy, change):
 def test_an_index_that_is_being_built_is_not_used(hudi_copy):
     path = hudi_copy(COW)
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text(properties.read_text().replace("partitions.inflight=",
-                                                         "partitions.inflight=secondary_index_si_s"))
+    properties.write_text(
+        properties.read_text().replace("partitions.inflight=", "partitions.inflight=secondary_index_si_s")
+    )
     _, _, kind = kind_of(path)
     assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
     assert kind.may_hold(Field("i", INT), [7777]).any()
@@ -291,8 +323,7 @@ def test_an_index_of_a_name_that_meant_another_column_is_not_used(hudi_copy, nam
     path = hudi_copy(COW)
     folder = path / ".hoodie" / ".schema"
     folder.mkdir(exist_ok=True)
-    schemas = [{"fields": [{"id": number, "name": name, "type": "string", "optional": True}]}
-               for number, name in names]
+    schemas = [{"fields": [{"id": number, "name": name, "type": "string", "optional": True}]} for number, name in names]
     (folder / "1.schemacommit").write_text(json.dumps({"schemas": schemas}))
     _, _, kind = kind_of(path)
     assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
@@ -315,8 +346,9 @@ def test_definitions_that_cannot_be_read_leave_the_kind_out(hudi_copy):
 def test_damage_is_a_reason_and_skips_nothing(hudi_copy, damage):
     path = hudi_copy(COW)
     whole = prune(path, "s = 'banana-zz'", engine="spark")
-    files = sorted((path / ".hoodie/metadata/secondary_index_si_s").glob("*.hfile"),
-                   key=lambda file: file.stat().st_size)
+    files = sorted(
+        (path / ".hoodie/metadata/secondary_index_si_s").glob("*.hfile"), key=lambda file: file.stat().st_size
+    )
     for file in files:
         file.write_bytes(file.read_bytes()[:-5000] + b"\0" * 5000) if damage == "cut" else file.unlink()
     with pytest.raises((StatsError, TableError)):
@@ -346,8 +378,10 @@ def test_rows_are_never_lost_for_any_filter_of_values(read):
     for a, b in rng.integers(0, len(everything), (40, 2)).tolist():
         i, s = everything[a]["i"], everything[b]["s"]
         quoted = s.replace("\\", "\\\\").replace("'", "\\'")
-        for text, holds in ((f"i = {i} OR s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i or row["s"] == s),
-                            (f"i = {i} AND s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i and row["s"] == s)):
+        for text, holds in (
+            (f"i = {i} OR s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i or row["s"] == s),
+            (f"i = {i} AND s = '{quoted}'", lambda row, i=i, s=s: row["i"] == i and row["s"] == s),
+        ):
             plan = prune(table, text, engine="spark")
             kept = {one.file_id for one in plan.kept}
             for one, rows in zip(plan.slices, stored, strict=True):

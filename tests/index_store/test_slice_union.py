@@ -31,8 +31,12 @@ from index_store.kinds.file_rules import FileStatistics, believe
 from index_store.kinds.footers import Proof
 from index_store.kinds.slice_union import SliceFiles, unite
 
-WRAPPERS = {INT: ("IntWrapper", 3), BIGINT: ("LongWrapper", 4), DOUBLE: ("DoubleWrapper", 6),
-            STRING: ("StringWrapper", 7)}
+WRAPPERS = {
+    INT: ("IntWrapper", 3),
+    BIGINT: ("LongWrapper", 4),
+    DOUBLE: ("DoubleWrapper", 6),
+    STRING: ("StringWrapper", 7),
+}
 NOTHING_PROVEN = Proof()
 
 
@@ -50,9 +54,21 @@ class File:
 def record(name, column_type, file):
     wrapper, ordinal = WRAPPERS[column_type]
     lo, hi = (value.encode() if isinstance(value, str) else value for value in (file.lo, file.hi))
-    return StatsRecord(name.encode(), b"c", wrapper if lo is not None else "", lo, wrapper if hi is not None else "",
-                       hi, file.rows, file.nulls, False, False, ordinal if lo is not None else 1, b"",
-                       file.size)
+    return StatsRecord(
+        name.encode(),
+        b"c",
+        wrapper if lo is not None else "",
+        lo,
+        wrapper if hi is not None else "",
+        hi,
+        file.rows,
+        file.nulls,
+        False,
+        False,
+        ordinal if lo is not None else 1,
+        b"",
+        file.size,
+    )
 
 
 def united(column_type, *slices, proof=NOTHING_PROVEN, custom_merge=False, deleted=()):
@@ -75,34 +91,47 @@ def united(column_type, *slices, proof=NOTHING_PROVEN, custom_merge=False, delet
 
 def shown(statistics, i=0):
     """(lo, hi, null count, row count) with None for unknown."""
+
     def count(value):
         return None if value == UNKNOWN_COUNT else int(value)
-    return (statistics.lo[i] if statistics.lo_known[i] else None, statistics.hi[i] if statistics.hi_known[i] else None,
-            count(statistics.null_count[i]), count(statistics.row_count[i]))
+
+    return (
+        statistics.lo[i] if statistics.lo_known[i] else None,
+        statistics.hi[i] if statistics.hi_known[i] else None,
+        count(statistics.null_count[i]),
+        count(statistics.row_count[i]),
+    )
 
 
-@pytest.mark.parametrize(("files", "expected", "trust"), [
-    pytest.param([File(1, 5)], (1, 5, 0, 10), Trust.OK, id="one base file"),
-    pytest.param([File(1, 5, nulls=3)], (1, 5, 3, 10), Trust.OK, id="with nulls"),
-    pytest.param([File(1, 5), File(9, 9, 1)], (1, 9, 0, None), Trust.OK, id="a log on top: the union"),
-    pytest.param([File(1, 5), File(-2, 3, 2, 1), File(8, 9, 2, 1)], (-2, 9, 2, None), Trust.OK, id="nulls add up"),
-    pytest.param([File(1, 5), File(None, None, 0, 0)], (1, 5, 0, None), Trust.OK, id="deletions add nothing"),
-    pytest.param([File(1, 5), None], (None, None, None, None), Trust.NO_RECORD, id="a log without a record"),
-    pytest.param([None, File(1, 5)], (None, None, None, None), Trust.NO_RECORD, id="a base without a record"),
-    pytest.param([File(0, 0, 10, 10)], (None, None, 10, 10), Trust.OK, id="all null, zeros as bounds"),
-    pytest.param([File(0, 0, 10, 10), File(7, 8, 2)], (7, 8, 10, None), Trust.OK, id="all null below, values above"),
-    pytest.param([File(1, 5), File(None, None, 4, 4)], (1, 5, 4, None), Trust.OK, id="a log of nulls adds nulls"),
-    pytest.param([File(0, 0, 10, 10), File(None, None, 4, 4)], (None, None, 14, 14), Trust.OK, id="nothing but nulls"),
-    pytest.param([File(None, None, 10, 10)], (None, None, None, 10), Trust.NO_BOUNDS, id="a base without zeros"),
-    pytest.param([File(None, None, 10, 2)], (None, None, 2, 10), Trust.NO_BOUNDS, id="no bounds, some nulls"),
-    pytest.param([File(1, None, 10, 0)], (1, None, 0, 10), Trust.OK, id="one bound is still a bound"),
-    pytest.param([File(1, 5), File(1, None, 10, 0)], (1, None, 0, None), Trust.OK, id="one bound missing in a log"),
-    pytest.param([File(1, 5, None, None)], (1, 5, None, None), Trust.OK, id="no counts"),
-    pytest.param([File(1, 5, 10, 11)], (None, None, None, None), Trust.COUNTS, id="impossible counts"),
-    pytest.param([File(5, 1)], (None, None, 0, 10), Trust.INVERTED, id="inverted"),
-    pytest.param(["-", File(3, 4, 2)], (3, 4, 0, None), Trust.OK, id="log files only"),
-    pytest.param(["-", File(None, None, 0, 0)], (None, None, 0, None), Trust.OK, id="deletions only"),
-])
+@pytest.mark.parametrize(
+    ("files", "expected", "trust"),
+    [
+        pytest.param([File(1, 5)], (1, 5, 0, 10), Trust.OK, id="one base file"),
+        pytest.param([File(1, 5, nulls=3)], (1, 5, 3, 10), Trust.OK, id="with nulls"),
+        pytest.param([File(1, 5), File(9, 9, 1)], (1, 9, 0, None), Trust.OK, id="a log on top: the union"),
+        pytest.param([File(1, 5), File(-2, 3, 2, 1), File(8, 9, 2, 1)], (-2, 9, 2, None), Trust.OK, id="nulls add up"),
+        pytest.param([File(1, 5), File(None, None, 0, 0)], (1, 5, 0, None), Trust.OK, id="deletions add nothing"),
+        pytest.param([File(1, 5), None], (None, None, None, None), Trust.NO_RECORD, id="a log without a record"),
+        pytest.param([None, File(1, 5)], (None, None, None, None), Trust.NO_RECORD, id="a base without a record"),
+        pytest.param([File(0, 0, 10, 10)], (None, None, 10, 10), Trust.OK, id="all null, zeros as bounds"),
+        pytest.param(
+            [File(0, 0, 10, 10), File(7, 8, 2)], (7, 8, 10, None), Trust.OK, id="all null below, values above"
+        ),
+        pytest.param([File(1, 5), File(None, None, 4, 4)], (1, 5, 4, None), Trust.OK, id="a log of nulls adds nulls"),
+        pytest.param(
+            [File(0, 0, 10, 10), File(None, None, 4, 4)], (None, None, 14, 14), Trust.OK, id="nothing but nulls"
+        ),
+        pytest.param([File(None, None, 10, 10)], (None, None, None, 10), Trust.NO_BOUNDS, id="a base without zeros"),
+        pytest.param([File(None, None, 10, 2)], (None, None, 2, 10), Trust.NO_BOUNDS, id="no bounds, some nulls"),
+        pytest.param([File(1, None, 10, 0)], (1, None, 0, 10), Trust.OK, id="one bound is still a bound"),
+        pytest.param([File(1, 5), File(1, None, 10, 0)], (1, None, 0, None), Trust.OK, id="one bound missing in a log"),
+        pytest.param([File(1, 5, None, None)], (1, 5, None, None), Trust.OK, id="no counts"),
+        pytest.param([File(1, 5, 10, 11)], (None, None, None, None), Trust.COUNTS, id="impossible counts"),
+        pytest.param([File(5, 1)], (None, None, 0, 10), Trust.INVERTED, id="inverted"),
+        pytest.param(["-", File(3, 4, 2)], (3, 4, 0, None), Trust.OK, id="log files only"),
+        pytest.param(["-", File(None, None, 0, 0)], (None, None, 0, None), Trust.OK, id="deletions only"),
+    ],
+)
 def test_a_slice_is_the_union_of_its_files(files, expected, trust):
     found = united(INT, files)
     assert shown(found) == expected
@@ -127,24 +156,38 @@ def test_deleted_statistics_make_the_slice_unknown():
     assert shown(found, 0) == (None,) * 4
 
 
-@pytest.mark.parametrize(("file", "proof", "expected", "trust"), [
-    pytest.param(File(0.0, 0.0), Proof(), (None, None, 0, 10), Trust.NAN_ZERO, id="P1: zero bounds"),
-    pytest.param(File(0.0, 0.0), Proof(bounded=True), (0.0, 0.0, 0, 10), Trust.OK, id="P1: real zeros, by the footer"),
-    pytest.param(File(-1.0, 2.0, 5000), Proof(), (None, None, 0, 5000), Trust.NAN_HIDDEN, id="P1: several row groups"),
-    pytest.param(File(-1.0, 2.0, 5000), Proof(bounded=True), (-1.0, 2.0, 0, 5000), Trust.OK, id="P1: by the footer"),
-    pytest.param(File(1.0, 2.0, 5000), Proof(), (1.0, 2.0, 0, 5000), Trust.OK, id="P1: away from zero"),
-    pytest.param(File(0.0, 0.0, 10, 10), Proof(), (None, None, 10, 10), Trust.OK, id="P1: all null is no NaN")])
+@pytest.mark.parametrize(
+    ("file", "proof", "expected", "trust"),
+    [
+        pytest.param(File(0.0, 0.0), Proof(), (None, None, 0, 10), Trust.NAN_ZERO, id="P1: zero bounds"),
+        pytest.param(
+            File(0.0, 0.0), Proof(bounded=True), (0.0, 0.0, 0, 10), Trust.OK, id="P1: real zeros, by the footer"
+        ),
+        pytest.param(
+            File(-1.0, 2.0, 5000), Proof(), (None, None, 0, 5000), Trust.NAN_HIDDEN, id="P1: several row groups"
+        ),
+        pytest.param(
+            File(-1.0, 2.0, 5000), Proof(bounded=True), (-1.0, 2.0, 0, 5000), Trust.OK, id="P1: by the footer"
+        ),
+        pytest.param(File(1.0, 2.0, 5000), Proof(), (1.0, 2.0, 0, 5000), Trust.OK, id="P1: away from zero"),
+        pytest.param(File(0.0, 0.0, 10, 10), Proof(), (None, None, 10, 10), Trust.OK, id="P1: all null is no NaN"),
+    ],
+)
 def test_floats_of_base_files(file, proof, expected, trust):
     found = united(DOUBLE, [file], proof=proof)
     assert shown(found) == expected
     assert found.trust[0] == trust
 
 
-@pytest.mark.parametrize(("proof", "nulls"), [
-    pytest.param(Proof(), 10, id="no footer could be read"),
-    pytest.param(Proof(all_null=True, read=True), 10, id="the footer says so too"),
-    pytest.param(Proof(read=True), None, id="the footer has no statistics"),
-    pytest.param(Proof(bounded=True, read=True), None, id="the footer has values")])
+@pytest.mark.parametrize(
+    ("proof", "nulls"),
+    [
+        pytest.param(Proof(), 10, id="no footer could be read"),
+        pytest.param(Proof(all_null=True, read=True), 10, id="the footer says so too"),
+        pytest.param(Proof(read=True), None, id="the footer has no statistics"),
+        pytest.param(Proof(bounded=True, read=True), None, id="the footer has values"),
+    ],
+)
 def test_p2_zeros_with_nulls_equal_to_rows_are_all_null_unless_a_footer_says_otherwise(proof, nulls):
     found = united(DOUBLE, [File(0.0, 0.0, 10, 10)], [File(0.0, 0.0, 10, 10)], proof=proof)
     assert [shown(found, i) for i in (0, 1)] == [(None, None, nulls, 10)] * 2
@@ -157,32 +200,43 @@ def test_a_nan_in_a_log_file_makes_the_slice_unknown():
     assert shown(found, 1) == (-1.0, 3.0, 0, None)
 
 
-@pytest.mark.parametrize(("file", "proof", "expected", "trust"), [
-    pytest.param(File("a", "c", 5000), Proof(), ("a", "c", 0, 5000), Trust.OK, id="P2: no nulls"),
-    pytest.param(File("a", "c", 100, 3), Proof(), ("a", "c", 3, 100), Trust.OK, id="P2: one row group"),
-    pytest.param(File("a", "c", 5000, 3), Proof(), (None, None, 3, 5000), Trust.LONG_STRING, id="P2: beside nulls"),
-    pytest.param(File("a", "c", 5000, 3), Proof(bounded=True), ("a", "c", 3, 5000), Trust.OK, id="P2: by the footer"),
-    pytest.param(File(None, None, 10, 10), Proof(), (None, None, None, 10), Trust.LONG_STRING, id="P2: either"),
-    pytest.param(File(None, None, 10, 10), Proof(all_null=True), (None, None, 10, 10), Trust.OK, id="P2: proven")])
+@pytest.mark.parametrize(
+    ("file", "proof", "expected", "trust"),
+    [
+        pytest.param(File("a", "c", 5000), Proof(), ("a", "c", 0, 5000), Trust.OK, id="P2: no nulls"),
+        pytest.param(File("a", "c", 100, 3), Proof(), ("a", "c", 3, 100), Trust.OK, id="P2: one row group"),
+        pytest.param(File("a", "c", 5000, 3), Proof(), (None, None, 3, 5000), Trust.LONG_STRING, id="P2: beside nulls"),
+        pytest.param(
+            File("a", "c", 5000, 3), Proof(bounded=True), ("a", "c", 3, 5000), Trust.OK, id="P2: by the footer"
+        ),
+        pytest.param(File(None, None, 10, 10), Proof(), (None, None, None, 10), Trust.LONG_STRING, id="P2: either"),
+        pytest.param(File(None, None, 10, 10), Proof(all_null=True), (None, None, 10, 10), Trust.OK, id="P2: proven"),
+    ],
+)
 def test_text_of_base_files(file, proof, expected, trust):
     found = united(STRING, [file], proof=proof)
     assert shown(found) == expected
     assert found.trust[0] == trust
 
 
-SLICES = st.lists(st.lists(st.none() | st.lists(st.none() | st.integers(-50, 50), min_size=1, max_size=6), min_size=1,
-                           max_size=4), min_size=1, max_size=6)
+SLICES = st.lists(
+    st.lists(st.none() | st.lists(st.none() | st.integers(-50, 50), min_size=1, max_size=6), min_size=1, max_size=4),
+    min_size=1,
+    max_size=6,
+)
 
 
 @settings(max_examples=150, deadline=None)
 @given(SLICES)
 def test_the_union_bounds_every_value_of_every_file(slices):
     """Statistics as Hudi writes them, from values that are known: sound, and exact where every file has a record."""
+
     def stored(values):
         if values is None:
             return None
         rest = [value for value in values if value is not None]
         return File(min(rest, default=0), max(rest, default=0), len(values), values.count(None))
+
     found = united(BIGINT, *([stored(file) for file in files] for files in slices))
     for i, files in enumerate(slices):
         if None in files:
@@ -226,11 +280,22 @@ RAW = [
     pytest.param(decimal_type(30, 2), "", 9, "BytesWrapper", 10, b"30,2", b"\x04\xd2", 1234, 1234, id="wide decimal"),
     pytest.param(decimal_type(10, 2), "", 9, "BytesWrapper", 10, b"", b"\x04\xd2", None, None, id="no scale"),
     pytest.param(decimal_type(3, 2), "", 9, "BytesWrapper", 10, b"10,2", b"\x7f\xff", None, None, id="too many digits"),
-    pytest.param(decimal_type(10, 2), "", 6, "BytesWrapper", 0, b"", (5 * 10**15).to_bytes(8, "big"), 500, 500,
-                 id="V1 decimal as bytes of scale 15"),
+    pytest.param(
+        decimal_type(10, 2),
+        "",
+        6,
+        "BytesWrapper",
+        0,
+        b"",
+        (5 * 10**15).to_bytes(8, "big"),
+        500,
+        500,
+        id="V1 decimal as bytes of scale 15",
+    ),
     pytest.param(decimal_type(10, 2), "", 8, "BytesWrapper", 0, b"", b"\x04\xd2", None, None, id="hudi#12993"),
-    pytest.param(decimal_type(10, 2), "", 8, "DecimalWrapper", 0, b"", (5 * 10**15).to_bytes(8, "big"), 500, 500,
-                 id="V1 decimal"),
+    pytest.param(
+        decimal_type(10, 2), "", 8, "DecimalWrapper", 0, b"", (5 * 10**15).to_bytes(8, "big"), 500, 500, id="V1 decimal"
+    ),
     pytest.param(Type.parse("char(3)"), "", 9, "StringWrapper", 7, b"", b"ab ", "ab ", "ab ", id="char as stored"),
     pytest.param(INT, "", 9, "LongWrapper", 3, b"", 7, None, None, id="the wrapper contradicts the ordinal"),
     pytest.param(INT, "", 9, "ArrayWrapper", 0, b"", None, None, None, id="arrays"),
@@ -238,7 +303,8 @@ RAW = [
 
 
 @pytest.mark.parametrize(
-    ("column_type", "unit", "version", "wrapper", "ordinal", "info", "stored", "lower", "upper"), RAW)
+    ("column_type", "unit", "version", "wrapper", "ordinal", "info", "stored", "lower", "upper"), RAW
+)
 def test_what_a_stored_bound_means(column_type, unit, version, wrapper, ordinal, info, stored, lower, upper):
     files = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b", "b_0-1-1_2.parquet"),)))
     one = StatsRecord(b"b", b"c", wrapper, stored, wrapper, stored, 10, 0, False, False, ordinal, info)
@@ -250,17 +316,26 @@ def test_what_a_stored_bound_means(column_type, unit, version, wrapper, ordinal,
 
 def test_equal_file_names_in_two_partitions_are_told_apart():
     name = "00000000-0000-0000-0000-000000000000-0_0-1-1_2.parquet"
-    files = SliceFiles.of(FileSlices("3", "file listing", (
-        FileSlice("p=1", "00000000-0", f"p=1/{name}"), FileSlice("p=2", "00000000-0", f"p=2/{name}"))))
+    files = SliceFiles.of(
+        FileSlices(
+            "3",
+            "file listing",
+            (FileSlice("p=1", "00000000-0", f"p=1/{name}"), FileSlice("p=2", "00000000-0", f"p=2/{name}")),
+        )
+    )
     assert files.by_name[name.encode()] == SliceFiles.AMBIGUOUS
     assert sorted(files.by_partition.values()) == [0, 1]
 
 
-@pytest.mark.parametrize(("size", "other", "all_null"), [
-    pytest.param(29, File("a", "b"), True, id="too small for a long value"),
-    pytest.param(5040, File("a", "b"), False, id="long enough for one"),
-    pytest.param(None, File("a", "b"), False, id="no size"),
-    pytest.param(29, File(None, None, 10, 10, 29), False, id="no file of the column has bounds")])
+@pytest.mark.parametrize(
+    ("size", "other", "all_null"),
+    [
+        pytest.param(29, File("a", "b"), True, id="too small for a long value"),
+        pytest.param(5040, File("a", "b"), False, id="long enough for one"),
+        pytest.param(None, File("a", "b"), False, id="no size"),
+        pytest.param(29, File(None, None, 10, 10, 29), False, id="no file of the column has bounds"),
+    ],
+)
 def test_p2_text_that_takes_few_bytes_is_all_null_as_claimed(size, other, all_null):
     found = united(STRING, [File(None, None, 10, 10, size)], [other])
     assert found.may_be_value.tolist()[0] is not all_null

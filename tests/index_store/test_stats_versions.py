@@ -37,8 +37,11 @@ def spread(part):
     return [part] if isinstance(part, Single) else [Single(part.key(i), part.record(i)) for i in range(len(part))]
 
 
-LAYER = st.dictionaries(st.integers(0, 9), st.tuples(st.sampled_from(["value", "value", "deleted", "tight", "bare"]),
-                                                     st.integers(0, 3)), max_size=8)
+LAYER = st.dictionaries(
+    st.integers(0, 9),
+    st.tuples(st.sampled_from(["value", "value", "deleted", "tight", "bare"]), st.integers(0, 3)),
+    max_size=8,
+)
 
 
 @settings(max_examples=150, deadline=None)
@@ -46,9 +49,14 @@ LAYER = st.dictionaries(st.integers(0, 9), st.tuples(st.sampled_from(["value", "
 def test_layers_merge_as_their_records_do_one_by_one(layers):
     columns, single = Versions(), Versions()
     for records, removed in layers:
-        values = {stats_key("c", "p", str(i)): b"" if what == "bare" else stats_value(
-            str(i), "c", ("LongWrapper", number), None, 9, 0, deleted=what == "deleted", tight=what == "tight")
-            for i, (what, number) in records.items()}
+        values = {
+            stats_key("c", "p", str(i)): b""
+            if what == "bare"
+            else stats_value(
+                str(i), "c", ("LongWrapper", number), None, 9, 0, deleted=what == "deleted", tight=what == "tight"
+            )
+            for i, (what, number) in records.items()
+        }
         for part in as_columns(values):
             columns.add(part)
             for one in spread(part):
@@ -73,23 +81,61 @@ def test_one_layer_of_plain_records_stays_as_it_is():
     assert not stats_versions._is_plain(StatsColumns.joined([part, part]))
 
 
-TYPES = [Type(Kind.BOOLEAN), Type(Kind.INT), Type(Kind.BIGINT), Type(Kind.FLOAT), Type(Kind.DOUBLE), Type(Kind.DATE),
-         Type(Kind.TIMESTAMP), Type(Kind.STRING), Type(Kind.BINARY), Type(Kind.DECIMAL, 10, 2),
-         Type(Kind.DECIMAL, 30, 2)]
-BOUND = WRAPPED | st.tuples(st.just("BytesWrapper"), st.integers(-10**12, 10**12).map(
-    lambda n: n.to_bytes(n.bit_length() // 8 + 1, "big", signed=True)))
+TYPES = [
+    Type(Kind.BOOLEAN),
+    Type(Kind.INT),
+    Type(Kind.BIGINT),
+    Type(Kind.FLOAT),
+    Type(Kind.DOUBLE),
+    Type(Kind.DATE),
+    Type(Kind.TIMESTAMP),
+    Type(Kind.STRING),
+    Type(Kind.BINARY),
+    Type(Kind.DECIMAL, 10, 2),
+    Type(Kind.DECIMAL, 30, 2),
+]
+BOUND = WRAPPED | st.tuples(
+    st.just("BytesWrapper"),
+    st.integers(-(10**12), 10**12).map(lambda n: n.to_bytes(n.bit_length() // 8 + 1, "big", signed=True)),
+)
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(BOUND, BOUND, st.none() | st.integers(0, 9), st.none() | st.integers(0, 99),
-                          st.none() | st.sampled_from([(4, None), (10, "10,2"), (10, "12,4"), (7, None), (6, None)])),
-                min_size=1, max_size=8), st.sampled_from([6, 8, 9]), st.booleans())
+@given(
+    st.lists(
+        st.tuples(
+            BOUND,
+            BOUND,
+            st.none() | st.integers(0, 9),
+            st.none() | st.integers(0, 99),
+            st.none() | st.sampled_from([(4, None), (10, "10,2"), (10, "12,4"), (7, None), (6, None)]),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.sampled_from([6, 8, 9]),
+    st.booleans(),
+)
 def test_columns_become_the_bounds_that_their_records_become(drawn, version, alike):
     if alike:
-        drawn = [(lo if lo and lo[0] == drawn[0][0][0] else None, hi if hi and hi[0] == drawn[0][0][0] else None, rows,
-                  nulls, drawn[0][4]) for lo, hi, rows, nulls, kind in drawn] if drawn[0][0] else drawn
-    values = {stats_key("c", "p", f"{i}"): stats_value(f"{i}", "c", lo, hi, rows, nulls, value_type=kind)
-              for i, (lo, hi, rows, nulls, kind) in enumerate(drawn)}
+        drawn = (
+            [
+                (
+                    lo if lo and lo[0] == drawn[0][0][0] else None,
+                    hi if hi and hi[0] == drawn[0][0][0] else None,
+                    rows,
+                    nulls,
+                    drawn[0][4],
+                )
+                for lo, hi, rows, nulls, kind in drawn
+            ]
+            if drawn[0][0]
+            else drawn
+        )
+    values = {
+        stats_key("c", "p", f"{i}"): stats_value(f"{i}", "c", lo, hi, rows, nulls, value_type=kind)
+        for i, (lo, hi, rows, nulls, kind) in enumerate(drawn)
+    }
     part = StatsColumns.joined(as_columns(values))
     records = [part.record(i) for i in range(len(part))]
     again = StatsColumns.of([part.key(i) for i in range(len(part))], records, part.wrappers)
@@ -125,8 +171,19 @@ def test_real_tables_have_the_same_statistics_both_ways(hudi_table, name, monkey
         monkeypatch.setattr(stats_reader, "FEW_OF_A_COLUMN", 0)
         table = open_table(hudi_table(name))
         kinds = [kind for kind in table.kinds(table.slices()) if kind.name == "column_stats"]
-        found.append([(column, {one.name: repr(getattr(statistics, one.name).tolist())
-                                for one in fields(statistics) if isinstance(getattr(statistics, one.name), np.ndarray)})
-                      for kind in kinds for column, statistics in kind.statistics(list(table.schema)).items()])
+        found.append(
+            [
+                (
+                    column,
+                    {
+                        one.name: repr(getattr(statistics, one.name).tolist())
+                        for one in fields(statistics)
+                        if isinstance(getattr(statistics, one.name), np.ndarray)
+                    },
+                )
+                for kind in kinds
+                for column, statistics in kind.statistics(list(table.schema)).items()
+            ]
+        )
     assert found[0] == found[1]
     assert found[0] or "column_stats" not in table.available_indexes

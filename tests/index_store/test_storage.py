@@ -64,7 +64,7 @@ def test_files_ahead_are_on_their_way_before_they_are_asked_for(folder):
     opened = len(store.of("open"))
     assert opened == 40
     assert [below.read(name) for name in names] == [bytes([i]) * 100 for i in range(40)]
-    assert len(store.of("open")) == opened                    # kept: they were listed, and will not change
+    assert len(store.of("open")) == opened  # kept: they were listed, and will not change
 
 
 def test_what_was_ahead_and_not_asked_for_leaves_no_trace(folder):
@@ -101,7 +101,7 @@ def test_kept_files_have_a_limit_and_the_oldest_go_first():
     known.keep("f", bytes(20))
     assert [name for name in "abcdef" if known.is_here(name)] == list("acdef")
     known.keep("unlisted", bytes(20))
-    known.keep("g", bytes(26))                                # more than a quarter
+    known.keep("g", bytes(26))  # more than a quarter
     assert not known.is_here("unlisted")
     assert not known.is_here("g")
     known.listed({"c": 21})
@@ -129,7 +129,7 @@ def test_only_the_blocks_that_are_needed_of_a_large_file_are_read(large):
         found = b"".join(file.blocks([b"007777"]))
     assert records[b"007777"] in found
     reads = [call for call in store.of("read") if call.length]
-    assert len(reads) == 2                                    # the tail with the index, and one run of blocks
+    assert len(reads) == 2  # the tail with the index, and one run of blocks
     assert sum(call.length for call in reads) <= TAIL + 3 * 70_000
     assert reads[0].offset + reads[0].length == size
 
@@ -164,7 +164,7 @@ def test_expected_ranges_are_joined_and_fetched_side_by_side(large):
         before = len(store.of("read"))
         source.expect(places)
         for offset, length in places:
-            assert source.read_at(offset, length) == data[offset:offset + length]
+            assert source.read_at(offset, length) == data[offset : offset + length]
     reads = store.of("read")[before:]
     assert sorted((call.offset, call.length) for call in reads) == [(i * 3_000_000, 201_000) for i in range(4)]
 
@@ -200,14 +200,21 @@ def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest)
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=400), st.data())
 def test_ranges_are_those_of_the_file_in_any_order(content, data):
-    file = RangedFile(len(content), pa.BufferReader(content), lambda: pa.BufferReader(content), lambda f: f(),
-                      local=False, shared=data.draw(st.booleans()))
+    file = RangedFile(
+        len(content),
+        pa.BufferReader(content),
+        lambda: pa.BufferReader(content),
+        lambda f: f(),
+        local=False,
+        shared=data.draw(st.booleans()),
+    )
     places = st.integers(0, len(content)).flatmap(
-        lambda offset: st.tuples(st.just(offset), st.integers(0, len(content) - offset)))
+        lambda offset: st.tuples(st.just(offset), st.integers(0, len(content) - offset))
+    )
     for asked in data.draw(st.lists(st.lists(places, max_size=4), max_size=4)):
         file.expect(asked)
         for offset, length in [*asked, data.draw(places)]:
-            assert file.read_at(offset, length) == content[offset:offset + length]
+            assert file.read_at(offset, length) == content[offset : offset + length]
 
 
 # -- faults
@@ -232,25 +239,45 @@ class HttpError(Exception):
 
 
 TRANSIENT = [
-    ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), TimeoutError("timed out"),
-    ConnectionRefusedError("refused"), BrokenPipeError(), OSError(errno.EHOSTUNREACH, "No route to host"),
-    OSError(errno.ESTALE, "Stale file handle"), HttpError(500), HttpError(503), HttpError(429), HttpError("502"),
+    ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"),
+    TimeoutError("timed out"),
+    ConnectionRefusedError("refused"),
+    BrokenPipeError(),
+    OSError(errno.EHOSTUNREACH, "No route to host"),
+    OSError(errno.ESTALE, "Stale file handle"),
+    HttpError(500),
+    HttpError(503),
+    HttpError(429),
+    HttpError("502"),
     OSError("When reading key 'x': AWS Error SLOW_DOWN during GetObject operation: Please reduce your request rate."),
     OSError("AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 56, Failure when receiving data"),
     OSError("AWS Error UNKNOWN (HTTP status 503) during GetObject operation: No response body."),
-    OSError("AWS Error INTERNAL_FAILURE during GetObject operation"), OSError("google: Too Many Requests"),
-    OSError("the server is busy: ServerBusy"), OSError("Service Unavailable"),
-    OSError("google::cloud::Status(UNAVAILABLE: Retry policy exhausted)"), OSError("Azure Error: [] 503 Server Busy."),
-    OSError("google::cloud::Status(RESOURCE_EXHAUSTED: quota)"), OSError("Azure Error: [OperationTimedOut] 500 x"),
+    OSError("AWS Error INTERNAL_FAILURE during GetObject operation"),
+    OSError("google: Too Many Requests"),
+    OSError("the server is busy: ServerBusy"),
+    OSError("Service Unavailable"),
+    OSError("google::cloud::Status(UNAVAILABLE: Retry policy exhausted)"),
+    OSError("Azure Error: [] 503 Server Busy."),
+    OSError("google::cloud::Status(RESOURCE_EXHAUSTED: quota)"),
+    OSError("Azure Error: [OperationTimedOut] 500 x"),
     OSError("When reading 'f-0_0-404-403_2026.parquet': connection was closed"),
 ]
 FINAL = [
-    FileNotFoundError("gone"), PermissionError(errno.EACCES, "Permission denied"), HttpError(403), HttpError(404),
-    OSError("AWS Error ACCESS_DENIED during HeadObject operation: No response body."), IsADirectoryError("d"),
-    OSError("AWS Error UNKNOWN (HTTP status 403) during GetObject operation"), NotADirectoryError("d"),
+    FileNotFoundError("gone"),
+    PermissionError(errno.EACCES, "Permission denied"),
+    HttpError(403),
+    HttpError(404),
+    OSError("AWS Error ACCESS_DENIED during HeadObject operation: No response body."),
+    IsADirectoryError("d"),
+    OSError("AWS Error UNKNOWN (HTTP status 403) during GetObject operation"),
+    NotADirectoryError("d"),
     OSError("AWS Error NO_SUCH_BUCKET during ListObjectsV2 operation: The bucket does not exist (request timeout 3)"),
-    OSError("AWS Error INVALID_ACCESS_KEY_ID"), OSError(errno.EIO, "Input/output error"), ValueError("nonsense"),
-    OSError("AWS Error UNKNOWN: ExpiredToken"), NotImplementedError(), OSError("f-0_0-500-503_2026.parquet: odd"),
+    OSError("AWS Error INVALID_ACCESS_KEY_ID"),
+    OSError(errno.EIO, "Input/output error"),
+    ValueError("nonsense"),
+    OSError("AWS Error UNKNOWN: ExpiredToken"),
+    NotImplementedError(),
+    OSError("f-0_0-500-503_2026.parquet: odd"),
     OSError("GetProperties failed. Azure Error: [AuthorizationFailure] 403 Server failed to authenticate the request."),
     OSError("google::cloud::Status(PERMISSION_DENIED: the caller has no storage.objects.get access; code: 403)"),
 ]
@@ -333,6 +360,7 @@ def test_an_operation_ends_with_its_deadline():
         asked.append(clock.now)
         clock.now += 0.5
         raise TimeoutError("slow")
+
     with pytest.raises(TimeoutError, match="slow"):
         patience.run(fail)
     assert 5 < asked[-1] <= 10 < clock.now + patience.longest_pause
@@ -346,6 +374,7 @@ def test_a_store_that_is_down_costs_one_deadline_and_rests_as_long():
         asked.append(clock.now)
         clock.now += 3.0
         raise TimeoutError("slow")
+
     for _ in range(1000):
         with pytest.raises(TimeoutError):
             patience.run(fail)
@@ -413,6 +442,7 @@ def test_a_file_that_vanishes_while_a_table_is_open_skips_nothing(hudi_copy, mis
     def vanish(call):
         if call.what == "open" and call.path.endswith(gone.name):
             raise FileNotFoundError(call.path)
+
     table = open_table(path, filesystem=RecordingStore(vanish).filesystem)
     slices = table.slices()
     assert slices.items == expected.items
@@ -427,6 +457,7 @@ def test_a_file_that_vanishes_while_a_table_is_open_skips_nothing(hudi_copy, mis
 def test_an_error_of_a_client_that_is_no_oserror_is_a_table_error(folder):
     class ClientError(Exception):
         """As azure's and google's."""
+
     store = RecordingStore(Failing(ClientError("the account is disabled"), what=("open",)))
     with pytest.raises(TableError, match=r"d/00: cannot be read: the account is disabled") as caught:
         quick(store, folder).read("d/00")
@@ -454,7 +485,6 @@ def test_paths_that_files_name_are_found_inside(folder):
 @pytest.mark.parametrize("path", ["/etc/passwd", "../d/00", "d/../../x", "d/..", "file:///etc/passwd", "s3://other/x"])
 def test_a_path_that_leads_out_of_the_table_is_refused(folder, path):
     storage = Storage.at(folder).below("d")
-    for ask in (storage.read, storage.exists, storage.files, storage.input_file, storage.below,
-                storage.read_if_there):
+    for ask in (storage.read, storage.exists, storage.files, storage.input_file, storage.below, storage.read_if_there):
         with pytest.raises(TableError, match="does not lie inside of it"):
             ask(path)

@@ -22,12 +22,19 @@ def made(monkeypatch):
         def make(*args, **more):
             calls.append((name, args, {key: value for key, value in more.items() if value not in (None, "", False)}))
             return fs.LocalFileSystem()
+
         return make
+
     for name in ("S3FileSystem", "GcsFileSystem", "AzureFileSystem", "HadoopFileSystem"):
         monkeypatch.setattr(systems.fs, name, record(name))
     monkeypatch.setattr(systems.fs, "resolve_s3_region", lambda bucket: f"region-of-{bucket}")
-    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION",
-                 "STORAGE_EMULATOR_HOST"):
+    for name in (
+        "AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT_URL_S3",
+        "AWS_REGION",
+        "AWS_DEFAULT_REGION",
+        "STORAGE_EMULATOR_HOST",
+    ):
         monkeypatch.delenv(name, raising=False)
     return calls
 
@@ -35,33 +42,106 @@ def made(monkeypatch):
 PLACES = [
     ("s3://b/t/", {}, "S3FileSystem", (), {"region": "region-of-b", "scheme": "https"}, "b/t"),
     ("s3a://b/a%20b", {"region": "x"}, "S3FileSystem", (), {"region": "x"}, "b/a%20b"),
-    ("S3N://b/t", {"fs.s3a.endpoint": "http://localhost:9000", "fs.s3a.access.key": "K", "fs.s3a.secret.key": "S"},
-     "S3FileSystem", (), {"region": "us-east-1", "endpoint_override": "localhost:9000", "scheme": "http",
-                          "access_key": "K", "secret_key": "S"}, "b/t"),
-    ("s3://K:S%2FS@b/t?region=y", {}, "S3FileSystem", (), {"region": "y", "access_key": "K", "secret_key": "S/S"},
-     "b/t"),
-    ("s3://b/t", {"endpoint": "minio:9000", "ssl": "false", "anonymous": "true"}, "S3FileSystem", (),
-     {"scheme": "http", "endpoint_override": "minio:9000", "anonymous": True}, "b/t"),
-    ("s3://b/t", {"role_arn": "arn:1", "external_id": "e", "region": "z"}, "S3FileSystem", (),
-     {"role_arn": "arn:1", "session_name": "sargo", "external_id": "e"}, "b/t"),
-    ("s3://b/t", {"path_style": "false", "region": "z", "request_timeout": "3"}, "S3FileSystem", (),
-     {"force_virtual_addressing": True, "request_timeout": 3.0}, "b/t"),
+    (
+        "S3N://b/t",
+        {"fs.s3a.endpoint": "http://localhost:9000", "fs.s3a.access.key": "K", "fs.s3a.secret.key": "S"},
+        "S3FileSystem",
+        (),
+        {
+            "region": "us-east-1",
+            "endpoint_override": "localhost:9000",
+            "scheme": "http",
+            "access_key": "K",
+            "secret_key": "S",
+        },
+        "b/t",
+    ),
+    (
+        "s3://K:S%2FS@b/t?region=y",
+        {},
+        "S3FileSystem",
+        (),
+        {"region": "y", "access_key": "K", "secret_key": "S/S"},
+        "b/t",
+    ),
+    (
+        "s3://b/t",
+        {"endpoint": "minio:9000", "ssl": "false", "anonymous": "true"},
+        "S3FileSystem",
+        (),
+        {"scheme": "http", "endpoint_override": "minio:9000", "anonymous": True},
+        "b/t",
+    ),
+    (
+        "s3://b/t",
+        {"role_arn": "arn:1", "external_id": "e", "region": "z"},
+        "S3FileSystem",
+        (),
+        {"role_arn": "arn:1", "session_name": "sargo", "external_id": "e"},
+        "b/t",
+    ),
+    (
+        "s3://b/t",
+        {"path_style": "false", "region": "z", "request_timeout": "3"},
+        "S3FileSystem",
+        (),
+        {"force_virtual_addressing": True, "request_timeout": 3.0},
+        "b/t",
+    ),
     ("gs://b/t", {"anonymous": "yes"}, "GcsFileSystem", (), {"anonymous": True, "scheme": "https"}, "b/t"),
-    ("gcs://b/t", {"endpoint": "http://localhost:4443"}, "GcsFileSystem", (),
-     {"anonymous": True, "scheme": "http", "endpoint_override": "localhost:4443"}, "b/t"),
+    (
+        "gcs://b/t",
+        {"endpoint": "http://localhost:4443"},
+        "GcsFileSystem",
+        (),
+        {"anonymous": True, "scheme": "http", "endpoint_override": "localhost:4443"},
+        "b/t",
+    ),
     ("gs://b", {"token": "T", "project": "p"}, "GcsFileSystem", (), {"access_token": "T", "project_id": "p"}, "b"),
-    ("abfss://c@a.dfs.core.windows.net/t", {"account_key": "K"}, "AzureFileSystem", ("a",), {"account_key": "K"},
-     "c/t"),
-    ("abfs://c@a.dfs.core.windows.net/t", {"fs.azure.account.key.a.dfs.core.windows.net": "K"}, "AzureFileSystem",
-     ("a",), {"account_key": "K"}, "c/t"),
+    (
+        "abfss://c@a.dfs.core.windows.net/t",
+        {"account_key": "K"},
+        "AzureFileSystem",
+        ("a",),
+        {"account_key": "K"},
+        "c/t",
+    ),
+    (
+        "abfs://c@a.dfs.core.windows.net/t",
+        {"fs.azure.account.key.a.dfs.core.windows.net": "K"},
+        "AzureFileSystem",
+        ("a",),
+        {"account_key": "K"},
+        "c/t",
+    ),
     ("wasbs://c@a.blob.core.windows.net/t/u", {"sas": "S"}, "AzureFileSystem", ("a",), {"sas_token": "S"}, "c/t/u"),
-    ("az://c/t", {"account_name": "a", "endpoint": "http://127.0.0.1:10000"}, "AzureFileSystem", ("a",),
-     {"blob_storage_authority": "127.0.0.1:10000", "dfs_storage_scheme": "http"}, "c/t"),
-    ("abfss://c@a.dfs.core.chinacloudapi.cn/t", {}, "AzureFileSystem", ("a",),
-     {"dfs_storage_authority": ".dfs.core.chinacloudapi.cn", "blob_storage_authority": ".blob.core.chinacloudapi.cn"},
-     "c/t"),
-    ("abfss://c@a.dfs.core.windows.net/t", {"client_id": "i", "client_secret": "s", "tenant_id": "t"},
-     "AzureFileSystem", ("a",), {"client_id": "i", "client_secret": "s", "tenant_id": "t"}, "c/t"),
+    (
+        "az://c/t",
+        {"account_name": "a", "endpoint": "http://127.0.0.1:10000"},
+        "AzureFileSystem",
+        ("a",),
+        {"blob_storage_authority": "127.0.0.1:10000", "dfs_storage_scheme": "http"},
+        "c/t",
+    ),
+    (
+        "abfss://c@a.dfs.core.chinacloudapi.cn/t",
+        {},
+        "AzureFileSystem",
+        ("a",),
+        {
+            "dfs_storage_authority": ".dfs.core.chinacloudapi.cn",
+            "blob_storage_authority": ".blob.core.chinacloudapi.cn",
+        },
+        "c/t",
+    ),
+    (
+        "abfss://c@a.dfs.core.windows.net/t",
+        {"client_id": "i", "client_secret": "s", "tenant_id": "t"},
+        "AzureFileSystem",
+        ("a",),
+        {"client_id": "i", "client_secret": "s", "tenant_id": "t"},
+        "c/t",
+    ),
     ("hdfs://nn:8020/t", {}, "HadoopFileSystem", ("nn", 8020), {}, "/t"),
     ("hdfs://ann@ns/t/", {}, "HadoopFileSystem", ("ns", 0), {"user": "ann"}, "/t"),
     ("hdfs:///t", {"user": "bob"}, "HadoopFileSystem", ("default", 0), {"user": "bob"}, "/t"),
@@ -127,14 +207,17 @@ def test_without_hadoop_the_error_says_what_it_takes(monkeypatch):
         locate("hdfs://nn/t")
 
 
-@pytest.mark.parametrize(("store", "environment", "options", "expected"), [
-    ("s3", {"AWS_ENDPOINT_URL": "http://a", "AWS_REGION": "r"}, {}, S3Options(endpoint="http://a", region="r")),
-    ("s3", {"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b"}, {}, S3Options(endpoint="http://b")),
-    ("s3", {"AWS_ENDPOINT_URL": "http://a"}, {"Endpoint-URL": "http://c"}, S3Options(endpoint="http://c")),
-    ("gs", {"STORAGE_EMULATOR_HOST": "http://g"}, {}, GcsOptions(endpoint="http://g")),
-    ("abfs", {"AZURE_STORAGE_ACCOUNT": "a", "AZURE_STORAGE_KEY": "k"}, {}, AzureOptions("a", "k")),
-    ("hdfs", {}, {"user": "u"}, HdfsOptions("u")),
-])
+@pytest.mark.parametrize(
+    ("store", "environment", "options", "expected"),
+    [
+        ("s3", {"AWS_ENDPOINT_URL": "http://a", "AWS_REGION": "r"}, {}, S3Options(endpoint="http://a", region="r")),
+        ("s3", {"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b"}, {}, S3Options(endpoint="http://b")),
+        ("s3", {"AWS_ENDPOINT_URL": "http://a"}, {"Endpoint-URL": "http://c"}, S3Options(endpoint="http://c")),
+        ("gs", {"STORAGE_EMULATOR_HOST": "http://g"}, {}, GcsOptions(endpoint="http://g")),
+        ("abfs", {"AZURE_STORAGE_ACCOUNT": "a", "AZURE_STORAGE_KEY": "k"}, {}, AzureOptions("a", "k")),
+        ("hdfs", {}, {"user": "u"}, HdfsOptions("u")),
+    ],
+)
 def test_options_come_from_the_environment_unless_given(store, environment, options, expected):
     assert read_options(store, options, environment) == expected
 
@@ -152,6 +235,7 @@ def in_memory(hudi_table):
     def put(name):
         memory.put(str(hudi_table(name)), f"/lake/{name}", recursive=True)
         return f"memory://lake/{name}"
+
     yield put
     memory.store.clear()
     memory.pseudo_dirs[:] = [""]
@@ -162,7 +246,8 @@ def test_a_table_is_read_through_fsspec(in_memory, hudi_table, name):
     expected, table = open_table(hudi_table(name)), open_table(in_memory(name))
     assert table.slices() == expected.slices()
     assert [list(table.files(one)) for one in table.partitions()] == [
-        list(expected.files(one)) for one in expected.partitions()]
+        list(expected.files(one)) for one in expected.partitions()
+    ]
     assert table.path == f"memory://lake/{name}"
     given = open_table(f"/lake/{name}", filesystem=fsspec.filesystem("memory"))
     assert given.slices() == expected.slices()
@@ -182,6 +267,7 @@ def test_a_listing_that_fsspec_keeps_is_dropped_when_a_table_is_opened(hudi_copy
         def invalidate_cache(self, path=None):
             del path
             self.dircache.clear()
+
     filesystem = Forgetful(use_listings_cache=True, skip_instance_cache=True)
     last = open_table(str(path), filesystem=filesystem).timeline.last
     (path / ".hoodie/timeline" / last.file).unlink()

@@ -25,16 +25,28 @@ MASKED = [
     ("s3://AKIAKEY:sec/ret@bucket/t", "s3://***@bucket/t", "s3://bucket/t"),
     ("s3a://KEY:SEC%2FRET@bucket/t/x@y", "s3a://***@bucket/t/x@y", "s3a://bucket/t/x@y"),
     ("s3://onlykey@bucket/t", "s3://***@bucket/t", "s3://bucket/t"),
-    ("s3://bucket/t?access_key=A&secret_key=B&region=eu-west-1", "s3://bucket/t?access_key=***&secret_key=***&"
-     "region=eu-west-1", "s3://bucket/t"),
+    (
+        "s3://bucket/t?access_key=A&secret_key=B&region=eu-west-1",
+        "s3://bucket/t?access_key=***&secret_key=***&region=eu-west-1",
+        "s3://bucket/t",
+    ),
     ("s3://bucket/t?endpoint_override=http://u:p@h", "s3://bucket/t?endpoint_override=***", "s3://bucket/t"),
     ("s3://bucket/t?whatever=B", "s3://bucket/t?whatever=***", "s3://bucket/t"),
-    ("abfss://lake@account.dfs.core.windows.net/t", "abfss://lake@account.dfs.core.windows.net/t",
-     "abfss://lake@account.dfs.core.windows.net/t"),
-    ("abfs://lake:KEY@account.dfs.core.windows.net/t", "abfs://lake:***@account.dfs.core.windows.net/t",
-     "abfs://lake@account.dfs.core.windows.net/t"),
-    ("wasbs://lake@a.blob.core.windows.net/t?sig=S&sv=1", "wasbs://lake@a.blob.core.windows.net/t?sig=***&sv=***",
-     "wasbs://lake@a.blob.core.windows.net/t"),
+    (
+        "abfss://lake@account.dfs.core.windows.net/t",
+        "abfss://lake@account.dfs.core.windows.net/t",
+        "abfss://lake@account.dfs.core.windows.net/t",
+    ),
+    (
+        "abfs://lake:KEY@account.dfs.core.windows.net/t",
+        "abfs://lake:***@account.dfs.core.windows.net/t",
+        "abfs://lake@account.dfs.core.windows.net/t",
+    ),
+    (
+        "wasbs://lake@a.blob.core.windows.net/t?sig=S&sv=1",
+        "wasbs://lake@a.blob.core.windows.net/t?sig=***&sv=***",
+        "wasbs://lake@a.blob.core.windows.net/t",
+    ),
     ("hdfs://ann:pw@nn:8020/t", "hdfs://ann:***@nn:8020/t", "hdfs://ann@nn:8020/t"),
     ("hdfs://nn:8020/t/a@b", "hdfs://nn:8020/t/a@b", "hdfs://nn:8020/t/a@b"),
     ("gs://bucket/t", "gs://bucket/t", "gs://bucket/t"),
@@ -51,28 +63,50 @@ def test_uris_are_masked(uri, masked, plain):
     assert Mask()(f"cannot open '{uri}' now") == f"cannot open '{masked}' now"
 
 
-@pytest.mark.parametrize(("text", "masked"), [
-    (f"key {SECRET} is wrong", "key *** is wrong"),
-    ("key wJalrXUtnFEMI%2FK7MDENG%2BbPxRfiCY is wrong", "key *** is wrong"),
-    ("AWSAccessKeyId: AKIAIOSFODNN7EXAMPLE", "AWSAccessKeyId: ***"),
-    ("The key AKIAIOSFODNN7EXAMPLE does not exist", "The key *** does not exist"),
-    ("X-Amz-Signature=abc123&X-Amz-Date=1", "X-Amz-Signature=***&X-Amz-Date=1"),
-    ("secret_key='abc', region='x'", "secret_key='***', region='x'"),
-    ("sig=abc%3D&se=2026", "sig=***&se=2026"),
-    ("Authorization: Bearer ya29.abc", "Authorization: Bearer ***"),
-    ("SharedKey account:abc=", "SharedKey ***"),
-    ("AccountKey=abc==;EndpointSuffix=x", "AccountKey=***;EndpointSuffix=x"),
-    ("When reading key 'a/b.parquet' in bucket 'c': timeout", "When reading key 'a/b.parquet' in bucket 'c': timeout"),
-    ("12 tokens are left", "12 tokens are left"),
-])
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        (f"key {SECRET} is wrong", "key *** is wrong"),
+        ("key wJalrXUtnFEMI%2FK7MDENG%2BbPxRfiCY is wrong", "key *** is wrong"),
+        ("AWSAccessKeyId: AKIAIOSFODNN7EXAMPLE", "AWSAccessKeyId: ***"),
+        ("The key AKIAIOSFODNN7EXAMPLE does not exist", "The key *** does not exist"),
+        ("X-Amz-Signature=abc123&X-Amz-Date=1", "X-Amz-Signature=***&X-Amz-Date=1"),
+        ("secret_key='abc', region='x'", "secret_key='***', region='x'"),
+        ("sig=abc%3D&se=2026", "sig=***&se=2026"),
+        ("Authorization: Bearer ya29.abc", "Authorization: Bearer ***"),
+        ("SharedKey account:abc=", "SharedKey ***"),
+        ("AccountKey=abc==;EndpointSuffix=x", "AccountKey=***;EndpointSuffix=x"),
+        (
+            "When reading key 'a/b.parquet' in bucket 'c': timeout",
+            "When reading key 'a/b.parquet' in bucket 'c': timeout",
+        ),
+        ("12 tokens are left", "12 tokens are left"),
+    ],
+)
 def test_texts_are_masked(text, masked):
     assert Mask([SECRET, "a"])(text) == masked
 
 
-@pytest.mark.parametrize("name", [
-    "secret_key", "fs.s3a.secret.key", "AWS_SECRET_ACCESS_KEY", "aws_session_token", "access_key", "account_key",
-    "fs.azure.account.key.acc.dfs.core.windows.net", "sas_token", "client_secret", "password", "sig", "key", "pwd",
-    "AZURE_STORAGE_SAS", "x-auth"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "secret_key",
+        "fs.s3a.secret.key",
+        "AWS_SECRET_ACCESS_KEY",
+        "aws_session_token",
+        "access_key",
+        "account_key",
+        "fs.azure.account.key.acc.dfs.core.windows.net",
+        "sas_token",
+        "client_secret",
+        "password",
+        "sig",
+        "key",
+        "pwd",
+        "AZURE_STORAGE_SAS",
+        "x-auth",
+    ],
+)
 def test_names_that_tell_of_a_secret(name):
     assert is_secret(name)
 
@@ -83,8 +117,15 @@ def test_names_that_do_not(name):
 
 
 def test_secrets_of_the_environment_are_masked_and_paths_are_not():
-    mask = Mask.of({"region": "eu-west-1"}, {"AWS_SECRET_ACCESS_KEY": SECRET, "AZURE_STORAGE_KEY": "azurekey==",
-                                             "GOOGLE_APPLICATION_CREDENTIALS": "/etc/key.json", "HOME": "homehome"})
+    mask = Mask.of(
+        {"region": "eu-west-1"},
+        {
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AZURE_STORAGE_KEY": "azurekey==",
+            "GOOGLE_APPLICATION_CREDENTIALS": "/etc/key.json",
+            "HOME": "homehome",
+        },
+    )
     assert mask(f"{SECRET} azurekey== /etc/key.json homehome eu-west-1") == "*** *** /etc/key.json homehome eu-west-1"
     assert repr(mask) == f"Mask({len(mask._values)} secrets)"
 
@@ -93,10 +134,18 @@ def everything_of(error):
     return "".join(traceback.format_exception(error)) + str(error) + repr(error) + str(error.__dict__)
 
 
-@pytest.mark.parametrize("uri", [
-    f"s3://KEY:{SECRET}@bucket/t?nonsense=1", f"gopher://me:{SECRET}@host/t", f"s3://:{SECRET}@/t",
-    f"s3://bucket/t?secret_key={SECRET}", f"abfs://c:{SECRET}@/t", f"hdfs://ann:{SECRET}@nn:port/t",
-    f"oss://bucket/t?token={SECRET}"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        f"s3://KEY:{SECRET}@bucket/t?nonsense=1",
+        f"gopher://me:{SECRET}@host/t",
+        f"s3://:{SECRET}@/t",
+        f"s3://bucket/t?secret_key={SECRET}",
+        f"abfs://c:{SECRET}@/t",
+        f"hdfs://ann:{SECRET}@nn:port/t",
+        f"oss://bucket/t?token={SECRET}",
+    ],
+)
 def test_an_error_about_a_uri_does_not_show_its_secrets(uri):
     with pytest.raises(TableError) as caught:
         locate(uri)
@@ -104,9 +153,16 @@ def test_an_error_about_a_uri_does_not_show_its_secrets(uri):
         assert piece not in everything_of(caught.value)
 
 
-@pytest.mark.parametrize("options", [
-    {"secret_kye": SECRET}, {"secret_key": SECRET}, {"anonymous": SECRET}, {"connect_timeout": SECRET},
-    {"tries": SECRET}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"secret_kye": SECRET},
+        {"secret_key": SECRET},
+        {"anonymous": SECRET},
+        {"connect_timeout": SECRET},
+        {"tries": SECRET},
+    ],
+)
 def test_an_error_about_an_option_does_not_show_its_value(options):
     with pytest.raises(TableError) as caught:
         locate("s3://bucket/t", options=options)
@@ -119,8 +175,10 @@ def test_an_error_while_reading_does_not_show_secrets_even_in_its_traceback(tmp_
     def fail(call):
         if call.what == "open":
             raise OSError(f"GET https://host/f?X-Amz-Signature=abcdef with secret {SECRET} failed")
+
     location = locate(tmp_path, RecordingStore(fail).filesystem)
     from dataclasses import replace
+
     storage = Storage(location.name, replace(location, mask=Mask([SECRET])), location.root, Storage.at(tmp_path)._known)
     with pytest.raises(TableError, match=r"X-Amz-Signature=\*\*\*") as caught:
         storage.read("f")
@@ -129,8 +187,12 @@ def test_an_error_while_reading_does_not_show_secrets_even_in_its_traceback(tmp_
 
 
 def test_reprs_show_no_options():
-    for options in (S3Options(secret_key=SECRET), GcsOptions(access_token=SECRET), AzureOptions(account_key=SECRET),
-                    HdfsOptions(kerberos_ticket=SECRET)):
+    for options in (
+        S3Options(secret_key=SECRET),
+        GcsOptions(access_token=SECRET),
+        AzureOptions(account_key=SECRET),
+        HdfsOptions(kerberos_ticket=SECRET),
+    ):
         assert SECRET not in repr(options)
     location = locate(f"s3://KEY:{quote(SECRET, safe='')}@bucket/t", options={"endpoint": "http://localhost:1"})
     assert SECRET not in repr(location)
@@ -149,6 +211,7 @@ def test_plans_reports_and_logs_show_no_secrets(hudi_table, caplog, monkeypatch)
     filesystem = Renamed().filesystem
     location = locate(str(path), filesystem)
     from dataclasses import replace
+
     name = locate(uri, filesystem).name
     assert name == f"store://host{path}"
     table = open_table(path, filesystem=filesystem)
@@ -157,8 +220,18 @@ def test_plans_reports_and_logs_show_no_secrets(hudi_table, caplog, monkeypatch)
     opened = OpenTable(table)
     plan = prune(opened, "f > 5 AND nonsense(f) = 1")
     from handler.table_report import report_table
-    shown = "".join((json_text(plan.to_dict()), repr(plan), repr(opened), repr(table), repr(table.storage),
-                     json_text(report_table(opened).to_dict()), caplog.text,
-                     json.dumps([reason.text for reason in plan.reasons])))
+
+    shown = "".join(
+        (
+            json_text(plan.to_dict()),
+            repr(plan),
+            repr(opened),
+            repr(table),
+            repr(table.storage),
+            json_text(report_table(opened).to_dict()),
+            caplog.text,
+            json.dumps([reason.text for reason in plan.reasons]),
+        )
+    )
     assert f"store://host{path}" in shown
     assert SECRET not in shown

@@ -20,21 +20,31 @@ from tests.index_store.format_tables import unpack_format_table
 
 
 def avro(*fields):
-    return from_avro(json.dumps({"type": "record", "name": "r", "fields": [
-        {"name": name, "type": kind} for name, kind in fields]}))
+    return from_avro(
+        json.dumps({"type": "record", "name": "r", "fields": [{"name": name, "type": kind} for name, kind in fields]})
+    )
 
 
-@pytest.mark.parametrize(("schema", "kind", "unit"), [
-    ("int", INT, None), ("long", BIGINT, None), ({"type": "string", "avro.java.string": "String"}, STRING, None),
-    ({"type": "int", "logicalType": "date"}, DATE, None),
-    ({"type": "long", "logicalType": "timestamp-millis"}, TIMESTAMP_LTZ, "millis"),
-    ({"type": "long", "logicalType": "local-timestamp-micros"}, TIMESTAMP, "micros"),
-    ({"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2},
-     decimal_type(10, 2), None),
-    ({"type": "bytes", "logicalType": "decimal", "precision": 5}, decimal_type(5, 0), None),
-    ({"type": "fixed", "name": "f", "size": 5}, BINARY, None),
-    ({"type": "string", "logicalType": "uuid"}, STRING, None),
-    ({"type": "enum", "name": "e", "symbols": ["A"]}, STRING, None)])
+@pytest.mark.parametrize(
+    ("schema", "kind", "unit"),
+    [
+        ("int", INT, None),
+        ("long", BIGINT, None),
+        ({"type": "string", "avro.java.string": "String"}, STRING, None),
+        ({"type": "int", "logicalType": "date"}, DATE, None),
+        ({"type": "long", "logicalType": "timestamp-millis"}, TIMESTAMP_LTZ, "millis"),
+        ({"type": "long", "logicalType": "local-timestamp-micros"}, TIMESTAMP, "micros"),
+        (
+            {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2},
+            decimal_type(10, 2),
+            None,
+        ),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 5}, decimal_type(5, 0), None),
+        ({"type": "fixed", "name": "f", "size": 5}, BINARY, None),
+        ({"type": "string", "logicalType": "uuid"}, STRING, None),
+        ({"type": "enum", "name": "e", "symbols": ["A"]}, STRING, None),
+    ],
+)
 def test_avro_types(schema, kind, unit):
     found = avro(("c", ["null", schema]), ("d", schema if isinstance(schema, str) else "int"))
     field = found.schema.resolve("c")
@@ -43,35 +53,71 @@ def test_avro_types(schema, kind, unit):
     assert found.units == ({"c": unit} if unit else {})
 
 
-@pytest.mark.parametrize("schema", [
-    {"type": "long", "logicalType": "time-micros"}, {"type": "array", "items": "int"}, {"type": "map", "values": "int"},
-    ["null", "int", "string"]])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "long", "logicalType": "time-micros"},
+        {"type": "array", "items": "int"},
+        {"type": "map", "values": "int"},
+        ["null", "int", "string"],
+    ],
+)
 def test_types_that_are_never_compared(schema):
     assert avro(("c", schema)).schema.resolve("c").type.kind is Kind.OTHER
 
 
 def test_fields_of_a_record_stand_beside_it_and_a_null_above_makes_them_nullable():
-    inner = {"type": "record", "name": "s", "fields": [
-        {"name": "x", "type": "int"}, {"name": "t", "type": {"type": "record", "name": "u", "fields": [
-            {"name": "y", "type": "double"}]}}]}
+    inner = {
+        "type": "record",
+        "name": "s",
+        "fields": [
+            {"name": "x", "type": "int"},
+            {"name": "t", "type": {"type": "record", "name": "u", "fields": [{"name": "y", "type": "double"}]}},
+        ],
+    }
     found = avro(("st", ["null", inner]), ("again", "s")).schema
     assert [(field.name, field.nullable) for field in found] == [
-        ("st", True), ("st.x", True), ("st.t", True), ("st.t.y", True),
-        ("again", False), ("again.x", False), ("again.t", False), ("again.t.y", False)]
+        ("st", True),
+        ("st.x", True),
+        ("st.t", True),
+        ("st.t.y", True),
+        ("again", False),
+        ("again.x", False),
+        ("again.t", False),
+        ("again.t.y", False),
+    ]
     assert found.resolve("st.t.y").type == DOUBLE
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"type": "int"}', '{"type": "record", "name": "r"}',
-                                  '{"type": "record", "name": "r", "fields": [{"name": "c"}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"type": "int"}',
+        '{"type": "record", "name": "r"}',
+        '{"type": "record", "name": "r", "fields": [{"name": "c"}]}',
+    ],
+)
 def test_schemas_that_are_none(text):
     with pytest.raises(FormatError):
         from_avro(text)
 
 
 def test_arrow_types():
-    found = from_arrow(pa.schema([
-        ("a", pa.int32()), ("b", pa.timestamp("ms", "UTC")), ("c", pa.timestamp("us")), ("d", pa.decimal128(9, 3)),
-        ("e", pa.struct([("x", pa.string())])), ("f", pa.list_(pa.int32())), ("g", pa.date32())]))
+    found = from_arrow(
+        pa.schema(
+            [
+                ("a", pa.int32()),
+                ("b", pa.timestamp("ms", "UTC")),
+                ("c", pa.timestamp("us")),
+                ("d", pa.decimal128(9, 3)),
+                ("e", pa.struct([("x", pa.string())])),
+                ("f", pa.list_(pa.int32())),
+                ("g", pa.date32()),
+            ]
+        )
+    )
     types = {field.name: field.type for field in found.schema}
     assert (types["a"], types["b"], types["c"], types["d"]) == (INT, TIMESTAMP_LTZ, TIMESTAMP, decimal_type(9, 3))
     assert (types["e.x"], types["f"].kind, types["g"]) == (STRING, Kind.OTHER, DATE)
@@ -91,9 +137,19 @@ def test_a_schema_comes_from_a_footer_when_no_commit_tells_one(hudi_copy):
         _ = open_table(path).schema
 
 
-@pytest.mark.parametrize(("operation", "columns"), [
-    ("UPSERT", {"id"}), ("ALTER_SCHEMA", {"id"}), ("INSERT_OVERWRITE", {"id"}), (None, {"id"}),
-    ("CLUSTER", {"id", "i"}), ("COMPACT", {"id", "i"}), ("LOG_COMPACT", {"id", "i"}), ("INDEX", {"id", "i"})])
+@pytest.mark.parametrize(
+    ("operation", "columns"),
+    [
+        ("UPSERT", {"id"}),
+        ("ALTER_SCHEMA", {"id"}),
+        ("INSERT_OVERWRITE", {"id"}),
+        (None, {"id"}),
+        ("CLUSTER", {"id", "i"}),
+        ("COMPACT", {"id", "i"}),
+        ("LOG_COMPACT", {"id", "i"}),
+        ("INDEX", {"id", "i"}),
+    ],
+)
 def test_a_table_service_does_not_set_the_schema(tmp_path, operation, columns):
     table = unpack_format_table("0.15.0_failed_mor", tmp_path / "t")
     old = {"type": "record", "name": "r", "fields": [{"name": "id", "type": "string"}]}
@@ -121,46 +177,100 @@ def test_partition_columns_that_the_files_lack_have_the_type_of_the_created_tabl
     properties.write_text(f"{text}\nhoodie.table.create.schema={json.dumps(created)}\n")
     schema = open_table(path).schema
     assert schema.resolve("day").type == DATE
-    assert schema.resolve("zone").type.kind is Kind.OTHER     # of unknown type: never compared
+    assert schema.resolve("zone").type.kind is Kind.OTHER  # of unknown type: never compared
 
 
 MODEL = "org.apache.hudi.common.model"
 
 
-@pytest.mark.parametrize(("properties", "expected"), [
-    ({}, True),
-    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}, True),
-    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, True),
-    ({"hoodie.record.merge.mode": "CUSTOM"}, False),
-    ({"hoodie.compaction.payload.class": f"{MODEL}.PartialUpdateAvroPayload"}, True),
-    ({"hoodie.compaction.payload.class": "com.example.Sum"}, False),
-    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.compaction.payload.class": "com.example.Sum"}, False),
-    ({"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
-      "hoodie.compaction.payload.class": f"{MODEL}.OverwriteNonDefaultsWithLatestAvroPayload"}, True),
-    ({"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000"},
-     False),
-    ({"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": "12345678-0000-0000-0000-000000000000",
-      "hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload"}, False),
-    ({"hoodie.compaction.record.merger.strategy": "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"}, True),
-    ({"hoodie.record.merge.strategy.id": "1897ef5f-18bc-4557-939c-9d6a8afd1519"}, False),
-    ({"hoodie.record.merge.mode": "BY_MOOD"}, False),
-    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.table.legacy.payload.class": "example.Sum"}, False),
-    ({"hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload",
-      "hoodie.table.legacy.payload.class": "com.example.Sum"}, False),
-    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}, True),
-    ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.table.partial.update.mode": "FILL_UNAVAILABLE",
-      "hoodie.table.legacy.payload.class": f"{MODEL}.debezium.PostgresDebeziumAvroPayload"}, True),
-    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "ADD_UP"}, False),
-    ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "FILL_DEFAULTS"}, False)])
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({}, True),
+        ({"hoodie.record.merge.mode": "EVENT_TIME_ORDERING"}, True),
+        ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, True),
+        ({"hoodie.record.merge.mode": "CUSTOM"}, False),
+        ({"hoodie.compaction.payload.class": f"{MODEL}.PartialUpdateAvroPayload"}, True),
+        ({"hoodie.compaction.payload.class": "com.example.Sum"}, False),
+        (
+            {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.compaction.payload.class": "com.example.Sum"},
+            False,
+        ),
+        (
+            {
+                "hoodie.record.merge.mode": "CUSTOM",
+                "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
+                "hoodie.compaction.payload.class": f"{MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+            },
+            True,
+        ),
+        (
+            {
+                "hoodie.record.merge.mode": "CUSTOM",
+                "hoodie.record.merge.strategy.id": "00000000-0000-0000-0000-000000000000",
+            },
+            False,
+        ),
+        (
+            {
+                "hoodie.record.merge.mode": "CUSTOM",
+                "hoodie.record.merge.strategy.id": "12345678-0000-0000-0000-000000000000",
+                "hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload",
+            },
+            False,
+        ),
+        ({"hoodie.compaction.record.merger.strategy": "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"}, True),
+        ({"hoodie.record.merge.strategy.id": "1897ef5f-18bc-4557-939c-9d6a8afd1519"}, False),
+        ({"hoodie.record.merge.mode": "BY_MOOD"}, False),
+        (
+            {"hoodie.record.merge.mode": "EVENT_TIME_ORDERING", "hoodie.table.legacy.payload.class": "example.Sum"},
+            False,
+        ),
+        (
+            {
+                "hoodie.compaction.payload.class": f"{MODEL}.DefaultHoodieRecordPayload",
+                "hoodie.table.legacy.payload.class": "com.example.Sum",
+            },
+            False,
+        ),
+        (
+            {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"},
+            True,
+        ),
+        (
+            {
+                "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
+                "hoodie.table.partial.update.mode": "FILL_UNAVAILABLE",
+                "hoodie.table.legacy.payload.class": f"{MODEL}.debezium.PostgresDebeziumAvroPayload",
+            },
+            True,
+        ),
+        ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "ADD_UP"}, False),
+        (
+            {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.table.partial.update.mode": "FILL_DEFAULTS"},
+            False,
+        ),
+    ],
+)
 def test_merge_rules_that_only_pick_stored_values(properties, expected):
     assert merges_to_stored_values(properties) is expected
 
 
-@pytest.mark.parametrize("name", [
-    f"{MODEL}.OverwriteWithLatestAvroPayload", f"{MODEL}.DefaultHoodieRecordPayload", f"{MODEL}.EventTimeAvroPayload",
-    f"{MODEL}.PartialUpdateAvroPayload", f"{MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
-    f"{MODEL}.FirstValueAvroPayload", f"{MODEL}.AWSDmsAvroPayload", "org.apache.hudi.payload.AWSDmsAvroPayload",
-    f"{MODEL}.debezium.MySqlDebeziumAvroPayload", f"{MODEL}.debezium.PostgresDebeziumAvroPayload"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{MODEL}.OverwriteWithLatestAvroPayload",
+        f"{MODEL}.DefaultHoodieRecordPayload",
+        f"{MODEL}.EventTimeAvroPayload",
+        f"{MODEL}.PartialUpdateAvroPayload",
+        f"{MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
+        f"{MODEL}.FirstValueAvroPayload",
+        f"{MODEL}.AWSDmsAvroPayload",
+        "org.apache.hudi.payload.AWSDmsAvroPayload",
+        f"{MODEL}.debezium.MySqlDebeziumAvroPayload",
+        f"{MODEL}.debezium.PostgresDebeziumAvroPayload",
+    ],
+)
 def test_payloads_of_hudi_pick_stored_values_and_others_of_the_same_name_do_not_count(name):
     assert merges_to_stored_values({"hoodie.compaction.payload.class": name})
     assert not merges_to_stored_values({"hoodie.compaction.payload.class": name + "2"})
@@ -168,22 +278,30 @@ def test_payloads_of_hudi_pick_stored_values_and_others_of_the_same_name_do_not_
 
 
 def group(lo=None, hi=None, nulls=0, values=100, counted=True):
-    return SimpleNamespace(num_values=values, statistics=SimpleNamespace(
-        has_min_max=lo is not None, min=lo, max=hi, has_null_count=counted, null_count=nulls))
+    return SimpleNamespace(
+        num_values=values,
+        statistics=SimpleNamespace(
+            has_min_max=lo is not None, min=lo, max=hi, has_null_count=counted, null_count=nulls
+        ),
+    )
 
 
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(("groups", "expected"), [
-    pytest.param([group(1.0, 2.0)], Proof(bounded=True), id="one row group"),
-    pytest.param([group(1.0, 2.0), group(nulls=100)], Proof(bounded=True), id="one is all null"),
-    pytest.param([group(nulls=100), group(nulls=100)], Proof(all_null=True), id="nothing but nulls"),
-    pytest.param([group(1.0, 2.0), group()], Proof(), id="P2: one without bounds"),
-    pytest.param([group(1.0, 2.0), group(1.0, NAN)], Proof(), id="P1: one with a NaN"),
-    pytest.param([group(NAN, NAN)], Proof(), id="P1: nothing but NaN"),
-    pytest.param([group(nulls=100, counted=False)], Proof(), id="null count not written"),
-    pytest.param([SimpleNamespace(num_values=5, statistics=None)], Proof(), id="no statistics")])
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        pytest.param([group(1.0, 2.0)], Proof(bounded=True), id="one row group"),
+        pytest.param([group(1.0, 2.0), group(nulls=100)], Proof(bounded=True), id="one is all null"),
+        pytest.param([group(nulls=100), group(nulls=100)], Proof(all_null=True), id="nothing but nulls"),
+        pytest.param([group(1.0, 2.0), group()], Proof(), id="P2: one without bounds"),
+        pytest.param([group(1.0, 2.0), group(1.0, NAN)], Proof(), id="P1: one with a NaN"),
+        pytest.param([group(NAN, NAN)], Proof(), id="P1: nothing but NaN"),
+        pytest.param([group(nulls=100, counted=False)], Proof(), id="null count not written"),
+        pytest.param([SimpleNamespace(num_values=5, statistics=None)], Proof(), id="no statistics"),
+    ],
+)
 def test_what_row_groups_prove(groups, expected):
     assert _of_row_groups(groups) == expected
 

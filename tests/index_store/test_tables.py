@@ -17,9 +17,13 @@ VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
 
 
 def as_replayed(slices):
-    return {(one.partition, one.file_id): (one.base_file and one.base_file.rpartition("/")[2],
-                                           frozenset(path.rpartition("/")[2] for path in one.log_files))
-            for one in slices}
+    return {
+        (one.partition, one.file_id): (
+            one.base_file and one.base_file.rpartition("/")[2],
+            frozenset(path.rpartition("/")[2] for path in one.log_files),
+        )
+        for one in slices
+    }
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -38,8 +42,14 @@ def test_slices_are_those_that_replaying_the_commits_gives(hudi_table, name):
 
 
 def cleaned(table):
-    kept = max((table.timeline.details(clean)["earliestCommitToRetain"] or "" for clean in table.timeline.instants
-                if clean.action == "clean"), default="")
+    kept = max(
+        (
+            table.timeline.details(clean)["earliestCommitToRetain"] or ""
+            for clean in table.timeline.instants
+            if clean.action == "clean"
+        ),
+        default="",
+    )
     return {write.requested for write in table.timeline.writes if write.requested < kept}
 
 
@@ -167,14 +177,22 @@ def test_indexes_name_what_is_there_and_what_is_read(hudi_copy):
     path = hudi_copy("1.1.1_sec_mor")
     found = {info.name: info for info in open_table(path).indexes()}
     assert {name for name, info in found.items() if info.read} == {
-        "files", "column_stats", "record_index", "secondary_index_si_s", "secondary_index_si_dt",
-        "secondary_index_si_i"}
+        "files",
+        "column_stats",
+        "record_index",
+        "secondary_index_si_s",
+        "secondary_index_si_dt",
+        "secondary_index_si_i",
+    }
     assert found["secondary_index_si_s"].columns == ("s",)
     assert found["secondary_index_si_s"].type == "secondary_index"
     assert "dec" in found["column_stats"].columns
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text(properties.read_text().replace(
-        "hoodie.table.metadata.partitions.inflight=", "hoodie.table.metadata.partitions.inflight=column_stats"))
+    properties.write_text(
+        properties.read_text().replace(
+            "hoodie.table.metadata.partitions.inflight=", "hoodie.table.metadata.partitions.inflight=column_stats"
+        )
+    )
     table = open_table(path)
     info = {info.name: info for info in table.indexes()}["column_stats"]
     assert (info.state, info.read) == ("inflight", False)
@@ -210,7 +228,7 @@ def test_a_metadata_table_built_after_the_last_commit_serves_and_one_that_went_o
     expected = open_table(path).slices()
     folder = path / ".hoodie/metadata/.hoodie/timeline"
     later = "30000101000000000"
-    for commit in folder.glob(f"{expected.instant}_*"):        # a cleaning, say, that completed after the lost commit
+    for commit in folder.glob(f"{expected.instant}_*"):  # a cleaning, say, that completed after the lost commit
         commit.rename(folder / f"{later}_{later}.deltacommit")
     slices = open_table(path).slices()
     assert (slices.source, slices.items) == ("file listing", expected.items)
@@ -284,9 +302,9 @@ def test_what_a_dead_writer_left_does_not_count_although_the_metadata_table_has_
     assert not left & {file.rpartition("/")[2] for one in slices for file in one.files}
     assert not any(dead[0] in file for one in slices for file in one.files)
     if name.startswith("1.2.0"):
-        assert left                                           # v6 puts the base file's instant into a log file's name
+        assert left  # v6 puts the base file's instant into a log file's name
         for file in (path / ".hoodie/timeline").glob(f"{dead[0]}*"):
-            file.unlink()                                     # the leftovers of one that was rolled back and forgotten
+            file.unlink()  # the leftovers of one that was rolled back and forgotten
         after = open_table(path).slices()
         assert not left & {file.rpartition("/")[2] for one in after for file in one.files}
 
@@ -298,8 +316,9 @@ def test_a_restore_takes_commits_back_and_keeps_those_of_its_savepoint(tmp_path,
     assert {"savepoint", "restore"} <= set(actions)
     restore = next(instant for instant in table.timeline.instants if instant.action == "restore")
     saved = next(instant for instant in table.timeline.instants if instant.action == "savepoint")
-    assert [write.requested for write in table.timeline.writes if saved.requested < write.requested < restore.requested
-            ] == []
+    assert [
+        write.requested for write in table.timeline.writes if saved.requested < write.requested < restore.requested
+    ] == []
     assert table.slices(saved.requested).instant == saved.requested
     assert len(table.slices(saved.requested)) == 4 < len(table.slices())
 
@@ -309,10 +328,14 @@ def test_groups_of_a_clustering_that_is_only_scheduled_stay(tmp_path):
         table = open_table(unpack_format_table(name, tmp_path / name))
         scheduled = [action for action in table.timeline.pending.values() if action in ("clustering", "replacecommit")]
         assert len(scheduled) == 1
-        replaced = {group for instant in table.timeline.writes if instant.action == "replacecommit"
-                    for groups in table.timeline.details(instant)["partitionToReplaceFileIds"].values()
-                    for group in groups}
-        assert len(replaced) >= 6                             # by a clustering, an overwrite, a deleted partition
+        replaced = {
+            group
+            for instant in table.timeline.writes
+            if instant.action == "replacecommit"
+            for groups in table.timeline.details(instant)["partitionToReplaceFileIds"].values()
+            for group in groups
+        }
+        assert len(replaced) >= 6  # by a clustering, an overwrite, a deleted partition
         slices = table.slices()
         assert not replaced & {one.file_id for one in slices}
         assert "p=p2" not in {one.partition for one in slices}
@@ -325,9 +348,12 @@ def test_index_definitions_are_read_from_where_the_table_says(hudi_copy, where):
     (path / "elsewhere").mkdir()
     (path / ".hoodie/.index_defs/index.json").rename(path / "elsewhere/defs.json")
     properties = path / ".hoodie" / "hoodie.properties"
-    properties.write_text(properties.read_text().replace(
-        "hoodie.table.index.defs.path=.hoodie/.index_defs/index.json",
-        f"hoodie.table.index.defs.path={where.format(table=path)}"))
+    properties.write_text(
+        properties.read_text().replace(
+            "hoodie.table.index.defs.path=.hoodie/.index_defs/index.json",
+            f"hoodie.table.index.defs.path={where.format(table=path)}",
+        )
+    )
     assert open_table(path).indexes() == expected
     assert any(info.columns for info in expected)
     properties.write_text(properties.read_text().replace("elsewhere/defs.json", "nowhere/defs.json"))

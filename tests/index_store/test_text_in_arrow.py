@@ -34,8 +34,9 @@ def statistics(path: Path) -> dict[tuple[str, str], ColumnStatistics]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_statistics_are_the_same(name: str, hudi_table: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-                                     ) -> None:
+def test_the_statistics_are_the_same(
+    name: str, hudi_table: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stats_reader, "FEW_RECORDS", 0)
     monkeypatch.setattr(stats_reader, "FEW_OF_A_COLUMN", 0)
     expected = statistics(hudi_table(name))

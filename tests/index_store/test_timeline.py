@@ -18,15 +18,21 @@ def timeline(folder, *names):
     return read_timeline(Storage.at(folder))
 
 
-@pytest.mark.parametrize(("names", "completed", "pending"), [
-    pytest.param([f"{A}.commit.requested", f"{A}.inflight", f"{A}.commit"], [A], {}, id="v6 commit"),
-    pytest.param([f"{A}.commit.requested", f"{A}.inflight"], [], {A: "commit"}, id="v6 inflight"),
-    pytest.param([f"{A}.replacecommit.requested"], [], {A: "replacecommit"}, id="v6 requested"),
-    pytest.param([f"{A}.compaction.requested", f"{A}.commit"], [A], {}, id="v6 compaction done"),
-    pytest.param([f"{A}.deltacommit.inflight", f"{A}_{B}.deltacommit"], [A], {}, id="v8 deltacommit"),
-    pytest.param([f"{A}.clustering.requested", f"{A}.clustering.inflight"], [], {A: "clustering"}, id="v8 clustering"),
-    pytest.param([f"{A}.clustering.requested", f"{A}_{B}.replacecommit"], [A], {}, id="v8 clustering done"),
-    pytest.param(["hoodie.properties", "history", f".{A}_{B}.commit.crc", "notes.txt"], [], {}, id="no instants")])
+@pytest.mark.parametrize(
+    ("names", "completed", "pending"),
+    [
+        pytest.param([f"{A}.commit.requested", f"{A}.inflight", f"{A}.commit"], [A], {}, id="v6 commit"),
+        pytest.param([f"{A}.commit.requested", f"{A}.inflight"], [], {A: "commit"}, id="v6 inflight"),
+        pytest.param([f"{A}.replacecommit.requested"], [], {A: "replacecommit"}, id="v6 requested"),
+        pytest.param([f"{A}.compaction.requested", f"{A}.commit"], [A], {}, id="v6 compaction done"),
+        pytest.param([f"{A}.deltacommit.inflight", f"{A}_{B}.deltacommit"], [A], {}, id="v8 deltacommit"),
+        pytest.param(
+            [f"{A}.clustering.requested", f"{A}.clustering.inflight"], [], {A: "clustering"}, id="v8 clustering"
+        ),
+        pytest.param([f"{A}.clustering.requested", f"{A}_{B}.replacecommit"], [A], {}, id="v8 clustering done"),
+        pytest.param(["hoodie.properties", "history", f".{A}_{B}.commit.crc", "notes.txt"], [], {}, id="no instants"),
+    ],
+)
 def test_which_instants_are_completed(tmp_path, names, completed, pending):
     found = timeline(tmp_path, *names)
     assert [instant.requested for instant in found.writes] == completed
@@ -36,10 +42,10 @@ def test_which_instants_are_completed(tmp_path, names, completed, pending):
 def test_an_instant_is_committed_when_listed_or_archived(tmp_path):
     found = timeline(tmp_path, f"{B}_{C}.commit", f"{C}.commit.requested", "20250101000000000.deltacommit.inflight")
     assert found.is_committed(B)
-    assert found.is_committed(A)                              # older than the first one listed
+    assert found.is_committed(A)  # older than the first one listed
     assert not found.is_committed(C)
-    assert not found.is_committed("20250101000000000")        # pending, however old
-    assert not found.is_committed("20260102100000000")        # rolled back: newer than the first one, and not listed
+    assert not found.is_committed("20250101000000000")  # pending, however old
+    assert not found.is_committed("20260102100000000")  # rolled back: newer than the first one, and not listed
     assert (found.completion(B), found.completion(A)) == (C, None)
 
 
@@ -69,9 +75,17 @@ def test_an_empty_timeline_commits_nothing(tmp_path):
     assert not found.is_committed(A)
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    (A, A), ("20260101000000", "20260101000000999"), ("2026-01-01", "20260101000000000"),
-    ("2026-01-01 10:20:30", "20260101102030999"), ("2026-01-01T10:20:30.123", "20260101102030123"), ("001", "001")])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (A, A),
+        ("20260101000000", "20260101000000999"),
+        ("2026-01-01", "20260101000000000"),
+        ("2026-01-01 10:20:30", "20260101102030999"),
+        ("2026-01-01T10:20:30.123", "20260101102030123"),
+        ("001", "001"),
+    ],
+)
 def test_instants_as_people_write_them(text, expected):
     assert parse_as_of(text) == expected
 
@@ -90,10 +104,21 @@ def test_metadata_that_is_no_record_is_an_error(tmp_path):
             found.details(found.instants[0])
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("a=b", {"a": "b"}), ("a = b ", {"a": "b "}), ("a:b", {"a": "b"}), ("a b", {"a": "b"}), ("a=", {"a": ""}),
-    ("#x\n!y\n\n a=1", {"a": "1"}), (r"a\:b=c\=d\\e", {"a:b": r"c=d\e"}), ("a=1\\\n   2", {"a": "12"}),
-    (r"a=\u00e9\t|", {"a": "é\t|"}),
-    ("a", {"a": ""}), ("a=x\\\\\nb=2", {"a": "x\\", "b": "2"})])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a=b", {"a": "b"}),
+        ("a = b ", {"a": "b "}),
+        ("a:b", {"a": "b"}),
+        ("a b", {"a": "b"}),
+        ("a=", {"a": ""}),
+        ("#x\n!y\n\n a=1", {"a": "1"}),
+        (r"a\:b=c\=d\\e", {"a:b": r"c=d\e"}),
+        ("a=1\\\n   2", {"a": "12"}),
+        (r"a=\u00e9\t|", {"a": "é\t|"}),
+        ("a", {"a": ""}),
+        ("a=x\\\\\nb=2", {"a": "x\\", "b": "2"}),
+    ],
+)
 def test_properties_as_java_reads_them(text, expected):
     assert parse_properties(text) == expected

@@ -1,10 +1,10 @@
 """``python -m tests.prove``: rounds until the cases are reached, then the report; exit code 1 on any failure or hole.
 
-    --cases 10000000   how many cases at least
-    --seed 1           the first round's seed; the next rounds take the next numbers
-    --rounds 1         exactly so many rounds instead, without looking for holes: to run one seed again
-    --processes 1      rounds side by side
-    --keep             write the report to tests/prove/last_result.txt
+--cases 10000000   how many cases at least
+--seed 1           the first round's seed; the next rounds take the next numbers
+--rounds 1         exactly so many rounds instead, without looking for holes: to run one seed again
+--processes 1      rounds side by side
+--keep             write the report to tests/prove/last_result.txt
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ def main() -> int:
             print(failure, flush=True)
         if time.monotonic() - shown > 30:
             shown = time.monotonic()
-            print(f"  up to seed {result.seed}: {total.cases:,} cases, {len(total.failures)} failures, "
-                  f"{shown - started:,.0f} s", flush=True)
+            print(
+                f"  up to seed {result.seed}: {total.cases:,} cases, {len(total.failures)} failures, "
+                f"{shown - started:,.0f} s",
+                flush=True,
+            )
         if len(total.failures) >= ENOUGH_FAILURES:
             break
     report = f"{head()}\n{text(total, options.seed, time.monotonic() - started)}"

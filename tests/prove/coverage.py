@@ -24,19 +24,50 @@ from tests.prove.writers import FAULTS
 
 __all__ = ["Coverage", "listed"]
 
-FORMS = ("column op constant", "constant op column", "column op column", "column op NULL", "boolean column",
-         "function op constant", "function op column", "constant op constant", "opaque value", "IN", "IN with NULL",
-         "IN with 100 members", "IS NULL", "IS NULL of a function", "LIKE", "LIKE with escape", "TRUE FALSE NULL",
-         "unknown condition", "AND", "OR", "NOT", "NOT IN", "more than 100 levels", "struct field",
-         "declared as another type", "IF")
+FORMS = (
+    "column op constant",
+    "constant op column",
+    "column op column",
+    "column op NULL",
+    "boolean column",
+    "function op constant",
+    "function op column",
+    "constant op constant",
+    "opaque value",
+    "IN",
+    "IN with NULL",
+    "IN with 100 members",
+    "IS NULL",
+    "IS NULL of a function",
+    "LIKE",
+    "LIKE with escape",
+    "TRUE FALSE NULL",
+    "unknown condition",
+    "AND",
+    "OR",
+    "NOT",
+    "NOT IN",
+    "more than 100 levels",
+    "struct field",
+    "declared as another type",
+    "IF",
+)
 OUTCOMES = tuple(outcome.describe(o) for o in range(1, 8))
 
 
 def listed(semantics: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Every feature that must have cases, by group."""
-    return {"form": FORMS, "operator": OPERATORS, "type": tuple(dict.fromkeys(map(str, TYPES.values()))),
-            "function": tuple(FUNCTIONS), "cast to": tuple(map(str, CAST_TARGETS)), "semantics": tuple(semantics),
-            "outcome": OUTCOMES, "row's value": OUTCOMES[:2] + OUTCOMES[3:4], "writer": FAULTS}
+    return {
+        "form": FORMS,
+        "operator": OPERATORS,
+        "type": tuple(dict.fromkeys(map(str, TYPES.values()))),
+        "function": tuple(FUNCTIONS),
+        "cast to": tuple(map(str, CAST_TARGETS)),
+        "semantics": tuple(semantics),
+        "outcome": OUTCOMES,
+        "row's value": OUTCOMES[:2] + OUTCOMES[3:4],
+        "writer": FAULTS,
+    }
 
 
 @dataclass
@@ -72,8 +103,9 @@ class Coverage:
 
     def holes(self, wanted: dict[str, tuple[str, ...]]) -> list[str]:
         """Listed features without a case, and functions and types of which nothing was ever decided."""
-        missing = [f"{group}: {name}" for group, names in wanted.items() for name in names
-                   if not self.cases[group, name]]
+        missing = [
+            f"{group}: {name}" for group, names in wanted.items() for name in names if not self.cases[group, name]
+        ]
         for group in ("form", "function", "cast to", "type", "operator"):
             for name in wanted[group]:
                 if not self.valued[group, name]:

@@ -38,12 +38,40 @@ __all__ = ["OPERATORS", "Grammar"]
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 VOID = Type(Kind.VOID)
 NULL = ex.Literal(None, VOID)
-CAST_TARGETS = (TINYINT, INT, BIGINT, FLOAT, DOUBLE, STRING, BOOLEAN, DATE, TIMESTAMP, decimal_type(6, 1),
-                decimal_type(12, 4), Type(Kind.VARCHAR, 2))
+CAST_TARGETS = (
+    TINYINT,
+    INT,
+    BIGINT,
+    FLOAT,
+    DOUBLE,
+    STRING,
+    BOOLEAN,
+    DATE,
+    TIMESTAMP,
+    decimal_type(6, 1),
+    decimal_type(12, 4),
+    Type(Kind.VARCHAR, 2),
+)
 UNITS = ("YEAR", "yyyy", "quarter", "month", "MM", "week", "day", "hour", "minute", "second")
 _NUMBERS = (INT, BIGINT, DOUBLE, FLOAT, decimal_type(5, 1), decimal_type(20, 4), decimal_type(30, 10))
-_TEXTS = ("2020-01-01", "2020-01-05", "2020-01-01 00:00:00", "2020-02-29 12:30:00.5", "2019-12-31", "12", "-3", "1.5",
-          "5", "abc", "01/04/2020", "202001", "07", "A", "ab", "")
+_TEXTS = (
+    "2020-01-01",
+    "2020-01-05",
+    "2020-01-01 00:00:00",
+    "2020-02-29 12:30:00.5",
+    "2019-12-31",
+    "12",
+    "-3",
+    "1.5",
+    "5",
+    "abc",
+    "01/04/2020",
+    "202001",
+    "07",
+    "A",
+    "ab",
+    "",
+)
 _PATTERN_PIECES = ("%", "_", "a", "ap", "apple", "b", "\\%", "\\_", "\\\\", " ", "z", "é", "-")
 
 _CLASSES: Mapping[str, tuple[str, ...]] = {
@@ -149,9 +177,14 @@ class Grammar:
     def _columns(self, name: str) -> ex.HudiExpression:
         rng = self._rng
         kind = TYPES[name].kind
-        alike = [other for other, of in TYPES.items() if of.kind is kind or (of.kind.is_number and kind.is_number)
-                 or (of.kind.is_text and kind.is_text)
-                 or {of.kind, kind} <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}]
+        alike = [
+            other
+            for other, of in TYPES.items()
+            if of.kind is kind
+            or (of.kind.is_number and kind.is_number)
+            or (of.kind.is_text and kind.is_text)
+            or {of.kind, kind} <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}
+        ]
         other = rng.choice(alike if rng.random() < 0.95 else list(TYPES))
         return ex.Compare(rng.choice(OPERATORS), self._column(name), self._column(other))
 
@@ -159,8 +192,9 @@ class Grammar:
         rng = self._rng
         count = 120 if rng.random() < 0.01 else rng.randint(1, 5)
         alike = count > 5 or rng.random() < 0.5
-        members: list[ex.Operand] = [self._literal(TYPES[name]) if alike else self._constant(name)
-                                     for _ in range(count)]
+        members: list[ex.Operand] = [
+            self._literal(TYPES[name]) if alike else self._constant(name) for _ in range(count)
+        ]
         if rng.random() < 0.25:
             members[rng.randrange(count)] = NULL
         return ex.In(self._column(name), tuple(members))

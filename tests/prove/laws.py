@@ -1,13 +1,13 @@
 """The laws that every filter must keep on every slice of a table; a breach is a ``Failure``.
 
-    sound          the outcome holds the value of every row of the slice (C1)
-    one table      a slice evaluated alone gives the same bits as among all
-    involution     NOT NOT e is e; where keys are looked up, as far as they are
-    De Morgan      NOT driven inward through the whole tree changes nothing
-    growth         a slice that is united with another never loses a value from its outcome
-    intersection   what a further source says never adds a value
-    search         the kept and the fully matched slices are found without the outcomes, with an index and without
-    layers         a base with dead slices and a delta say of every slice what the whole table says
+sound          the outcome holds the value of every row of the slice (C1)
+one table      a slice evaluated alone gives the same bits as among all
+involution     NOT NOT e is e; where keys are looked up, as far as they are
+De Morgan      NOT driven inward through the whole tree changes nothing
+growth         a slice that is united with another never loses a value from its outcome
+intersection   what a further source says never adds a value
+search         the kept and the fully matched slices are found without the outcomes, with an index and without
+layers         a base with dead slices and a delta say of every slice what the whole table says
 """
 
 from __future__ import annotations
@@ -83,14 +83,16 @@ def check(expression: ex.HudiExpression, semantics: Semantics, table: Table, rng
     return Answer(evaluation, values, wanted, tuple(failures))
 
 
-def _missing(law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
-             ) -> list[Failure]:
+def _missing(
+    law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
+) -> list[Failure]:
     broken = np.flatnonzero(wanted & ~got)[:3]
     return [Failure(law, expression, semantics, int(k), int(got[k]), int(wanted[k])) for k in broken]
 
 
-def _different(law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
-               ) -> list[Failure]:
+def _different(
+    law: str, expression: ex.HudiExpression, semantics: Semantics, got: Outcomes, wanted: Outcomes
+) -> list[Failure]:
     broken = np.flatnonzero(got != wanted)[:3]
     return [Failure(law, expression, semantics, int(k), int(got[k]), int(wanted[k])) for k in broken]
 
@@ -99,16 +101,23 @@ def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rn
     """The same bits from one slice as intervals, from a few slices as arrays, and from all of them."""
     n = len(table.holds)
     bound = bind(expression, SCHEMA, semantics)
-    statistics = {name: replace(s, parts=None) for name, s in table.statistics.items()
-                  if any(field.name == name for field in bound.columns)}
+    statistics = {
+        name: replace(s, parts=None)
+        for name, s in table.statistics.items()
+        if any(field.name == name for field in bound.columns)
+    }
     whole = evaluate(bound, n, [Source("column_stats", statistics)]).outcomes
     full = np.flatnonzero(~_without_rows(table)).tolist()
     chosen = np.array(sorted(rng.sample(full, min(ALONE, len(full)))), np.int64)
     taken = {name: s.take(chosen) for name, s in statistics.items()}
     few = evaluate(bound, len(chosen), [Source("column_stats", taken)])
     one = [evaluate_slice(bound, {name: interval_at(s, k) for name, s in statistics.items()}) for k in chosen.tolist()]
-    broken = [(k, int(whole[k]), got) for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), one, strict=True)
-              for got in (a, b) if got != whole[k]]
+    broken = [
+        (k, int(whole[k]), got)
+        for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), one, strict=True)
+        for got in (a, b)
+        if got != whole[k]
+    ]
     return [Failure("one table", expression, semantics, k, got, wanted) for k, wanted, got in broken[:3]]
 
 
@@ -123,31 +132,49 @@ def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, p
     if table.wide is not None:
         whole = outcomes_of(expression, semantics, [Source("column_stats", seen(table.statistics))], n).outcomes
         wide = outcomes_of(expression, semantics, [table.wide], len(table.wide_rows))
-        failures += [replace(one, index=int(table.wide_rows[one.index])) for one in _rows_differ(
-            expression, semantics, wide, whole[table.wide_rows], _without_rows(table)[table.wide_rows])]
+        failures += [
+            replace(one, index=int(table.wide_rows[one.index]))
+            for one in _rows_differ(
+                expression, semantics, wide, whole[table.wide_rows], _without_rows(table)[table.wide_rows]
+            )
+        ]
     return failures
 
 
 def _layers(expression: ex.HudiExpression, semantics: Semantics, table: Table, plain: Evaluation) -> list[Failure]:
     """What an evaluation by layers says, against the outcomes; slices without any row again may have any."""
     found = evaluate_layers(bind(expression, SCHEMA, semantics), table.layers, table.layered)
-    failures = [replace(one, law="layers") for one in _rows_differ(expression, semantics, found, plain.outcomes,
-                                                                   _without_rows(table))]
-    pairs = [(found.outcomes, plain.outcomes),
-             *((mine.outcomes, theirs.outcomes) for mine, theirs in zip(found.leaves, plain.leaves, strict=True))]
+    failures = [
+        replace(one, law="layers")
+        for one in _rows_differ(expression, semantics, found, plain.outcomes, _without_rows(table))
+    ]
+    pairs = [
+        (found.outcomes, plain.outcomes),
+        *((mine.outcomes, theirs.outcomes) for mine, theirs in zip(found.leaves, plain.leaves, strict=True)),
+    ]
     for mine, theirs in pairs:
         failures += _different("layers", expression, semantics, np.where(_without_rows(table), theirs, mine), theirs)
     return failures
 
 
-def _rows_differ(expression: ex.HudiExpression, semantics: Semantics, evaluation: Evaluation, outcomes: Outcomes,
-                 empty: npt.NDArray[np.bool_]) -> list[Failure]:
+def _rows_differ(
+    expression: ex.HudiExpression,
+    semantics: Semantics,
+    evaluation: Evaluation,
+    outcomes: Outcomes,
+    empty: npt.NDArray[np.bool_],
+) -> list[Failure]:
     """The rows of a search against the outcomes, but for slices that are known to hold no row: any answer is right."""
     failures = []
-    for rows, wanted in ((evaluation.kept_rows, np.flatnonzero(outcomes & outcome.TRUE)),
-                         (evaluation.fully_matched_rows, np.flatnonzero(outcomes == outcome.TRUE))):
-        failures += [Failure("search", expression, semantics, k, int(k in rows), int(outcomes[k]))
-                     for k in np.setxor1d(rows, wanted).tolist() if not empty[k]][:2]
+    for rows, wanted in (
+        (evaluation.kept_rows, np.flatnonzero(outcomes & outcome.TRUE)),
+        (evaluation.fully_matched_rows, np.flatnonzero(outcomes == outcome.TRUE)),
+    ):
+        failures += [
+            Failure("search", expression, semantics, k, int(k in rows), int(outcomes[k]))
+            for k in np.setxor1d(rows, wanted).tolist()
+            if not empty[k]
+        ][:2]
         if not np.array_equal(rows, np.unique(rows)):
             failures.append(Failure("search", expression, semantics, 0, 0, 0))
     return failures
@@ -157,14 +184,20 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
     n = len(table.holds)
     leafwise = replace(semantics, between_is_one_test=False)  # Hive's BETWEEN is two leaves of an AND, but one test
 
-    def again(changed: ex.HudiExpression, sources: Sequence[Source] = table.sources,
-              session: Semantics = semantics) -> Outcomes:
+    def again(
+        changed: ex.HudiExpression, sources: Sequence[Source] = table.sources, session: Semantics = semantics
+    ) -> Outcomes:
         return outcomes_of(changed, session, sources, n).outcomes
 
-    failures = _different("involution", expression, semantics,
-                          *_as_far_as_asked(table, again(ex.Not(ex.Not(expression))), found))
-    failures += _different("De Morgan", expression, semantics, *_as_far_as_asked(
-        table, again(inward(expression), session=leafwise), again(expression, session=leafwise)))
+    failures = _different(
+        "involution", expression, semantics, *_as_far_as_asked(table, again(ex.Not(ex.Not(expression))), found)
+    )
+    failures += _different(
+        "De Morgan",
+        expression,
+        semantics,
+        *_as_far_as_asked(table, again(inward(expression), session=leafwise), again(expression, session=leafwise)),
+    )
     first = table.sources[:1]
     alone = again(expression, first) if len(table.sources) > 1 else found
     failures += _missing("intersection", expression, semantics, alone, found)
@@ -223,6 +256,7 @@ def inward(expression: ex.HudiExpression) -> ex.HudiExpression:
 
 def grown(statistics: ColumnStatistics) -> ColumnStatistics:
     """Each slice united with the next one, as if its rows were added."""
+
     def counts(of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         other = np.roll(of, -1)
         return np.where((of == UNKNOWN_COUNT) | (other == UNKNOWN_COUNT), UNKNOWN_COUNT, of + other)
@@ -243,5 +277,13 @@ def grown(statistics: ColumnStatistics) -> ColumnStatistics:
     else:
         lo, lo_known = bound(statistics.lo, statistics.lo_known, np.minimum)
         hi, hi_known = bound(statistics.hi, statistics.hi_known, np.maximum)
-    return replace(statistics, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, parts=None,
-                   null_count=counts(statistics.null_count), row_count=counts(statistics.row_count))
+    return replace(
+        statistics,
+        lo=lo,
+        hi=hi,
+        lo_known=lo_known,
+        hi_known=hi_known,
+        parts=None,
+        null_count=counts(statistics.null_count),
+        row_count=counts(statistics.row_count),
+    )

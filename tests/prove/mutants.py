@@ -19,12 +19,27 @@ from dataclasses import dataclass
 __all__ = ["Mutant", "mutants_of"]
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,)}
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
 _OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.FloorDiv: ast.Mult,
-    ast.Mult: ast.FloorDiv, ast.LShift: ast.RShift, ast.RShift: ast.LShift}
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.FloorDiv: ast.Mult,
+    ast.Mult: ast.FloorDiv,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
 _OPERATOR_NAMES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "!=", "!=": "=", "<=>": "="}
 #: Functions whose arguments may come in any order.
 _COMMUTATIVE = ("_and", "_either", "_or", "and_of", "np.minimum", "np.maximum")
@@ -80,6 +95,7 @@ def _changes(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.stmt, str, Callab
 def _negating(owner: ast.If | ast.While | ast.IfExp) -> Callable[[], None]:
     def change() -> None:
         owner.test = ast.UnaryOp(ast.Not(), owner.test)
+
     return change
 
 
@@ -138,8 +154,9 @@ def _changes_of(node: ast.expr) -> Iterator[Callable[[], None]]:
             yield lambda: setattr(node, "value", _OPERATOR_NAMES[name])
         case ast.Attribute(attr=attr) if attr in _ATTRIBUTES:
             yield lambda: setattr(node, "attr", _ATTRIBUTES[attr])
-        case ast.Call(func=function, args=[ast.Name() | ast.Attribute(), ast.Name() | ast.Attribute()] as arguments
-                      ) if ast.unparse(function) not in _COMMUTATIVE:
+        case ast.Call(
+            func=function, args=[ast.Name() | ast.Attribute(), ast.Name() | ast.Attribute()] as arguments
+        ) if ast.unparse(function) not in _COMMUTATIVE:
             yield lambda: arguments.reverse()
         case _:
             pass

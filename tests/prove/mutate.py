@@ -87,16 +87,25 @@ def main(names: Sequence[str]) -> int:
         count = excused = 0
         for mutant in mutants_of(path.read_text(encoding="utf-8")):
             count += 1
-            entry = next((e for e in equivalent if (e["module"], e["inside"], e["was"], e["now"]) == (
-                name, mutant.inside, mutant.was, mutant.now)), None)
+            entry = next(
+                (
+                    e
+                    for e in equivalent
+                    if (e["module"], e["inside"], e["was"], e["now"]) == (name, mutant.inside, mutant.was, mutant.now)
+                ),
+                None,
+            )
             if entry is not None:
                 excused += 1
                 unused = [e for e in unused if e is not entry]
                 continue
             if _survives(name, path, mutant):
                 survivors += 1
-                print(f"SURVIVES {path.relative_to(ROOT)}:{mutant.line} in {mutant.inside or 'the module'}\n"
-                      f"    was {mutant.was}\n    now {mutant.now}", flush=True)
+                print(
+                    f"SURVIVES {path.relative_to(ROOT)}:{mutant.line} in {mutant.inside or 'the module'}\n"
+                    f"    was {mutant.was}\n    now {mutant.now}",
+                    flush=True,
+                )
         print(f"{name}: {count} mutants, {excused} of them equivalent, {time.monotonic() - started:.0f} s", flush=True)
     for entry in unused:
         print(f"no such mutant any more: {entry}")

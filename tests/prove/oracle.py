@@ -34,8 +34,10 @@ _OPENINGS = (ex.Unknown, ex.Opaque)
 
 def closed(expression: ex.HudiExpression, rng: random.Random) -> Iterator[ex.HudiExpression]:
     """The filter with everything that it leaves open decided, in a few ways; the filter itself if nothing is open."""
-    is_open = any(isinstance(node, _OPENINGS) or (isinstance(node, ex.Call) and node.function == "branches")
-                  for node in ex.walk(expression))
+    is_open = any(
+        isinstance(node, _OPENINGS) or (isinstance(node, ex.Call) and node.function == "branches")
+        for node in ex.walk(expression)
+    )
     if not is_open:
         yield expression
         return
@@ -99,8 +101,9 @@ def row_outcome(expression: ex.HudiExpression, row: Mapping[str, Any], schema: S
         return outcome.EMPTY
 
 
-def rows_outcomes(expressions: Sequence[ex.HudiExpression], rows: Sequence[Mapping[str, Any]], schema: Schema,
-                  semantics: Semantics) -> Outcomes:
+def rows_outcomes(
+    expressions: Sequence[ex.HudiExpression], rows: Sequence[Mapping[str, Any]], schema: Schema, semantics: Semantics
+) -> Outcomes:
     """``(rows,) uint8``: all values that the filter may have on each row."""
     found = np.zeros(len(rows), np.uint8)
     for session in readings(semantics):

@@ -44,8 +44,7 @@ class Total:
 def head() -> str:
     """When, of which commit, and with which versions."""
     now = datetime.datetime.now(datetime.timezone.utc)
-    return (f"{now:%Y-%m-%d %H:%M} UTC, commit {_commit()}, Python {platform.python_version()}, "
-            f"numpy {version('numpy')}")
+    return f"{now:%Y-%m-%d %H:%M} UTC, commit {_commit()}, Python {platform.python_version()}, numpy {version('numpy')}"
 
 
 def _commit() -> str:
@@ -66,7 +65,10 @@ def text(total: Total, first_seed: int, seconds: float) -> str:
         f"oracle ({total.rows_without_value / max(total.rows, 1):.0%} of the rows have none)",
         f"of {total.skippable:,} slices without a matching row, {total.skipped / max(total.skippable, 1):.1%} "
         "were skipped",
-        f"failures: {len(total.failures)}", *total.failures[:20], ""]
+        f"failures: {len(total.failures)}",
+        *total.failures[:20],
+        "",
+    ]
     holes = total.holes()
     lines += [f"not covered: {len(holes)}", *holes, ""]
     lines += _table(total.coverage)

@@ -52,12 +52,12 @@ def _smaller(expression: ex.HudiExpression) -> Iterator[ex.HudiExpression]:
             yield from children
             for place, child in enumerate(children):
                 if len(children) > 1:
-                    yield replace(expression, children=children[:place] + children[place + 1:])
+                    yield replace(expression, children=children[:place] + children[place + 1 :])
                 for inner in _smaller(child):
-                    yield replace(expression, children=(*children[:place], inner, *children[place + 1:]))
+                    yield replace(expression, children=(*children[:place], inner, *children[place + 1 :]))
         case ex.In(members=members) if len(members) > 1:
             for place in range(len(members)):
-                yield replace(expression, members=members[:place] + members[place + 1:])
+                yield replace(expression, members=members[:place] + members[place + 1 :])
         case _:
             pass
 
@@ -65,10 +65,13 @@ def _smaller(expression: ex.HudiExpression) -> Iterator[ex.HudiExpression]:
 def described(failure: Failure, table: Table) -> str:
     """The failure as text that can be turned into a test: filter, session, a row, and the slice's statistics."""
     names = {name.lower() for name in ex.column_names(failure.expression)}
-    lines = [f"{failure.law}: {failure.expression}", f"  tree       {failure.expression!r}",
-             f"  semantics  {failure.semantics}",
-             f"  slice      {failure.index}: outcome {outcome.describe(failure.got)}, "
-             f"must hold {outcome.describe(failure.wanted)}"]
+    lines = [
+        f"{failure.law}: {failure.expression}",
+        f"  tree       {failure.expression!r}",
+        f"  semantics  {failure.semantics}",
+        f"  slice      {failure.index}: outcome {outcome.describe(failure.got)}, "
+        f"must hold {outcome.describe(failure.wanted)}",
+    ]
     values = rows_outcomes(list(closed(failure.expression, random.Random(0))), table.rows, SCHEMA, failure.semantics)
     lost = table.holds[failure.index] & ((values & (outcome.UNKNOWN ^ failure.got)) != 0)
     for row in np.flatnonzero(lost).tolist()[:2]:
@@ -79,11 +82,15 @@ def described(failure: Failure, table: Table) -> str:
             s = source.statistics[name]
             k = failure.index
             lo, hi = (side[k] if known[k] else None for side, known in ((s.lo, s.lo_known), (s.hi, s.hi_known)))
-            lines.append(f"  {source.name}  {name} {s.type}: {lo!r} .. {hi!r}, {s.null_count[k]} nulls of "
-                         f"{s.row_count[k]} rows, trust {s.trust[k]}")
+            lines.append(
+                f"  {source.name}  {name} {s.type}: {lo!r} .. {hi!r}, {s.null_count[k]} nulls of "
+                f"{s.row_count[k]} rows, trust {s.trust[k]}"
+            )
             if s.parts is not None:
                 p = s.parts.statistics
-                lines.extend(f"    file  {p.lo[j]!r} .. {p.hi[j]!r} known {p.lo_known[j]} {p.hi_known[j]}, "
-                             f"{p.null_count[j]} nulls of {p.row_count[j]} rows"
-                             for j in np.flatnonzero(s.parts.slice_of == k).tolist())
+                lines.extend(
+                    f"    file  {p.lo[j]!r} .. {p.hi[j]!r} known {p.lo_known[j]} {p.hi_known[j]}, "
+                    f"{p.null_count[j]} nulls of {p.row_count[j]} rows"
+                    for j in np.flatnonzero(s.parts.slice_of == k).tolist()
+                )
     return "\n".join(lines)

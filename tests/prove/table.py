@@ -139,7 +139,8 @@ def _slices(rng: random.Random, rows: Sequence[Row]) -> list[list[_File]]:
         logs = 0 if rng.random() < 0.7 and has_base else rng.choice((1, 1, 2))
         suffix = "orc" if rng.random() < 0.02 else "parquet"
         names = [f"b{index}-0_0-1-1_2.{suffix}"] * has_base + [
-            f".b{index}-0_3.log.{j}_0-1-1" for j in range(1, logs + 1)]
+            f".b{index}-0_3.log.{j}_0-1-1" for j in range(1, logs + 1)
+        ]
         for name in names:
             size = rng.choice((1, 1, 1, 2, 2, 3, 4, 6)) if rng.random() < 0.96 else 0
             start = rng.randrange(len(rows) - size + 1)
@@ -159,8 +160,16 @@ def _slice_files(slices: Sequence[Sequence[_File]]) -> SliceFiles:
     return SliceFiles.of(FileSlices("3", "file listing", tuple(items)))
 
 
-def _statistics(rng: random.Random, writer: Writer, name: str, rows: Sequence[Row], files: Sequence[_File],
-                known: SliceFiles, *, custom_merge: bool) -> ColumnStatistics | None:
+def _statistics(
+    rng: random.Random,
+    writer: Writer,
+    name: str,
+    rows: Sequence[Row],
+    files: Sequence[_File],
+    known: SliceFiles,
+    *,
+    custom_merge: bool,
+) -> ColumnStatistics | None:
     if rng.random() < 0.02:
         return None
     records: list[StatsRecord] = []
@@ -171,8 +180,9 @@ def _statistics(rng: random.Random, writer: Writer, name: str, rows: Sequence[Ro
     for file in files:
         fault = "exact" if good else writer.fault()
         cells = [rows[row][name] for row in file.rows]
-        found, proof = writer.record(file.name, cells, file.copies, fault, log=file.is_log,
-                                     counts_nulls="." not in name)
+        found, proof = writer.record(
+            file.name, cells, file.copies, fault, log=file.is_log, counts_nulls="." not in name
+        )
         place = known.by_name[file.name.encode()]
         proofs[known.paths[place]] = proof if file.name.endswith(".parquet") else Proof()
         records += found
@@ -197,8 +207,10 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
             return found
         return replace(stored(found), index=mapped(found.index, found.type))
 
-    indexed = tuple(replace(source, statistics={name: index(s) for name, s in source.statistics.items()})
-                    for source in table.sources)
+    indexed = tuple(
+        replace(source, statistics={name: index(s) for name, s in source.statistics.items()})
+        for source in table.sources
+    )
     if rng.random() < 0.8:
         return replace(table, indexed=indexed)
     rows = np.sort(np.array(rng.choices(range(SLICES), k=WIDE)))
@@ -224,8 +236,9 @@ def _in_layers(rng: random.Random, table: Table) -> Table:
         if rng.random() < 0.7:
             base_of = {name: s.indexed(edges, block) for name, s in base_of.items()}
         delta_of = dict(halves.delta.statistics)
-        layered.append(LayeredSource.joined(layers, Source(source.name, base_of), Source(source.name, delta_of),
-                                            source.may_hold))
+        layered.append(
+            LayeredSource.joined(layers, Source(source.name, base_of), Source(source.name, delta_of), source.may_hold)
+        )
     return replace(table, layers=layers, layered=tuple(layered))
 
 
@@ -247,13 +260,21 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
         if TYPES[name].kind.is_fractional:
             continue
         knows = [rng.random() < 0.6 and bool(rows) for rows in held]
-        cells = [[row[name] for row in rows if row[name] is not None] if known else []
-                 for rows, known in zip(held, knows, strict=True)]
-        counts = [(sum(row[name] is None for row in rows), len(rows)) if known else (None, None)
-                  for rows, known in zip(held, knows, strict=True)]
-        statistics[name] = from_values(TYPES[name], [min(c, default=None) for c in cells],
-                                       [max(c, default=None) for c in cells], [c[0] for c in counts],
-                                       [c[1] for c in counts])
+        cells = [
+            [row[name] for row in rows if row[name] is not None] if known else []
+            for rows, known in zip(held, knows, strict=True)
+        ]
+        counts = [
+            (sum(row[name] is None for row in rows), len(rows)) if known else (None, None)
+            for rows, known in zip(held, knows, strict=True)
+        ]
+        statistics[name] = from_values(
+            TYPES[name],
+            [min(c, default=None) for c in cells],
+            [max(c, default=None) for c in cells],
+            [c[0] for c in counts],
+            [c[1] for c in counts],
+        )
     lucky = np.array([rng.random() < 0.3 for _ in held])
 
     def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
@@ -263,17 +284,27 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
             return None
         if lookup.function:
             result = _OF_FUNCTIONS.get((lookup.function, TYPES[name].kind))
-            return None if result is None else lucky | np.array([any(
-                _yields(lookup.function, row[name], TYPES[name], result, wanted) for row in rows) for rows in held])
+            return (
+                None
+                if result is None
+                else lucky
+                | np.array(
+                    [
+                        any(_yields(lookup.function, row[name], TYPES[name], result, wanted) for row in rows)
+                        for rows in held
+                    ]
+                )
+            )
         return np.array([any(row[name] in wanted for row in rows) for rows in held]) | lucky
 
     return Source("keys", statistics, may_hold)
 
 
 #: Functions whose values an index may know, by the kind of the column, and what they yield.
-_OF_FUNCTIONS = {**dict.fromkeys((("year", Kind.DATE), ("month", Kind.DATE), ("day", Kind.DATE),
-                                  ("length", Kind.STRING)), INT),
-                 **dict.fromkeys((("lower", Kind.STRING), ("upper", Kind.STRING), ("trim", Kind.STRING)), STRING)}
+_OF_FUNCTIONS = {
+    **dict.fromkeys((("year", Kind.DATE), ("month", Kind.DATE), ("day", Kind.DATE), ("length", Kind.STRING)), INT),
+    **dict.fromkeys((("lower", Kind.STRING), ("upper", Kind.STRING), ("trim", Kind.STRING)), STRING),
+}
 
 
 def _yields(function: str, value: Any, of: Type, result: Type, wanted: set[object]) -> bool:

@@ -30,7 +30,10 @@ def test_a_few_rounds_find_nothing_and_say_what_they_covered() -> None:
 def test_a_seed_gives_the_same_round_again() -> None:
     first, again = run(3, FILTERS), run(3, FILTERS)
     assert (first.skipped, first.skippable, first.coverage.cases) == (
-        again.skipped, again.skippable, again.coverage.cases)
+        again.skipped,
+        again.skippable,
+        again.coverage.cases,
+    )
 
 
 def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,5 +57,10 @@ def test_every_function_has_arguments_to_draw() -> None:
 def test_each_mutant_changes_one_thing() -> None:
     source = "def f(a, b):\n    '''Doc.'''\n    return a.lo < b.hi and not a\n"
     assert [mutant.now for mutant in mutants_of(source)] == [
-        "return a.lo < b.hi or not a", "return a.lo <= b.hi and (not a)", "return a.lo > b.hi and (not a)",
-        "return a.lo < b.hi and (not not a)", "return a.hi < b.hi and (not a)", "return a.lo < b.lo and (not a)"]
+        "return a.lo < b.hi or not a",
+        "return a.lo <= b.hi and (not a)",
+        "return a.lo > b.hi and (not a)",
+        "return a.lo < b.hi and (not not a)",
+        "return a.hi < b.hi and (not a)",
+        "return a.lo < b.lo and (not a)",
+    ]

@@ -31,17 +31,43 @@ from evaluator.types import (
 
 __all__ = ["LONG_TEXT", "PATTERNS", "SCHEMA", "TYPES", "ZERO", "draw", "neighbour"]
 
-SCHEMA = Schema([
-    Field("b", BOOLEAN), Field("b2", BOOLEAN), Field("ti", TINYINT), Field("si", SMALLINT), Field("i", INT),
-    Field("i2", INT), Field("l", BIGINT), Field("l2", BIGINT), Field("f", FLOAT), Field("f2", FLOAT),
-    Field("d", DOUBLE), Field("d2", DOUBLE), Field("dec5", decimal_type(5, 1)), Field("dec", decimal_type(10, 2)),
-    Field("dec2", decimal_type(10, 2)), Field("dec18", decimal_type(18, 0)), Field("big", decimal_type(30, 10)),
-    Field("big2", decimal_type(38, 6)), Field("s", STRING), Field("s2", STRING), Field("ch", Type(Kind.CHAR, 5)),
-    Field("vc", Type(Kind.VARCHAR, 10)), Field("dt", DATE), Field("dt2", DATE), Field("ts", TIMESTAMP),
-    Field("ts2", TIMESTAMP), Field("tz", TIMESTAMP_LTZ), Field("tz2", TIMESTAMP_LTZ), Field("bin", BINARY),
-    Field("bin2", BINARY), Field("st", Type(Kind.OTHER, name="struct<x:int,s:string>")), Field("st.x", INT),
-    Field("st.s", STRING),
-])
+SCHEMA = Schema(
+    [
+        Field("b", BOOLEAN),
+        Field("b2", BOOLEAN),
+        Field("ti", TINYINT),
+        Field("si", SMALLINT),
+        Field("i", INT),
+        Field("i2", INT),
+        Field("l", BIGINT),
+        Field("l2", BIGINT),
+        Field("f", FLOAT),
+        Field("f2", FLOAT),
+        Field("d", DOUBLE),
+        Field("d2", DOUBLE),
+        Field("dec5", decimal_type(5, 1)),
+        Field("dec", decimal_type(10, 2)),
+        Field("dec2", decimal_type(10, 2)),
+        Field("dec18", decimal_type(18, 0)),
+        Field("big", decimal_type(30, 10)),
+        Field("big2", decimal_type(38, 6)),
+        Field("s", STRING),
+        Field("s2", STRING),
+        Field("ch", Type(Kind.CHAR, 5)),
+        Field("vc", Type(Kind.VARCHAR, 10)),
+        Field("dt", DATE),
+        Field("dt2", DATE),
+        Field("ts", TIMESTAMP),
+        Field("ts2", TIMESTAMP),
+        Field("tz", TIMESTAMP_LTZ),
+        Field("tz2", TIMESTAMP_LTZ),
+        Field("bin", BINARY),
+        Field("bin2", BINARY),
+        Field("st", Type(Kind.OTHER, name="struct<x:int,s:string>")),
+        Field("st.x", INT),
+        Field("st.s", STRING),
+    ]
+)
 #: The columns that hold values: a struct itself holds none that could be compared.
 TYPES = {field.name: field.type for field in SCHEMA if field.type.kind is not Kind.OTHER}
 
@@ -50,21 +76,100 @@ LONG_TEXT = "m" + "x" * 1100
 ZERO: dict[Kind, Any] = {Kind.BOOLEAN: False, Kind.FLOAT: 0.0, Kind.DOUBLE: 0.0, Kind.DECIMAL: Decimal(0)}
 PATTERNS = ("yyyy-MM-dd", "MM/dd/yyyy", "dd.MM.yyyy", "dd", "yyyyMM", "HH", "yyyy HH", "MM-dd", "yyyy-MM-dd HH:mm:ss")
 
-_TEXTS = ("", " ", "a", "b", "ab", "aB", "AB", "ab ", "apple", "apple-1", "Apple", "banana", "z", "zz", "é", "a%b",
-          "a_b", "a\\b", "12", "9", "-3", "true", "FALSE", "1.5", "2020-01-01", "2020-01-05", "01/04/2020", "202001",
-          "\ud7ff", "\ue000", "\uff21", "\U0001f600", "\U0010ffff", "\u0131", "K", "\u017f",
-          "a\0")
+_TEXTS = (
+    "",
+    " ",
+    "a",
+    "b",
+    "ab",
+    "aB",
+    "AB",
+    "ab ",
+    "apple",
+    "apple-1",
+    "Apple",
+    "banana",
+    "z",
+    "zz",
+    "é",
+    "a%b",
+    "a_b",
+    "a\\b",
+    "12",
+    "9",
+    "-3",
+    "true",
+    "FALSE",
+    "1.5",
+    "2020-01-01",
+    "2020-01-05",
+    "01/04/2020",
+    "202001",
+    "\ud7ff",
+    "\ue000",
+    "\uff21",
+    "\U0001f600",
+    "\U0010ffff",
+    "\u0131",
+    "K",
+    "\u017f",
+    "a\0",
+)
 _ALPHABET = "aAbBzZ 0%_\\é"
 _CHARS = ("", "a", "ab", "b", "a b", "z", "ab!")
-_DAYS = (18_250, 18_261, 18_262, 18_263, 18_293, 18_320, 18_321, 18_350, 18_560, 18_627, 18_628, 0, -1, -10_000,
-         30_000, -141_427, -200_000)
+_DAYS = (
+    18_250,
+    18_261,
+    18_262,
+    18_263,
+    18_293,
+    18_320,
+    18_321,
+    18_350,
+    18_560,
+    18_627,
+    18_628,
+    0,
+    -1,
+    -10_000,
+    30_000,
+    -141_427,
+    -200_000,
+)
 DAY = 86_400_000_000
 #: Midnights, ends of days, the hours around which clocks are changed in 2020, and ends of the calendar.
-_HOURS = tuple(seconds * 1_000_000 + more for more in (0, 1, -1) for seconds in (
-    1_577_836_800, 1_577_923_200, 1_585_443_600, 1_585_447_200, 1_585_450_800, 1_603_587_600, 1_603_591_200,
-    1_603_594_800, 1_583_661_600, 1_583_665_200, 1_604_221_200, 1_604_224_800, 1_601_739_000, 1_586_012_400))
-_MOMENTS = (*_HOURS, 0, 1, -1, 999_999, 1_000_000, -3_000_000_000_000_000, -2_208_988_800_000_000,
-            4_133_980_800_000_000, 253_402_000_000_000_000)
+_HOURS = tuple(
+    seconds * 1_000_000 + more
+    for more in (0, 1, -1)
+    for seconds in (
+        1_577_836_800,
+        1_577_923_200,
+        1_585_443_600,
+        1_585_447_200,
+        1_585_450_800,
+        1_603_587_600,
+        1_603_591_200,
+        1_603_594_800,
+        1_583_661_600,
+        1_583_665_200,
+        1_604_221_200,
+        1_604_224_800,
+        1_601_739_000,
+        1_586_012_400,
+    )
+)
+_MOMENTS = (
+    *_HOURS,
+    0,
+    1,
+    -1,
+    999_999,
+    1_000_000,
+    -3_000_000_000_000_000,
+    -2_208_988_800_000_000,
+    4_133_980_800_000_000,
+    253_402_000_000_000_000,
+)
 
 
 def draw(rng: random.Random, of: Type) -> Any:
@@ -74,8 +179,14 @@ def draw(rng: random.Random, of: Type) -> Any:
             return rng.random() < 0.5
         case kind if kind.is_integer:
             smallest, largest = of.integer_range()
-            return rng.choice((rng.randint(-6, 12), rng.randint(-6, 12), rng.randint(smallest, largest),
-                               rng.choice((smallest, largest, smallest + 1, largest - 1, 0))))
+            return rng.choice(
+                (
+                    rng.randint(-6, 12),
+                    rng.randint(-6, 12),
+                    rng.randint(smallest, largest),
+                    rng.choice((smallest, largest, smallest + 1, largest - 1, 0)),
+                )
+            )
         case Kind.FLOAT | Kind.DOUBLE:
             return _float(rng, of)
         case Kind.DECIMAL:
@@ -91,8 +202,13 @@ def draw(rng: random.Random, of: Type) -> Any:
         case Kind.DATE:
             return rng.choice((rng.choice(_DAYS), rng.randint(18_250, 18_330)))
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
-            return rng.choice((rng.choice(_MOMENTS), rng.randint(18_255, 18_290) * DAY + rng.randrange(DAY),
-                               rng.randint(18_255, 18_290) * DAY))
+            return rng.choice(
+                (
+                    rng.choice(_MOMENTS),
+                    rng.randint(18_255, 18_290) * DAY + rng.randrange(DAY),
+                    rng.randint(18_255, 18_290) * DAY,
+                )
+            )
         case Kind.BINARY:
             return bytes(rng.choice(b"\x00\x01az\x7f\x80\xff") for _ in range(rng.randrange(4)))
         case _:
@@ -100,8 +216,13 @@ def draw(rng: random.Random, of: Type) -> Any:
 
 
 def _float(rng: random.Random, of: Type) -> float:
-    value = rng.choice((rng.choice((0.0, -0.0, 1.5, -2.25, 5.0, 0.1, 2.0**24 + 1, 2.0**53, 3.4e38, 1e-45, -7.0)),
-                        float(rng.randint(-6, 12)), rng.uniform(-9, 9)))
+    value = rng.choice(
+        (
+            rng.choice((0.0, -0.0, 1.5, -2.25, 5.0, 0.1, 2.0**24 + 1, 2.0**53, 3.4e38, 1e-45, -7.0)),
+            float(rng.randint(-6, 12)),
+            rng.uniform(-9, 9),
+        )
+    )
     if rng.random() < 0.03:
         value = rng.choice((math.nan, math.inf, -math.inf, 1.7e308))
     if of.kind is Kind.FLOAT or rng.random() < 0.5:

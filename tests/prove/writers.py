@@ -49,10 +49,38 @@ from tests.prove.values import ZERO
 
 __all__ = ["FAULTS", "Writer"]
 
-DRAWN = ("exact", "exact", "exact", "exact", "exact", "exact", "no lo", "no hi", "no bounds", "no counts", "wide",
-         "wide", "no record", "deleted", "inverted", "bad counts", "twice")
-FAULTS = (*dict.fromkeys(DRAWN), "nan", "long", "utf-16", "narrow", "cut", "rescaled", "rebased", "no statistics",
-          "not parquet", "deletions")
+DRAWN = (
+    "exact",
+    "exact",
+    "exact",
+    "exact",
+    "exact",
+    "exact",
+    "no lo",
+    "no hi",
+    "no bounds",
+    "no counts",
+    "wide",
+    "wide",
+    "no record",
+    "deleted",
+    "inverted",
+    "bad counts",
+    "twice",
+)
+FAULTS = (
+    *dict.fromkeys(DRAWN),
+    "nan",
+    "long",
+    "utf-16",
+    "narrow",
+    "cut",
+    "rescaled",
+    "rebased",
+    "no statistics",
+    "not parquet",
+    "deletions",
+)
 #: Longer text has no bounds in Parquet.
 LONGEST = 1000
 _UNITS = ("millis", "micros", "nanos")
@@ -79,8 +107,9 @@ class Writer:
         """What goes wrong with one file."""
         return self.rng.choice(DRAWN)
 
-    def record(self, name: str, cells: Sequence[Any], copies: int, fault: str, *, log: bool, counts_nulls: bool
-               ) -> tuple[list[StatsRecord], Proof]:
+    def record(
+        self, name: str, cells: Sequence[Any], copies: int, fault: str, *, log: bool, counts_nulls: bool
+    ) -> tuple[list[StatsRecord], Proof]:
         """The records of a file whose rows hold these cells, each ``copies`` times; and what its footer proves."""
         self.told[fault] += 1
         groups = [list(cells)]
@@ -175,8 +204,10 @@ class Writer:
             case "bad counts":
                 nulls, rows = self.rng.choice(((rows + 5, rows), (-7, rows), (nulls, -3)))  # type: ignore[operator]
             case "twice" if lo is not None and hi is not None:
-                return [self._encoded(name, lo, hi, nulls, rows),
-                        self._encoded(name, *self._wider(lo, hi), nulls, rows)]
+                return [
+                    self._encoded(name, lo, hi, nulls, rows),
+                    self._encoded(name, *self._wider(lo, hi), nulls, rows),
+                ]
             case _:
                 pass
         return [self._encoded(name, lo, hi, nulls, rows)]
@@ -206,9 +237,20 @@ class Writer:
         present = [bound for bound in (lo, hi) if bound is not None]
         wrapper, ordinal, info, form = self._form(present)
         ordinal = ordinal if self.version >= 8 else 0
-        return StatsRecord(name.encode(), b"c", wrapper if lo is not None else "", None if lo is None else form(lo),
-                           wrapper if hi is not None else "", None if hi is None else form(hi), rows, nulls, False,
-                           False, ordinal if present else min(ordinal, 1), info)
+        return StatsRecord(
+            name.encode(),
+            b"c",
+            wrapper if lo is not None else "",
+            None if lo is None else form(lo),
+            wrapper if hi is not None else "",
+            None if hi is None else form(hi),
+            rows,
+            nulls,
+            False,
+            False,
+            ordinal if present else min(ordinal, 1),
+            info,
+        )
 
     def _form(self, bounds: list[Any]) -> tuple[str, int, bytes, Any]:
         """(wrapper, V2 ordinal, info, how a bound is written) that can hold these bounds."""

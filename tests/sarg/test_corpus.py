@@ -47,9 +47,14 @@ def test_profiles_that_accept_the_same_bytes_agree_on_the_tree(version):
         assert len(trees) == 1, record["sql"]
 
 
-@pytest.mark.parametrize(("version", "words"), [
-    ("3.1.3", "Hive 3.1 (Kryo 3)"), ("4.0.1", "Hive 4 (Kryo 5)"), ("4.2.0", "Hive 4 (Kryo 5)"),
-])
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        ("3.1.3", "Hive 3.1 (Kryo 3)"),
+        ("4.0.1", "Hive 4 (Kryo 5)"),
+        ("4.2.0", "Hive 4 (Kryo 5)"),
+    ],
+)
 def test_the_profile_names_the_generation_of_hive(version, words):
     for record in records(version):
         assert sarg.decode_detailed(record["kryo_base64"]).profile.startswith(words)

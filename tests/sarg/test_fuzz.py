@@ -10,15 +10,32 @@ import sarg
 from evaluator.expression import HudiExpression, to_text, walk
 from tests.sarg.corpus import VERSIONS, records
 
-FILTERS = [base64.b64decode(text)
-           for version in VERSIONS for record in records(version)[::4]
-           for text in (record["kryo_base64"], record.get("sarg_kryo_base64")) if text and len(text) < 6000]
-QUIET = settings(max_examples=400, deadline=None, derandomize=True, database=None,
-                 suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FILTERS = [
+    base64.b64decode(text)
+    for version in VERSIONS
+    for record in records(version)[::4]
+    for text in (record["kryo_base64"], record.get("sarg_kryo_base64"))
+    if text and len(text) < 6000
+]
+QUIET = settings(
+    max_examples=400,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 INTERESTING = st.sampled_from([0, 1, 2, 3, 5, 0x3F, 0x40, 0x7F, 0x80, 0x81, 0xBF, 0xC0, 0xFF])
-EDITS = st.lists(st.tuples(st.sampled_from(["set", "insert", "delete", "copy"]), st.integers(0, 4000),
-                           st.one_of(INTERESTING, st.integers(0, 255)), st.integers(1, 40)), min_size=1, max_size=6)
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["set", "insert", "delete", "copy"]),
+        st.integers(0, 4000),
+        st.one_of(INTERESTING, st.integers(0, 255)),
+        st.integers(1, 40),
+    ),
+    min_size=1,
+    max_size=6,
+)
 
 
 def mutated(data, edits):
@@ -26,14 +43,14 @@ def mutated(data, edits):
     for kind, place, value, length in edits:
         at = place % max(1, len(out))
         if kind == "set":
-            out[at:at + 1] = bytes([value])
+            out[at : at + 1] = bytes([value])
         elif kind == "insert":
             out[at:at] = bytes([value]) * (length % 6)
         elif kind == "delete":
-            del out[at:at + length]
+            del out[at : at + length]
         else:
             start = value * 7 % max(1, len(out))
-            out[at:at] = out[start:start + length]
+            out[at:at] = out[start : start + length]
     return bytes(out)
 
 
@@ -75,11 +92,11 @@ def test_random_text_is_refused(text):
 @settings(QUIET, max_examples=150)
 @given(st.sampled_from(FILTERS), st.sampled_from(FILTERS), st.integers(0, 5000), st.integers(0, 5000))
 def test_two_filters_glued_together_decode_or_are_refused(first, second, cut, paste):
-    check(first[:cut % len(first)] + second[paste % len(second):])
+    check(first[: cut % len(first)] + second[paste % len(second) :])
 
 
 def test_every_single_byte_set_to_an_extreme_decodes_or_is_refused():
     data = next(f for f in FILTERS if len(f) > 500)
     for at in range(len(data)):
         for value in (0x00, 0x01, 0x7F, 0xFF):
-            check(data[:at] + bytes([value]) + data[at + 1:])
+            check(data[:at] + bytes([value]) + data[at + 1 :])

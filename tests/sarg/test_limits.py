@@ -124,8 +124,10 @@ def test_a_type_nested_101_deep_is_refused():
 
 def test_a_struct_that_repeats_one_long_name_is_refused_at_once():
     name = "x" * 500_000
-    of = Obj(TYPES + "StructTypeInfo", {"allStructFieldNames": Items([name] * 50_000),
-                                        "allStructFieldTypeInfos": Items([INT] * 50_000)})
+    of = Obj(
+        TYPES + "StructTypeInfo",
+        {"allStructFieldNames": Items([name] * 50_000), "allStructFieldTypeInfos": Items([INT] * 50_000)},
+    )
     started = time.process_time()
     assert "types of more than" in fails(write(function("OPNull", column("m", of)))).why
     assert time.process_time() - started < 10
@@ -152,15 +154,15 @@ def test_a_string_whose_length_is_a_lie_is_refused():
 def test_a_list_whose_length_is_a_lie_is_refused():
     data = write(EQUALS)
     head = data.index(b"ArrayLis\xf4") + len(b"ArrayLis\xf4")
-    assert data[head:head + 2] == b"\x01\x02"
-    assert fails(data[:head + 1] + b"\xff\xff\xff\xff\x07" + data[head + 2:])
+    assert data[head : head + 2] == b"\x01\x02"
+    assert fails(data[: head + 1] + b"\xff\xff\xff\xff\x07" + data[head + 2 :])
 
 
 def test_a_kryo_5_list_of_nulls_is_counted_though_it_takes_no_bytes():
     data = write(EQUALS, *HIVE_4)
     head = data.index(b"ArrayLis\xf4") + len(b"ArrayLis\xf4") + 1
     assert data[head] == 3
-    assert "more than" in fails(data[:head] + b"\xff\xff\xff\xff\x07\x00" + data[head + 1:]).why
+    assert "more than" in fails(data[:head] + b"\xff\xff\xff\xff\x07\x00" + data[head + 1 :]).why
 
 
 @pytest.mark.parametrize("size", [limits.MAX_INPUT + 1, limits.MAX_BASE64 + 1])
@@ -186,7 +188,7 @@ def write_unknown(java):
     data = write(EQUALS)
     name = (UDF + "OPEqual").encode()
     at = data.index(name[:-1])
-    return data[:at] + java[:-1].encode() + bytes([ord(java[-1]) | 0x80]) + data[at + len(name):]
+    return data[:at] + java[:-1].encode() + bytes([ord(java[-1]) | 0x80]) + data[at + len(name) :]
 
 
 def test_a_stream_of_tiny_objects_ends_at_the_limit():
@@ -195,7 +197,7 @@ def test_a_stream_of_tiny_objects_ends_at_the_limit():
     first = b"\x01\x03org.apache.hadoop.io.BooleanWritabl\xe5"
     head = one.index(first)
     assert one[head - 1] == 1
-    data = one[:head - 1] + b"\xff\xff\x7f" + first + b"\x01\x00" + b"\x01\x03\x01\x00" * 2_097_151
+    data = one[: head - 1] + b"\xff\xff\x7f" + first + b"\x01\x00" + b"\x01\x03\x01\x00" * 2_097_151
     started = time.process_time()
     error = fails(data)
     assert f"more than {limits.MAX_OBJECTS} objects" in error.why

@@ -25,8 +25,10 @@ from tests.sarg.told import told
 HIVE_3_VENDOR = (("java", "hive_3_1", "java_time", "text_2"), Generation.KRYO4)
 HIVE_4_VENDOR = (("java", "hive_4", "kryo_4", "text_2"), Generation.KRYO4)
 DATE = type_info("date")
-STRUCT = Obj(TYPES + "StructTypeInfo", {"allStructFieldNames": Items(["x", "y"]),
-                                        "allStructFieldTypeInfos": Items([INT, STRING])})
+STRUCT = Obj(
+    TYPES + "StructTypeInfo",
+    {"allStructFieldNames": Items(["x", "y"]), "allStructFieldTypeInfos": Items([INT, STRING])},
+)
 
 
 def field_of_struct():
@@ -34,11 +36,15 @@ def field_of_struct():
     return function("OPEqual", field, integer(5))
 
 
-@pytest.mark.parametrize(("form", "profile"), [
-    ((("java", "hive_3_1", "text_2"), Generation.KRYO3), "Hive 3.1 (Kryo 3)"),
-    (HIVE_3_VENDOR, "Hive 3.1 (Kryo 4)"),
-    (HIVE_4, "Hive 4 (Kryo 5)"),
-], ids=["Kryo 3", "Kryo 4", "Kryo 5"])
+@pytest.mark.parametrize(
+    ("form", "profile"),
+    [
+        ((("java", "hive_3_1", "text_2"), Generation.KRYO3), "Hive 3.1 (Kryo 3)"),
+        (HIVE_3_VENDOR, "Hive 3.1 (Kryo 4)"),
+        (HIVE_4, "Hive 4 (Kryo 5)"),
+    ],
+    ids=["Kryo 3", "Kryo 4", "Kryo 5"],
+)
 def test_names_of_struct_fields_follow_the_rules_of_each_generation(form, profile):
     """The one list with a final element class: untagged in Kryo 3 and 5, tagged in Kryo 4."""
     decoded = sarg.decode_detailed(write(field_of_struct(), *form))
@@ -69,8 +75,14 @@ def test_an_instant_is_read_whatever_the_number_of_its_class(form):
     assert told(sarg.decode(write(function("OPEqual", column("t", of), constant(moment, of)), *form))) == "t = -999995"
 
 
-@pytest.mark.parametrize("java", ["java.util.LinkedList", "com.google.common.collect.RegularImmutableList",
-                                  "org.apache.hive.com.google.common.collect.SomeOtherList"])
+@pytest.mark.parametrize(
+    "java",
+    [
+        "java.util.LinkedList",
+        "com.google.common.collect.RegularImmutableList",
+        "org.apache.hive.com.google.common.collect.SomeOtherList",
+    ],
+)
 def test_children_may_be_any_kind_of_list(java):
     tree = function("OPEqual", column("a"), integer(5))
     tree.fields["chidren"].java = tree.fields["children"].java = java
@@ -97,7 +109,8 @@ def test_an_immutable_list_of_one_class_has_no_byte_for_nulls():
 
 def test_generic_types_are_parsed_with_their_arguments():
     assert parse_generic("java.util.Map<java.lang.String, java.util.List<? extends a.B>>") == Generic(
-        "java.util.Map", (Generic("java.lang.String"), Generic("java.util.List", (Generic("? extends a.B"),))))
+        "java.util.Map", (Generic("java.lang.String"), Generic("java.util.List", (Generic("? extends a.B"),)))
+    )
     assert parse_generic("java.lang.String[]") == Generic("[Ljava.lang.String;")
     assert parse_generic("byte[]") == Generic("[B")
 

@@ -51,8 +51,10 @@ def test_compact_form_is_preferred_to_conjunctive_normal_form():
 
 def test_the_old_layout_names_its_leaves_by_number():
     """storage-api 2.4 to 2.7: expression and leaves; a tree's leaf is an index."""
-    leaf = Obj(PACKAGE + "SearchArgumentImpl$PredicateLeafImpl", {
-        "columnName": "s", "literal": "abc", "operator": "EQUALS", "type": "STRING"})
+    leaf = Obj(
+        PACKAGE + "SearchArgumentImpl$PredicateLeafImpl",
+        {"columnName": "s", "literal": "abc", "operator": "EQUALS", "type": "STRING"},
+    )
     at = Obj(PACKAGE + "ExpressionTree", {"leaf": 0, "operator": "LEAF"})
     tree = Obj(PACKAGE + "ExpressionTree", {"children": Items([at]), "leaf": -1, "operator": "NOT"})
     top = Obj(PACKAGE + "SearchArgumentImpl", {"expression": tree, "leaves": Items([leaf])})
@@ -112,38 +114,56 @@ def demoted(operator, kind, literal=None, literals=None):
 
 
 class TestLeavesThatCanLie:
-    @pytest.mark.parametrize(("kind", "literal"), [
-        ("LONG", Constant(LONG, 0)), ("LONG", Constant(LONG, 2**63 - 1)), ("LONG", Constant(LONG, -2**63)),
-        ("STRING", Constant(TEXT, "5")), ("STRING", Constant(TEXT, "-5.0")), ("STRING", Constant(TEXT, "NaN")),
-        ("STRING", Constant(TEXT, "2020-01-02")), ("STRING", Constant(TEXT, "true")),
-        ("STRING", Constant(TEXT, "ab ")), ("STRING", Constant(TEXT, "")),
-        ("FLOAT", Constant(DOUBLE, float("nan"))), ("FLOAT", Constant(DOUBLE, float("inf"))),
-        ("DATE", Constant("java.sql.Date", SqlDate(-13_000_000_000_000))),
-        ("LONG", Constant("org.apache.hadoop.hive.ql.plan.DynamicValue", "DynamicValue(RS_3)")),
-        ("LONG", None),
-    ], ids=str)
+    @pytest.mark.parametrize(
+        ("kind", "literal"),
+        [
+            ("LONG", Constant(LONG, 0)),
+            ("LONG", Constant(LONG, 2**63 - 1)),
+            ("LONG", Constant(LONG, -(2**63))),
+            ("STRING", Constant(TEXT, "5")),
+            ("STRING", Constant(TEXT, "-5.0")),
+            ("STRING", Constant(TEXT, "NaN")),
+            ("STRING", Constant(TEXT, "2020-01-02")),
+            ("STRING", Constant(TEXT, "true")),
+            ("STRING", Constant(TEXT, "ab ")),
+            ("STRING", Constant(TEXT, "")),
+            ("FLOAT", Constant(DOUBLE, float("nan"))),
+            ("FLOAT", Constant(DOUBLE, float("inf"))),
+            ("DATE", Constant("java.sql.Date", SqlDate(-13_000_000_000_000))),
+            ("LONG", Constant("org.apache.hadoop.hive.ql.plan.DynamicValue", "DynamicValue(RS_3)")),
+            ("LONG", None),
+        ],
+        ids=str,
+    )
     def test_leaf_is_unknown(self, kind, literal):
         assert isinstance(demoted("EQUALS", kind, literal), Unknown)
 
     def test_between_is_unknown_because_old_versions_lose_the_not(self):
         assert isinstance(demoted("BETWEEN", "LONG", None, (Constant(LONG, 1), Constant(LONG, 9))), Unknown)
 
-    @pytest.mark.parametrize(("operator", "text"), [
-        ("LESS_THAN", "(x < 4 OR (x < 6 AND ?(a SearchArgument's literal is not exact)))"),
-        ("LESS_THAN_EQUALS", "(x < 4 OR (x <= 6 AND ?(a SearchArgument's literal is not exact)))"),
-        ("EQUALS", "(x >= 4 AND x <= 6 AND ?(a SearchArgument's literal is not exact))"),
-    ])
+    @pytest.mark.parametrize(
+        ("operator", "text"),
+        [
+            ("LESS_THAN", "(x < 4 OR (x < 6 AND ?(a SearchArgument's literal is not exact)))"),
+            ("LESS_THAN_EQUALS", "(x < 4 OR (x <= 6 AND ?(a SearchArgument's literal is not exact)))"),
+            ("EQUALS", "(x >= 4 AND x <= 6 AND ?(a SearchArgument's literal is not exact))"),
+        ],
+    )
     def test_a_long_stands_for_every_number_that_is_cut_to_it(self, operator, text):
         assert told(demoted(operator, "LONG", Constant(LONG, 5))) == text
 
-    @pytest.mark.parametrize(("kind", "value", "true_value"), [
-        ("LONG", Constant(LONG, 5), 5.5),
-        ("LONG", Constant(LONG, -5), -5.9),
-        ("LONG", Constant(LONG, 2**40), 2**40 + 0.9),
-        ("FLOAT", Constant(DOUBLE, 0.10000000149011612), 0.1),
-        ("FLOAT", Constant(DOUBLE, 1.6777218e7), 16777217.5),
-        ("FLOAT", Constant(DOUBLE, 0.0), 1e-60),
-    ], ids=str)
+    @pytest.mark.parametrize(
+        ("kind", "value", "true_value"),
+        [
+            ("LONG", Constant(LONG, 5), 5.5),
+            ("LONG", Constant(LONG, -5), -5.9),
+            ("LONG", Constant(LONG, 2**40), 2**40 + 0.9),
+            ("FLOAT", Constant(DOUBLE, 0.10000000149011612), 0.1),
+            ("FLOAT", Constant(DOUBLE, 1.6777218e7), 16777217.5),
+            ("FLOAT", Constant(DOUBLE, 0.0), 1e-60),
+        ],
+        ids=str,
+    )
     def test_the_literal_as_it_was_lies_in_the_range(self, kind, value, true_value):
         bounds = [node.value for node in walk(demoted("EQUALS", kind, value)) if isinstance(node, Literal)]
         assert min(bounds) < true_value < max(bounds)
@@ -167,18 +187,28 @@ class TestLeavesThatTellTheTruth:
         assert told(leaf) == "(x = 'a' OR x = 'b' OR NULL)"
 
 
-@pytest.mark.parametrize(("constant", "text"), [
-    ("YES", "TRUE"), ("NO", "FALSE"), ("NULL", "NULL"),
-    *[(name, "?(a condition that Hive did not put into the SearchArgument)")
-      for name in ("YES_NO_NULL", "YES_NO", "YES_NULL", "NO_NULL", None)]])
+@pytest.mark.parametrize(
+    ("constant", "text"),
+    [
+        ("YES", "TRUE"),
+        ("NO", "FALSE"),
+        ("NULL", "NULL"),
+        *[
+            (name, "?(a condition that Hive did not put into the SearchArgument)")
+            for name in ("YES_NO_NULL", "YES_NO", "YES_NULL", "NO_NULL", None)
+        ],
+    ],
+)
 def test_truth_values(constant, text):
     tree = ArgumentTree("CONSTANT", constant=constant)
     assert told(demote(SearchArgument(tree, tree, ())).children[0]) == text
 
 
 def test_wrapper_literals_of_plain_kryo_are_read():
-    leaf = Obj(PACKAGE + "SearchArgumentImpl$PredicateLeafImpl", {
-        "columnName": "a", "literal": Wrapper(LONG, 5), "operator": "LESS_THAN", "type": "LONG"})
+    leaf = Obj(
+        PACKAGE + "SearchArgumentImpl$PredicateLeafImpl",
+        {"columnName": "a", "literal": Wrapper(LONG, 5), "operator": "LESS_THAN", "type": "LONG"},
+    )
     at = Obj(PACKAGE + "ExpressionTree", {"leaf": 0, "operator": "LEAF"})
     top = Obj(PACKAGE + "SearchArgumentImpl", {"expression": at, "leaves": Items([leaf])})
     argument = sarg.decode_detailed(write(top, ("java", "hive_3_1", "text_2", "plain_kryo_3"))).search_argument

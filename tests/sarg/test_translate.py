@@ -51,63 +51,71 @@ def decoded(version, sql, folded=True):
     return sarg.decode(record(version, sql, folded)["kryo_base64"])
 
 
-@pytest.mark.parametrize(("version", "sql", "text"), [
-    ("3.1.3", "a < 5", "a < 5"),
-    ("3.1.3", "5 < a", "5 < a"),
-    ("3.1.3", "a <=> 5", "a <=> 5"),
-    ("3.1.3", "not (a is distinct from 5)", "a <=> 5"),
-    ("2.3.10", "a != 5", "a != 5"),
-    ("2.3.10", "a > 3 and s = 'x'", "(a > 3 AND s = 'x')"),
-    ("2.3.10", "a = 1 and b = 2 and d = 3.0", "(a = 1 AND b = 2 AND d = 3)"),
-    ("2.3.10", "not (a > 3 or s = 'x')", "NOT (a > 3 OR s = 'x')"),
-    ("2.3.10", "a = 1 and false", "(a = 1 AND FALSE)"),
-    ("2.3.10", "a between 1 and 9", "(a >= 1 AND a <= 9)"),
-    ("2.3.10", "a not between 1 and 9", "NOT (a >= 1 AND a <= 9)"),
-    ("3.1.3", "hand: between invert true", "NOT (a >= 1 AND a <= 9)"),
-    ("4.0.1", "hand: between invert true", "NOT (a >= 1 AND a <= 9)"),
-    ("2.3.10", "a in (1, b)", "a IN (1, b)"),
-    ("2.3.10", "5 in (a, b)", "5 IN (a, b)"),
-    ("2.3.10", "a not in (1,2,3)", "NOT a IN (1, 2, 3)"),
-    ("2.3.10", "isnotnull(a)", "NOT a IS NULL"),
-    ("2.3.10", "st.x is null", "st.x IS NULL"),
-    ("4.2.0", "ns.a.c = date '2020-01-01'", "ns.a.c = 18262"),
-    ("2.3.10", "bo and a = 1", "(bo = True AND a = 1)"),
-    ("2.3.10", "a = null", "a = NULL"),
-    ("4.0.1", "s like any ('a%','b%')", "(s LIKE 'a%' OR s LIKE 'b%')"),
-    ("2.3.10", "cast(s as decimal(10,2)) = 1.25", "CAST(s AS decimal(10,2)) = 1.25"),
-    ("2.3.10", "cast(a as double) > 1.5", "CAST(a AS double) > 1.5"),
-    ("4.0.1", "cast(ch as string) = 'x'", "CAST(ch AS string) = 'x'"),
-    ("2.3.10", "nvl(a, 0) = 5", "coalesce(a, 0) = 5"),
-    ("2.3.10", "nullif(a, 3) is null", "if(a = 3, NULL, a) IS NULL"),
-    ("2.3.10", "if(a = 1, true, false)", "if(a = 1, True, False) = True"),
-    ("3.1.3", "case when a is null then 0 else a end > 5", "if(a IS NULL, 0, a) > 5"),
-    ("3.1.3", "case a when 1 then true when 2 then false end", "if(a = 1, True, if(a = 2, False, NULL)) = True"),
-    ("2.3.10", "year(dt) = 2020", "year(dt) = 2020"),
-    ("2.3.10", "a - 1 > b", "(a - 1) > b"),
-    ("2.3.10", "upper(s) = 'X'", "upper(s) = 'X'"),
-    ("3.1.3", "to_date(s) = date '2020-01-01'", "to_date(s) = 18262"),
-    ("3.1.3", "substring(s, 2) = 'x'", "substr(s, 2) = 'x'"),
-    ("3.1.3", "dayofmonth(dt) = 1", "day(dt) = 1"),
-    ("3.1.3", "bo is false", "(NOT bo = True AND NOT bo IS NULL)"),
-    ("3.1.3", "bo is not true", "NOT (bo = True AND NOT bo IS NULL)"),
-    ("3.1.3", "(a > 1) is not false", "NOT (NOT a > 1 AND NOT a IS NULL)"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("version", "sql", "text"),
+    [
+        ("3.1.3", "a < 5", "a < 5"),
+        ("3.1.3", "5 < a", "5 < a"),
+        ("3.1.3", "a <=> 5", "a <=> 5"),
+        ("3.1.3", "not (a is distinct from 5)", "a <=> 5"),
+        ("2.3.10", "a != 5", "a != 5"),
+        ("2.3.10", "a > 3 and s = 'x'", "(a > 3 AND s = 'x')"),
+        ("2.3.10", "a = 1 and b = 2 and d = 3.0", "(a = 1 AND b = 2 AND d = 3)"),
+        ("2.3.10", "not (a > 3 or s = 'x')", "NOT (a > 3 OR s = 'x')"),
+        ("2.3.10", "a = 1 and false", "(a = 1 AND FALSE)"),
+        ("2.3.10", "a between 1 and 9", "(a >= 1 AND a <= 9)"),
+        ("2.3.10", "a not between 1 and 9", "NOT (a >= 1 AND a <= 9)"),
+        ("3.1.3", "hand: between invert true", "NOT (a >= 1 AND a <= 9)"),
+        ("4.0.1", "hand: between invert true", "NOT (a >= 1 AND a <= 9)"),
+        ("2.3.10", "a in (1, b)", "a IN (1, b)"),
+        ("2.3.10", "5 in (a, b)", "5 IN (a, b)"),
+        ("2.3.10", "a not in (1,2,3)", "NOT a IN (1, 2, 3)"),
+        ("2.3.10", "isnotnull(a)", "NOT a IS NULL"),
+        ("2.3.10", "st.x is null", "st.x IS NULL"),
+        ("4.2.0", "ns.a.c = date '2020-01-01'", "ns.a.c = 18262"),
+        ("2.3.10", "bo and a = 1", "(bo = True AND a = 1)"),
+        ("2.3.10", "a = null", "a = NULL"),
+        ("4.0.1", "s like any ('a%','b%')", "(s LIKE 'a%' OR s LIKE 'b%')"),
+        ("2.3.10", "cast(s as decimal(10,2)) = 1.25", "CAST(s AS decimal(10,2)) = 1.25"),
+        ("2.3.10", "cast(a as double) > 1.5", "CAST(a AS double) > 1.5"),
+        ("4.0.1", "cast(ch as string) = 'x'", "CAST(ch AS string) = 'x'"),
+        ("2.3.10", "nvl(a, 0) = 5", "coalesce(a, 0) = 5"),
+        ("2.3.10", "nullif(a, 3) is null", "if(a = 3, NULL, a) IS NULL"),
+        ("2.3.10", "if(a = 1, true, false)", "if(a = 1, True, False) = True"),
+        ("3.1.3", "case when a is null then 0 else a end > 5", "if(a IS NULL, 0, a) > 5"),
+        ("3.1.3", "case a when 1 then true when 2 then false end", "if(a = 1, True, if(a = 2, False, NULL)) = True"),
+        ("2.3.10", "year(dt) = 2020", "year(dt) = 2020"),
+        ("2.3.10", "a - 1 > b", "(a - 1) > b"),
+        ("2.3.10", "upper(s) = 'X'", "upper(s) = 'X'"),
+        ("3.1.3", "to_date(s) = date '2020-01-01'", "to_date(s) = 18262"),
+        ("3.1.3", "substring(s, 2) = 'x'", "substr(s, 2) = 'x'"),
+        ("3.1.3", "dayofmonth(dt) = 1", "day(dt) = 1"),
+        ("3.1.3", "bo is false", "(NOT bo = True AND NOT bo IS NULL)"),
+        ("3.1.3", "bo is not true", "NOT (bo = True AND NOT bo IS NULL)"),
+        ("3.1.3", "(a > 1) is not false", "NOT (NOT a > 1 AND NOT a IS NULL)"),
+    ],
+    ids=str,
+)
 def test_understood_conditions_read_as_sql(version, sql, text):
     every = [told(sarg.decode(r["kryo_base64"])) for r in records(version) if r["sql"] == sql]
     assert text in every, every
 
 
-@pytest.mark.parametrize(("version", "sql", "reason"), [
-    ("2.3.10", "s rlike '^a.*'", "the rest of a regular expression is not decided"),
-    ("3.1.3", "a like '1%'", "LIKE over int"),
-    ("3.1.3", "bo = (a > 1)", "a condition is compared by = with something that is not a boolean constant"),
-    ("3.1.3", "uuid() = s", "function uuid is known at run time only"),
-    ("3.1.3", "BLOCK__OFFSET__INSIDE__FILE > 100", "BLOCK__OFFSET__INSIDE__FILE is a virtual column"),
-    ("3.1.3", "cast(ts as bigint) > 5", "CAST(timestamp AS bigint) depends on the session's zone and settings"),
-    ("3.1.3", "named_struct('x',a).x = 5", "field x of something that is not a struct column"),
-    ("4.0.1", "hand: dynamic between+in_bloom_filter a", "dynamic value RS_7_t2_a_min is not in the bytes"),
-    ("4.2.0", "hand: dynamic between+in_bloom_filter a", "function in_bloom_filter is not decided"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("version", "sql", "reason"),
+    [
+        ("2.3.10", "s rlike '^a.*'", "the rest of a regular expression is not decided"),
+        ("3.1.3", "a like '1%'", "LIKE over int"),
+        ("3.1.3", "bo = (a > 1)", "a condition is compared by = with something that is not a boolean constant"),
+        ("3.1.3", "uuid() = s", "function uuid is known at run time only"),
+        ("3.1.3", "BLOCK__OFFSET__INSIDE__FILE > 100", "BLOCK__OFFSET__INSIDE__FILE is a virtual column"),
+        ("3.1.3", "cast(ts as bigint) > 5", "CAST(timestamp AS bigint) depends on the session's zone and settings"),
+        ("3.1.3", "named_struct('x',a).x = 5", "field x of something that is not a struct column"),
+        ("4.0.1", "hand: dynamic between+in_bloom_filter a", "dynamic value RS_7_t2_a_min is not in the bytes"),
+        ("4.2.0", "hand: dynamic between+in_bloom_filter a", "function in_bloom_filter is not decided"),
+    ],
+    ids=str,
+)
 def test_what_is_not_understood_is_unknown_with_its_reason(version, sql, reason):
     reasons = [node.reason for node in walk(decoded(version, sql)) if isinstance(node, Unknown | Opaque)]
     assert reason in reasons
@@ -122,20 +130,22 @@ def test_an_unknown_node_leaves_its_siblings_alone():
 class TestLiteralsAreNeverTruncated:
     """C7, P10: the value goes on as it was written, with its own type; binding decides."""
 
-    @pytest.mark.parametrize(("version", "sql", "literal"), [
-        ("4.0.1", "a <= 5.5", Literal(Decimal("5.5"), decimal_type(2, 1))),
-        ("3.1.3", "f = cast(0.1 as float)", Literal(0.10000000149011612, FLOAT)),
-        ("4.2.0", "d = 12345678901234567890.123", Literal(12345678901234567890.123, DOUBLE)),
-        ("4.0.1", "dt = date '2020-01-02'", Literal(18263, DATE)),
-        ("4.0.1", "dt = date '0001-01-01'", Literal(-719162, DATE)),
-        ("3.1.3", "ts = timestamp '1969-12-31 23:59:59.999999999'",
-         Literal(Fraction(-1, 1000), TIMESTAMP)),
-        ("3.1.3", "ts < timestamp '2020-01-02 03:04:05.123'", Literal(1577934245123000, TIMESTAMP)),
-        ("3.1.3", "hand: tsl = Asia/Kolkata", Literal(Fraction(1577914445123456789, 1000),
-                                                      TIMESTAMP_LTZ)),
-        ("4.0.1", "ch <> 'x'", Literal("x         ", Type.parse("char(10)"))),
-        ("3.1.3", "s = '日本語'", Literal("日本語", STRING)),
-    ], ids=str)
+    @pytest.mark.parametrize(
+        ("version", "sql", "literal"),
+        [
+            ("4.0.1", "a <= 5.5", Literal(Decimal("5.5"), decimal_type(2, 1))),
+            ("3.1.3", "f = cast(0.1 as float)", Literal(0.10000000149011612, FLOAT)),
+            ("4.2.0", "d = 12345678901234567890.123", Literal(12345678901234567890.123, DOUBLE)),
+            ("4.0.1", "dt = date '2020-01-02'", Literal(18263, DATE)),
+            ("4.0.1", "dt = date '0001-01-01'", Literal(-719162, DATE)),
+            ("3.1.3", "ts = timestamp '1969-12-31 23:59:59.999999999'", Literal(Fraction(-1, 1000), TIMESTAMP)),
+            ("3.1.3", "ts < timestamp '2020-01-02 03:04:05.123'", Literal(1577934245123000, TIMESTAMP)),
+            ("3.1.3", "hand: tsl = Asia/Kolkata", Literal(Fraction(1577914445123456789, 1000), TIMESTAMP_LTZ)),
+            ("4.0.1", "ch <> 'x'", Literal("x         ", Type.parse("char(10)"))),
+            ("3.1.3", "s = '日本語'", Literal("日本語", STRING)),
+        ],
+        ids=str,
+    )
     def test_literal(self, version, sql, literal):
         assert literal in list(walk(decoded(version, sql)))
 
@@ -155,13 +165,17 @@ class TestHive23DatesCarryTheWritersZone:
         data = write(function(op, column(name, of), constant(value, of)), ("java", "hive_2_3", "text_3"))
         return sarg.decode(data)
 
-    @pytest.mark.parametrize("millis", [1577923200000, 1577952000000, 1577894400000, 1577923200000 - 20_700_000],
-                             ids=["UTC", "Los Angeles", "Shanghai", "Kathmandu"])
+    @pytest.mark.parametrize(
+        "millis",
+        [1577923200000, 1577952000000, 1577894400000, 1577923200000 - 20_700_000],
+        ids=["UTC", "Los Angeles", "Shanghai", "Kathmandu"],
+    )
     def test_midnight_of_a_common_zone_is_one_day(self, millis):
         assert self.compare(millis).right == Literal(18263, DATE)
 
-    @pytest.mark.parametrize("millis", [1577923200000 + 10 * 3_600_000, 1577923200000 - 13 * 3_600_000,
-                                        1577923200000 + 60_000])
+    @pytest.mark.parametrize(
+        "millis", [1577923200000 + 10 * 3_600_000, 1577923200000 - 13 * 3_600_000, 1577923200000 + 60_000]
+    )
     def test_midnight_of_honolulu_or_auckland_may_be_two_days(self, millis):
         expression = self.compare(millis)
         days = {node.value for node in walk(expression) if isinstance(node, Literal)}
@@ -172,15 +186,18 @@ class TestHive23DatesCarryTheWritersZone:
     def test_a_day_before_1582_is_unknown(self):
         assert isinstance(self.compare(-12_219_292_800_000 - 86_400_000).right, Opaque)
 
-    @pytest.mark.parametrize(("op", "text"), [
-        ("OPLessThan", "(ts < 1577865600000000 OR (ts < 1577980800000001 AND ?"),
-        ("OPEqualOrLessThan", "(ts < 1577865600000000 OR (ts <= 1577980800000001 AND ?"),
-        ("OPGreaterThan", "NOT (ts < 1577865600000000 OR (ts <= 1577980800000001 AND ?"),
-        ("OPEqualOrGreaterThan", "NOT (ts < 1577865600000000 OR (ts < 1577980800000001 AND ?"),
-        ("OPEqual", "(ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
-        ("OPNotEqual", "NOT (ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
-        ("OPEqualNS", "(NOT ts IS NULL AND (ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
-    ])
+    @pytest.mark.parametrize(
+        ("op", "text"),
+        [
+            ("OPLessThan", "(ts < 1577865600000000 OR (ts < 1577980800000001 AND ?"),
+            ("OPEqualOrLessThan", "(ts < 1577865600000000 OR (ts <= 1577980800000001 AND ?"),
+            ("OPGreaterThan", "NOT (ts < 1577865600000000 OR (ts <= 1577980800000001 AND ?"),
+            ("OPEqualOrGreaterThan", "NOT (ts < 1577865600000000 OR (ts < 1577980800000001 AND ?"),
+            ("OPEqual", "(ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
+            ("OPNotEqual", "NOT (ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
+            ("OPEqualNS", "(NOT ts IS NULL AND (ts >= 1577865600000000 AND ts <= 1577980800000001 AND ?"),
+        ],
+    )
     def test_a_timestamp_is_between_the_clocks_of_all_zones(self, op, text):
         assert told(self.compare(1577923200000, 500, op, "ts")).startswith(text)
 
@@ -190,7 +207,8 @@ class TestMembership:
         assert told(decoded("4.0.1", "struct(a,b) in (struct(1,2L), struct(3,4L))")) == (
             "(((a = 1 AND b = 2) OR (a = 3 AND b = 4))"
             " AND (NOT a IS NULL OR ?(struct IN with a NULL field))"
-            " AND (NOT b IS NULL OR ?(struct IN with a NULL field)))")
+            " AND (NOT b IS NULL OR ?(struct IN with a NULL field)))"
+        )
 
     def test_or_of_ands_that_the_optimiser_folds_into_a_struct_in_is_read(self):
         expression = decoded("4.0.1", "(a = 1 and b = 2) or (a = 3 and b = 4) or (a = 5 and b = 6)")
@@ -209,14 +227,16 @@ class TestMembership:
         of = Obj("org.apache.hadoop.hive.serde2.typeinfo.ListTypeInfo", {"listElementTypeInfo": INT_INFO})
         folded = constant(Items([Wrapper("java.lang.Integer", 1), None, Wrapper("java.lang.Integer", 3)]), of)
         assert sarg.decode(write(function("In", column("a"), folded))) == In(
-            A, (Literal(1, INT), Literal(None, INT), Literal(3, INT)))
+            A, (Literal(1, INT), Literal(None, INT), Literal(3, INT))
+        )
 
     def test_null_members_stay_in_the_list(self):
         expression = sarg.decode(write(function("In", column("a"), integer(1), constant(None))))
         assert expression == In(A, (Literal(1, INT), Literal(None, INT)))
 
-    @pytest.mark.parametrize("strange", [constant("x", STRING_INFO),
-                                         constant(Wrapper("java.lang.Double", 2.5), type_info("double"))])
+    @pytest.mark.parametrize(
+        "strange", [constant("x", STRING_INFO), constant(Wrapper("java.lang.Double", 2.5), type_info("double"))]
+    )
     def test_members_of_different_types_are_unknown_because_hive_converts_all_to_one(self, strange):
         expression = sarg.decode(write(function("In", column("a"), integer(1), strange)))
         assert expression == Unknown("IN with members of different types")
@@ -228,8 +248,7 @@ class TestBetween:
         flag = constant(Wrapper("java.lang.Boolean", False), type_info("boolean"))
         expression = sarg.decode(write(function("Between", flag, column("a"), column("b"), integer(9))))
         assert isinstance(expression, Or)
-        assert told(expression) == ("((a >= b AND a <= 9) OR"
-                                   " (b IS NULL AND ?(BETWEEN with a bound that may be NULL)))")
+        assert told(expression) == ("((a >= b AND a <= 9) OR (b IS NULL AND ?(BETWEEN with a bound that may be NULL)))")
 
     def test_a_null_bound_is_unknown(self):
         flag = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
@@ -258,8 +277,9 @@ class TestLike:
         assert isinstance(self.like(pattern), Unknown)
 
     def test_a_function_of_a_user_that_is_called_like_is_not_like(self):
-        expression = sarg.decode(write(bridge("like", "com.example.Like", column("s", STRING_INFO),
-                                              constant("a%", STRING_INFO))))
+        expression = sarg.decode(
+            write(bridge("like", "com.example.Like", column("s", STRING_INFO), constant("a%", STRING_INFO)))
+        )
         assert expression == Unknown("function com.example.Like is not one of Hive's own")
 
 

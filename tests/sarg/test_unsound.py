@@ -51,8 +51,10 @@ def col(name):
 
 def dec(unscaled, scale=1):
     fields = {"fast0": unscaled, "fastScale": scale, "fastSignum": 1}
-    return constant(Obj("org.apache.hadoop.hive.common.type.HiveDecimal", fields),
-                    Obj(TYPES + "DecimalTypeInfo", {"precision": 2, "scale": scale, "typeName": "decimal"}))
+    return constant(
+        Obj("org.apache.hadoop.hive.common.type.HiveDecimal", fields),
+        Obj(TYPES + "DecimalTypeInfo", {"precision": 2, "scale": scale, "typeName": "decimal"}),
+    )
 
 
 def double(number):
@@ -68,10 +70,14 @@ def text(string):
 
 
 def moment(year, month, day):
-    local = {"date": Obj("java.time.LocalDate", {"year": year, "month": month, "day": day}),
-             "time": Obj("java.time.LocalTime")}
-    return constant(Obj("org.apache.hadoop.hive.common.type.Timestamp",
-                        {"localDateTime": Obj("java.time.LocalDateTime", local)}), type_info("timestamp"))
+    local = {
+        "date": Obj("java.time.LocalDate", {"year": year, "month": month, "day": day}),
+        "time": Obj("java.time.LocalTime"),
+    }
+    return constant(
+        Obj("org.apache.hadoop.hive.common.type.Timestamp", {"localDateTime": Obj("java.time.LocalDateTime", local)}),
+        type_info("timestamp"),
+    )
 
 
 def between(operand, low, high):
@@ -94,9 +100,14 @@ BUILT = {
     "a not between 1.5 and 2.5": function("OPNot", between(col("a"), dec(15), dec(25))),
     "s between 1 and 9": between(col("s"), whole(1), whole(9)),
     "ch in ('a','b')": function("In", col("ch"), text("a"), text("b")),
-    "ch = cast('ab' as char(3))": function("OPEqual", col("ch"), constant(
-        Obj("org.apache.hadoop.hive.common.type.HiveChar", {"value": "ab "}),
-        Obj(TYPES + "CharTypeInfo", {"length": 3, "typeName": "char"}))),
+    "ch = cast('ab' as char(3))": function(
+        "OPEqual",
+        col("ch"),
+        constant(
+            Obj("org.apache.hadoop.hive.common.type.HiveChar", {"value": "ab "}),
+            Obj(TYPES + "CharTypeInfo", {"length": 3, "typeName": "char"}),
+        ),
+    ),
     "ts = timestamp '0001-01-01 00:00:00'": function("OPEqual", col("ts"), moment(1, 1, 1)),
     "ts = timestamp '1582-10-10 00:00:00'": function("OPEqual", col("ts"), moment(1582, 10, 10)),
     "ch between 'a' and 'b'": between(col("ch"), text("a"), text("b")),
@@ -123,10 +134,12 @@ def argument(case):
         values = [literals]
     else:
         values = literals.split()
-    constants = tuple(Constant("java.lang.Long", int(v)) if kind == "LONG" else Constant("java.lang.String", v)
-                      for v in values)
-    leaf = PredicateLeaf(operator, kind, name, *((None, constants) if operator in ("IN", "BETWEEN")
-                                                 else (constants[0], None)))
+    constants = tuple(
+        Constant("java.lang.Long", int(v)) if kind == "LONG" else Constant("java.lang.String", v) for v in values
+    )
+    leaf = PredicateLeaf(
+        operator, kind, name, *((None, constants) if operator in ("IN", "BETWEEN") else (constants[0], None))
+    )
     tree = ArgumentTree("LEAF", leaf=leaf)
     tree = ArgumentTree("NOT", (tree,)) if "(not " in case["sarg"] else tree
     return SearchArgument(tree, tree, (leaf,))

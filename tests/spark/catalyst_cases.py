@@ -5,9 +5,11 @@ Spark 3.5.5 and 4.1.4, ANSI on and off, session zone America/New_York.
 
 from __future__ import annotations
 
-SCHEMA = ("id string, ti tinyint, si smallint, i int, l bigint, f float, d double, dec decimal(10,2), s string, "
-          "bin binary, b boolean, dt date, t timestamp, tn timestamp_ntz, st struct<x:int,y:struct<z:string>>, "
-          "ar array<int>, m map<string,int>")
+SCHEMA = (
+    "id string, ti tinyint, si smallint, i int, l bigint, f float, d double, dec decimal(10,2), s string, "
+    "bin binary, b boolean, dt date, t timestamp, tn timestamp_ntz, st struct<x:int,y:struct<z:string>>, "
+    "ar array<int>, m map<string,int>"
+)
 ZONE = "America/New_York"
 
 #: condition -> what it is taken for, in the words of ``evaluator.expression.to_text``
@@ -47,8 +49,7 @@ MEANINGS = {
     "t > TIMESTAMP'2020-11-01 05:30:00Z'": "t > TIMESTAMP '2020-11-01 05:30:00Z'",
     "t > DATE'2020-01-01'": "t > TIMESTAMP '2020-01-01 00:00:00'",
     "t > dt": "t > CAST(dt AS timestamp with local time zone)",
-    "dt > TIMESTAMP'2020-01-01 10:00:00'":
-        "CAST(dt AS timestamp with local time zone) > TIMESTAMP '2020-01-01 10:00:00'",
+    "dt > TIMESTAMP'2020-01-01 10:00:00'": "CAST(dt AS timestamp with local time zone) > TIMESTAMP '2020-01-01 10:00:00'",
     "tn = TIMESTAMP_NTZ'2020-01-01 00:00:00.123456'": "tn = TIMESTAMP '2020-01-01 00:00:00.123456'",
     "tn > t": "CAST(tn AS timestamp with local time zone) > t",
     "dt > DATE'2020-02-29'": "dt > DATE '2020-02-29'",
@@ -74,12 +75,10 @@ MEANINGS = {
     "(i > 3) = b": "if(i > 3, True, if(NOT i > 3, False, NULL)) = b",
     "(i > 3) IS NULL": "if(i > 3, True, if(NOT i > 3, False, NULL)) IS NULL",
     "coalesce(b, FALSE)": "coalesce(b, False) = True",
-    "if(b, i > 3, l > 3)":
-        "if(b = True, if(i > 3, True, if(NOT i > 3, False, NULL)), if(l > 3, True, if(NOT l > 3, False, NULL)"
-        ")) = True",
+    "if(b, i > 3, l > 3)": "if(b = True, if(i > 3, True, if(NOT i > 3, False, NULL)), if(l > 3, True, if(NOT l > 3, False, NULL)"
+    ")) = True",
     "TRUE": "TRUE",
-    "i > 3 AND (l > 4 AND d > 5) OR NOT (s = 'a' OR s = 'b')":
-        "((i > 3 AND l > 4 AND d > 5.0) OR NOT (s = 'a' OR s = 'b'))",
+    "i > 3 AND (l > 4 AND d > 5) OR NOT (s = 'a' OR s = 'b')": "((i > 3 AND l > 4 AND d > 5.0) OR NOT (s = 'a' OR s = 'b'))",
     # lists and ranges
     "i IN (1, 2, NULL)": "i IN (1, 2, NULL)",
     "i NOT IN (1, 2)": "NOT i IN (1, 2)",
@@ -87,18 +86,14 @@ MEANINGS = {
     "s IN ('a', 'b')": "s IN ('a', 'b')",
     "dt IN ('2020-01-01', '2020-01-02')": "CAST(dt AS string) IN ('2020-01-01', '2020-01-02')",
     "bin IN (X'00', X'FF')": "bin IN (X'00', X'FF')",
-    "t IN (TIMESTAMP'2020-01-01 00:00:00', TIMESTAMP'2020-07-01 00:00:00')":
-        "t IN (TIMESTAMP '2020-01-01 00:00:00', TIMESTAMP '2020-07-01 00:00:00')",
+    "t IN (TIMESTAMP'2020-01-01 00:00:00', TIMESTAMP'2020-07-01 00:00:00')": "t IN (TIMESTAMP '2020-01-01 00:00:00', TIMESTAMP '2020-07-01 00:00:00')",
     "i BETWEEN 1 AND 3": "(i >= 1 AND i <= 3)",
     "i NOT BETWEEN 1 AND 3": "NOT (i >= 1 AND i <= 3)",
     "i BETWEEN 1 AND 3 AND l BETWEEN 4 AND 5": "(i >= 1 AND i <= 3 AND l >= 4 AND l <= 5)",
-    "t BETWEEN '2020-01-01' AND '2020-02-01 10:00:00'":
-        "(t >= TIMESTAMP '2020-01-01 00:00:00' AND t <= TIMESTAMP '2020-02-01 10:00:00')",
-    "(i BETWEEN 1 AND 5) BETWEEN FALSE AND TRUE":
-        "(if((i >= 1 AND i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) >= False AND if((i >= 1 AND"
-        " i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) <= True)",
-    "i BETWEEN nullif(l, 3) AND nullif(l, 9)":
-        "(CAST(i AS bigint) >= if(l = 3, NULL, l) AND CAST(i AS bigint) <= if(l = 9, NULL, l))",
+    "t BETWEEN '2020-01-01' AND '2020-02-01 10:00:00'": "(t >= TIMESTAMP '2020-01-01 00:00:00' AND t <= TIMESTAMP '2020-02-01 10:00:00')",
+    "(i BETWEEN 1 AND 5) BETWEEN FALSE AND TRUE": "(if((i >= 1 AND i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) >= False AND if((i >= 1 AND"
+    " i <= 5), True, if(NOT (i >= 1 AND i <= 5), False, NULL)) <= True)",
+    "i BETWEEN nullif(l, 3) AND nullif(l, 9)": "(CAST(i AS bigint) >= if(l = 3, NULL, l) AND CAST(i AS bigint) <= if(l = 9, NULL, l))",
     # text
     "s LIKE 'a%'": "s LIKE 'a%'",
     "s LIKE 'a/%%' ESCAPE '/'": "s LIKE 'a/%%'",
@@ -165,14 +160,12 @@ MEANINGS = {
     "add_months(dt, 1) > DATE'2020-01-01'": "add_months(dt, 1) > DATE '2020-01-01'",
     "last_day(dt) = DATE'2020-01-31'": "last_day(dt) = DATE '2020-01-31'",
     "trunc(dt, 'MM') = DATE'2020-01-01'": "trunc(dt, 'MM') = DATE '2020-01-01'",
-    "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'":
-        "date_trunc('month', t) = TIMESTAMP '2020-01-01 00:00:00'",
+    "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'": "date_trunc('month', t) = TIMESTAMP '2020-01-01 00:00:00'",
     "date_format(t, 'yyyy-MM') = '2020-01'": "date_format(t, 'yyyy-MM') = '2020-01'",
     "unix_timestamp(t) > 1500000000": "unix_timestamp(t) > 1500000000",
     "unix_timestamp(s) > 1500000000": "unix_timestamp(s, 'yyyy-MM-dd HH:mm:ss') > 1500000000",
     "t + INTERVAL 1 DAY > t": "CAST(?(TimestampAddInterval is not decided) AS timestamp with local time zone) > t",
-    "dt - DATE'2020-01-01' > INTERVAL 3 DAYS":
-        "?(SubtractDates is not decided) > ?(a constant of type interval day is not decided)",
+    "dt - DATE'2020-01-01' > INTERVAL 3 DAYS": "?(SubtractDates is not decided) > ?(a constant of type interval day is not decided)",
     # conditionals
     "coalesce(i, 3) = 2": "coalesce(i, 3) = 2",
     "nvl(i, 3) = 2": "coalesce(i, 3) = 2",
@@ -185,8 +178,7 @@ MEANINGS = {
     # what is not understood, or must not be
     "current_date() > dt": "?(CurrentDate is known only when the query runs) > dt",
     "now() > t": "?(Now is known only when the query runs) > t",
-    "unix_timestamp() > l":
-        "unix_timestamp(?(CurrentTimestamp is known only when the query runs), 'yyyy-MM-dd HH:mm:ss') > l",
+    "unix_timestamp() > l": "unix_timestamp(?(CurrentTimestamp is known only when the query runs), 'yyyy-MM-dd HH:mm:ss') > l",
     "rand() > 0.5": "?(Rand is known only when the query runs) > 0.5",
     "i = 3 AND rand() > 0.5": "(i = 3 AND ?(Rand is known only when the query runs) > 0.5)",
     "EXISTS (SELECT 1)": "?(a subquery is not decided)",
@@ -197,14 +189,12 @@ MEANINGS = {
     "array_contains(ar, 1)": "?(ArrayContains is not decided)",
     "hash(i) = 3": "?(Murmur3Hash is not decided) = 3",
     "named_struct('a', i).a = 3": "?(a field of a computed value is not decided) = 3",
-    "interval 1 day > interval 2 day":
-        "?(a constant of type interval day is not decided) > ?(a constant of type interval day is not decided"
-        ")",
+    "interval 1 day > interval 2 day": "?(a constant of type interval day is not decided) > ?(a constant of type interval day is not decided"
+    ")",
 }
 #: What Spark 3.5 does not parse.
 NEWER_MEANINGS = {
-    "s COLLATE UTF8_LCASE = 'a'":
-        "?(Collate is not decided) = ?(a constant of type string collate UTF8_LCASE is not decided)",
+    "s COLLATE UTF8_LCASE = 'a'": "?(Collate is not decided) = ?(a constant of type string collate UTF8_LCASE is not decided)",
     "s = 'a' COLLATE UTF8_LCASE": "CAST(s AS string collate UTF8_LCASE) = ?(Collate is not decided)",
     "zeroifnull(i) = 1": "coalesce(i, 0) = 1",
 }

@@ -35,13 +35,20 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(unpack_table(tmp_path_factory.mktemp("table")))
 
 
-CONDITIONS = ["i = 100", "i BETWEEN 100 AND 150 AND p = 'p1'", "s LIKE 'banana%' OR dt < DATE'2019-06-01'",
-              "an IS NULL", "t < TIMESTAMP'1990-01-01 00:00:00'", "i > 99999"]
+CONDITIONS = [
+    "i = 100",
+    "i BETWEEN 100 AND 150 AND p = 'p1'",
+    "s LIKE 'banana%' OR dt < DATE'2019-06-01'",
+    "an IS NULL",
+    "t < TIMESTAMP'1990-01-01 00:00:00'",
+    "i > 99999",
+]
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_text_keeps_what_the_command_line_keeps_and_reads_its_rows(connected: SparkSession, table: str,
-                                                                   condition: str) -> None:
+def test_text_keeps_what_the_command_line_keeps_and_reads_its_rows(
+    connected: SparkSession, table: str, condition: str
+) -> None:
     assert not has_jvm(connected)
     plan = prune(connected, table, condition, strict=True)
     assert plan.kept == prune_here(open_table(table), condition, "spark-ansi", time_zone="UTC", strict=True).kept

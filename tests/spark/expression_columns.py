@@ -13,9 +13,19 @@ from evaluator.types import Kind
 
 EPOCH = datetime.datetime(1970, 1, 1)
 UTC_EPOCH = EPOCH.replace(tzinfo=datetime.timezone.utc)
-OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": operator.mod,
-             "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-             ">=": operator.ge}
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "%": operator.mod,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 NAMES = {Kind.TIMESTAMP_LTZ: "timestamp", Kind.TIMESTAMP: "timestamp_ntz"}
 
 

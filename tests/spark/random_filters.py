@@ -70,8 +70,9 @@ def _constants(table: OpenTable) -> dict[Field, list[Any]]:
             one = statistics.get(field.name)
             if one is not None:
                 for bounds, known in ((one.lo, one.lo_known), (one.hi, one.hi_known)):
-                    values += [value for value, is_known in zip(bounds.tolist()[:40], known.tolist(), strict=False)
-                               if is_known]
+                    values += [
+                        value for value, is_known in zip(bounds.tolist()[:40], known.tolist(), strict=False) if is_known
+                    ]
         found[field] = list(dict.fromkeys(_near(field, values)))[:60]
     return found
 

@@ -29,10 +29,17 @@ def main() -> None:
     for ansi in ("false", "true"):
         spark.conf.set("spark.sql.ansi.enabled", ansi)
         found[f"ansi {ansi}"] = {text: _recorded(spark, schema, text) for text in (*MEANINGS, *newer)}
-    found["ansi true"] = {text: recorded for text, recorded in found["ansi true"].items()
-                          if recorded != found["ansi false"][text] and "rand()" not in text}
-    lines = [f' {json.dumps(mode)}: {{\n' + ",\n".join(f"  {json.dumps(text)}: {json.dumps(recorded)}"
-             for text, recorded in by_text.items()) + "\n }" for mode, by_text in found.items()]
+    found["ansi true"] = {
+        text: recorded
+        for text, recorded in found["ansi true"].items()
+        if recorded != found["ansi false"][text] and "rand()" not in text
+    }
+    lines = [
+        f" {json.dumps(mode)}: {{\n"
+        + ",\n".join(f"  {json.dumps(text)}: {json.dumps(recorded)}" for text, recorded in by_text.items())
+        + "\n }"
+        for mode, by_text in found.items()
+    ]
     path = Path(__file__).parent / "data" / f"catalyst_{spark.version}.json"
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(path)

@@ -24,7 +24,7 @@ def _asked(frame, named, key):
     try:
         columns = [condition.alias(f"c{number}") for number, (_, condition) in enumerate(named)]
         rows = frame.select(F.col(key), *columns).collect()
-    except (PySparkException, Py4JError):                        # the latter in Spark 3.5
+    except (PySparkException, Py4JError):  # the latter in Spark 3.5
         if len(named) == 1:
             return []
         half = len(named) // 2

@@ -85,8 +85,12 @@ def statistics_of(column: Field, n: int) -> ColumnStatistics:
     if column.type.kind is Kind.TIMESTAMP_LTZ:
         twice = np.repeat(np.arange(0, n, 3), 2)
         narrow = np.where(np.arange(len(twice)) % 2, least[twice], greatest[twice])
-        parts = Parts(ColumnStatistics(column.type, narrow, narrow, lo_known[twice], hi_known[twice], nulls[twice],
-                                       rows[twice], trust[twice]), twice)
+        parts = Parts(
+            ColumnStatistics(
+                column.type, narrow, narrow, lo_known[twice], hi_known[twice], nulls[twice], rows[twice], trust[twice]
+            ),
+            twice,
+        )
     lo, hi = (_bounds(values, column) for values in (least, greatest))
     return ColumnStatistics(column.type, lo, hi, lo_known, hi_known, nulls, rows, trust, parts)
 

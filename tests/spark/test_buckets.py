@@ -27,6 +27,7 @@ def hudi_table(tmp_path_factory):
         if not (root / name).exists():
             shutil.unpack_archive(DATA / f"{name}.zip", root / name)
         return root / name
+
     return unpack
 
 
@@ -41,8 +42,10 @@ def base_rows(spark, path):
     return spark.read.parquet(*files)
 
 
-@pytest.mark.parametrize(("name", "count"), [
-    ("1.1.1_bucket_int_cow", 60), ("keys/1.1.1_bucket_subid7_cow", 43), ("keys/1.2.0_bucket_types_cow", 120)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("1.1.1_bucket_int_cow", 60), ("keys/1.1.1_bucket_subid7_cow", 43), ("keys/1.2.0_bucket_types_cow", 120)],
+)
 def test_rows_are_assigned_the_bucket_of_their_file_from_the_columns_of_the_key(spark, hudi_table, name, count):
     path = hudi_table(name)
     stored = base_rows(spark, path)
@@ -54,13 +57,23 @@ def test_rows_are_assigned_the_bucket_of_their_file_from_the_columns_of_the_key(
     assert len(rows) >= count
 
 
-@pytest.mark.parametrize(("name", "typed"), [
-    ("1.1.1_bucket_ch_resized_mor", False), ("keys/1.1.1_bucket_ch_two_mor", True)])
+@pytest.mark.parametrize(
+    ("name", "typed"), [("1.1.1_bucket_ch_resized_mor", False), ("keys/1.1.1_bucket_ch_two_mor", True)]
+)
 def test_rows_are_assigned_the_node_of_their_file_group(spark, hudi_table, name, typed):
     path = hudi_table(name)
     told = RING_TABLES[name]
-    stored = [(row["_hoodie_record_key"], one.partition, one.file_id, *((row["id"], row["n"]) if typed else ("", 0)),
-               row["p"]) for one in open_table(path).slices() for row in rows_by_file(path, one.files)]
+    stored = [
+        (
+            row["_hoodie_record_key"],
+            one.partition,
+            one.file_id,
+            *((row["id"], row["n"]) if typed else ("", 0)),
+            row["p"],
+        )
+        for one in open_table(path).slices()
+        for row in rows_by_file(path, one.files)
+    ]
     frame = spark.createDataFrame(stored, "k string, path string, file_id string, id string, n bigint, p string")
     new = first_ring("p=new", 2)
     told = told | {"hoodie.bucket.index.num.buckets": "2"}
@@ -69,17 +82,25 @@ def test_rows_are_assigned_the_node_of_their_file_group(spark, hudi_table, name,
     rows = assign_buckets(frame.union(extra), table=path, options=told, prefix="start", **given).collect()
     assert all(row.file_id.startswith(row.start) for row in rows[:-1])
     assert {(row.path, row.bucket) for row in rows[:-1]} <= {
-        (one.partition, number) for one in open_table(path).slices() for number in range(4)}
+        (one.partition, number) for one in open_table(path).slices() for number in range(4)
+    }
     assert rows[-1].start == new.prefixes[rows[-1].bucket]
     assert len(rows) >= 41
 
 
 def test_a_key_has_no_bucket_where_hudi_refuses_it(spark):
-    texts = spark.createDataFrame([("a", "b"), ("", None), (None, None), ("", "b"), ("x:y", ""), ("", "")],
-                                  "id string, `n.m` string")
+    texts = spark.createDataFrame(
+        [("a", "b"), ("", None), (None, None), ("", "b"), ("x:y", ""), ("", "")], "id string, `n.m` string"
+    )
     found = assign_buckets(texts, 11, ["id", "n.m"]).collect()
     assert [row.bucket for row in found] == [
-        simple_hash(("a", "b")) % 11, None, None, simple_hash(("", "b")) % 11, simple_hash(("x:y", "")) % 11, None]
+        simple_hash(("a", "b")) % 11,
+        None,
+        None,
+        simple_hash(("", "b")) % 11,
+        simple_hash(("x:y", "")) % 11,
+        None,
+    ]
     one = assign_buckets(texts, 7, "id", column="one", prefix="start")
     both = assign_buckets(one, 7, ["id", "n.m"], hashed="n.m", column="part").collect()
     assert [row.one for row in both] == [simple_hash(("a",)) % 7, None, None, None, simple_hash(("x:y",)) % 7, None]
@@ -88,14 +109,19 @@ def test_a_key_has_no_bucket_where_hudi_refuses_it(spark):
 
 
 def test_values_are_written_as_javas_key_generators_do(spark):
-    rows = [(-128, True, dt.date(1, 1, 1), Decimal(0), Decimal("1E-7"), dt.datetime(1969, 12, 31, 23, 59, 59, 5)),
-            (7, False, dt.date(9999, 12, 31), Decimal("-0.000001"), Decimal("0"), dt.datetime(2020, 3, 29, 2, 30)),
-            (0, None, dt.date(2020, 2, 29), Decimal("12.5"), Decimal("-12.5"), dt.datetime(1, 1, 1))]
+    rows = [
+        (-128, True, dt.date(1, 1, 1), Decimal(0), Decimal("1E-7"), dt.datetime(1969, 12, 31, 23, 59, 59, 5)),
+        (7, False, dt.date(9999, 12, 31), Decimal("-0.000001"), Decimal("0"), dt.datetime(2020, 3, 29, 2, 30)),
+        (0, None, dt.date(2020, 2, 29), Decimal("12.5"), Decimal("-12.5"), dt.datetime(1, 1, 1)),
+    ]
     frame = spark.createDataFrame(
-        rows, "i tinyint, b boolean, d date, x decimal(12,6), y decimal(20,9), t timestamp_ntz")
-    expected = [("-128", "true", "0001-01-01", "0.000000", "1.00E-7", "-999995"),
-                ("7", "false", "9999-12-31", "-0.000001", "0E-9", "1585449000000000"),
-                ("0", None, "2020-02-29", "12.500000", "-12.500000000", "-62135596800000000")]
+        rows, "i tinyint, b boolean, d date, x decimal(12,6), y decimal(20,9), t timestamp_ntz"
+    )
+    expected = [
+        ("-128", "true", "0001-01-01", "0.000000", "1.00E-7", "-999995"),
+        ("7", "false", "9999-12-31", "-0.000001", "0E-9", "1585449000000000"),
+        ("0", None, "2020-02-29", "12.500000", "-12.500000000", "-62135596800000000"),
+    ]
     zone, ansi = spark.conf.get("spark.sql.session.timeZone"), spark.conf.get("spark.sql.ansi.enabled")
     try:
         for number, other in enumerate(("Europe/Berlin", "UTC")):
@@ -108,27 +134,39 @@ def test_values_are_written_as_javas_key_generators_do(spark):
         spark.conf.set("spark.sql.ansi.enabled", ansi)
 
 
-@pytest.mark.parametrize(("column", "why"), [
-    ("timestamp'2020-01-01'", "inserts in bulk"), ("1.5f", "Java's releases"), ("1.5d", "Java's releases"),
-    ("X'00'", "no certain text"), ("array('a')", "no certain text")])
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [
+        ("timestamp'2020-01-01'", "inserts in bulk"),
+        ("1.5f", "Java's releases"),
+        ("1.5d", "Java's releases"),
+        ("X'00'", "no certain text"),
+        ("array('a')", "no certain text"),
+    ],
+)
 def test_columns_without_a_certain_text_are_refused(spark, column, why):
     with pytest.raises(UnsupportedError, match=f"column k of type .*{why}"):
         assign_buckets(spark.range(1).select(F.expr(column).alias("k")), 4, "k")
 
 
-@pytest.mark.parametrize(("asked", "error", "why"), [
-    ({}, UnsupportedError, "buckets: how many"), ({"buckets": 0, "key": "id"}, UnsupportedError, "buckets: how many"),
-    ({"buckets": 4}, UnsupportedError, "key: the columns"),
-    ({"buckets": 4, "key": "id", "hashed": "x"}, UnsupportedError, "hashed x"),
-    ({"buckets": 4, "key": "id", "column": "p"}, UnsupportedError, "have a column p already"),
-    ({"buckets": 4, "table": "bucket_cow"}, UnsupportedError, "buckets and a table"),
-    ({"table": "bucket_cow"}, UnsupportedError, "do not tell of buckets"),
-    ({"table": "bucket_cow", "options": options(3)}, StatsError, "not as told"),
-    ({"table": "bucket_cow", "options": options(8)}, StatsError, "not as told"),
-    ({"table": "bucket_cow", "options": options(None)}, StatsError, "num.buckets does not give"),
-    ({"table": "bucket_cow", "options": options(4, engine=RING)}, StatsError, "ring of p=p0 is missing"),
-    ({"table": "main_cow", "options": options(4)}, StatsError, "not as told"),
-    ({"table": "nowhere", "options": options(4)}, TableError, "not a Hudi table")])
+@pytest.mark.parametrize(
+    ("asked", "error", "why"),
+    [
+        ({}, UnsupportedError, "buckets: how many"),
+        ({"buckets": 0, "key": "id"}, UnsupportedError, "buckets: how many"),
+        ({"buckets": 4}, UnsupportedError, "key: the columns"),
+        ({"buckets": 4, "key": "id", "hashed": "x"}, UnsupportedError, "hashed x"),
+        ({"buckets": 4, "key": "id", "column": "p"}, UnsupportedError, "have a column p already"),
+        ({"buckets": 4, "table": "bucket_cow"}, UnsupportedError, "buckets and a table"),
+        ({"table": "bucket_cow"}, UnsupportedError, "do not tell of buckets"),
+        ({"table": "bucket_cow", "options": options(3)}, StatsError, "not as told"),
+        ({"table": "bucket_cow", "options": options(8)}, StatsError, "not as told"),
+        ({"table": "bucket_cow", "options": options(None)}, StatsError, "num.buckets does not give"),
+        ({"table": "bucket_cow", "options": options(4, engine=RING)}, StatsError, "ring of p=p0 is missing"),
+        ({"table": "main_cow", "options": options(4)}, StatsError, "not as told"),
+        ({"table": "nowhere", "options": options(4)}, TableError, "not a Hudi table"),
+    ],
+)
 def test_what_does_not_fit_the_table_is_an_error(spark, hudi_table, tmp_path, asked, error, why):
     rows = spark.createDataFrame([("a", "p0")], "id string, p string")
     if "table" in asked:

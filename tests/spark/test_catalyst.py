@@ -20,8 +20,10 @@ from handler.spark.catalyst_tree import missing_parts
 from tests.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE
 
 VERSIONS = ("3.5.5", "4.1.4")
-RECORDED = {version: json.loads((Path(__file__).parent / "data" / f"catalyst_{version}.json").read_text("utf-8"))
-            for version in VERSIONS}
+RECORDED = {
+    version: json.loads((Path(__file__).parent / "data" / f"catalyst_{version}.json").read_text("utf-8"))
+    for version in VERSIONS
+}
 
 
 def recorded(version, text, ansi=False):
@@ -61,9 +63,17 @@ def test_the_escape_character_counts(version):
     assert (like.pattern, like.escape) == ("a/%%", "/")
 
 
-@pytest.mark.parametrize("text", ["s LIKE 'a%'", "t > TIMESTAMP'2020-11-01 01:30:00'", "bin = X'00FF61'",
-                                  "s LIKE ANY ('a%', 'b%')", "i BETWEEN nullif(l, 3) AND nullif(l, 9)",
-                                  "i BETWEEN 1 AND 3 AND l BETWEEN 4 AND 5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s LIKE 'a%'",
+        "t > TIMESTAMP'2020-11-01 01:30:00'",
+        "bin = X'00FF61'",
+        "s LIKE ANY ('a%', 'b%')",
+        "i BETWEEN nullif(l, 3) AND nullif(l, 9)",
+        "i BETWEEN 1 AND 3 AND l BETWEEN 4 AND 5",
+    ],
+)
 def test_what_the_json_leaves_out_is_unknown_when_nobody_tells_it(text):
     nodes, exact = recorded("4.1.4", text)
     assert set(missing_parts(nodes)) == set(exact)
@@ -74,8 +84,11 @@ def test_what_the_json_leaves_out_is_unknown_when_nobody_tells_it(text):
 #: Conditions with a part whose value does not matter: what a NULL pattern is looked for in, the type of a NULL, the
 #: pattern of a timestamp that is none but a text's.
 PARTS_THAT_DO_NOT_MATTER = {
-    "startswith(s, NULL)", "s NOT LIKE ANY ('a%', NULL)", "nullif(i, 3) = 2",
-    "i BETWEEN nullif(l, 3) AND nullif(l, 9)", "unix_timestamp(t) > 1500000000",
+    "startswith(s, NULL)",
+    "s NOT LIKE ANY ('a%', NULL)",
+    "nullif(i, 3) = 2",
+    "i BETWEEN nullif(l, 3) AND nullif(l, 9)",
+    "unix_timestamp(t) > 1500000000",
 }
 
 
@@ -85,7 +98,7 @@ def test_a_class_that_is_not_known_is_unknown_wherever_it_stands(version):
         nodes, exact = recorded(version, text)
         for place, node in enumerate(nodes):
             strange = {key: value for key, value in node.items() if key not in ("class", "replacement")}
-            changed = [*nodes[:place], {"class": "Strange", **strange}, *nodes[place + 1:]]
+            changed = [*nodes[:place], {"class": "Strange", **strange}, *nodes[place + 1 :]]
             found = condition_of(changed, exact, ZONE)
             assert any(isinstance(part, Unknown | Opaque) for part in walk(found)), (text, place)
 
@@ -116,17 +129,33 @@ def outcomes_of(condition, *slices):
 ROWS = ((5, 5, 0, 1), (7, 9, 0, 2), (None, None, 2, 2), (3, 5, 1, 4))
 
 
-@pytest.mark.parametrize(("tree", "expected"), [
-    (node("In", COLUMN), [{"F", "N"}] * 4),
-    (node("Not", node("In", COLUMN)), [{"T", "N"}] * 4),
-    (node("EqualNullSafe", node("EqualTo", COLUMN, number(5)), [leaf("Literal", value="true", dataType="boolean")]),
-     [{"T"}, {"F"}, {"F"}, {"T", "F", "N"}]),                    # the N is one too many, and harmless
-    (node("IsNull", node("EqualTo", COLUMN, number(5))), [{"F"}, {"F"}, {"T"}, {"T", "F"}]),
-    (node("EqualTo", [leaf("Literal", value="false", dataType="boolean")], node("GreaterThan", COLUMN, number(5))),
-     [{"T"}, {"F"}, {"N"}, {"T", "N"}]),
-    (node("LessThan", [leaf("Literal", value="false", dataType="boolean")], node("GreaterThan", COLUMN, number(5))),
-     [{"F"}, {"T"}, {"N"}, {"F", "N"}]),
-], ids=["IN ()", "NOT IN ()", "(i = 5) <=> TRUE", "(i = 5) IS NULL", "FALSE = (i > 5)", "FALSE < (i > 5)"])
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        (node("In", COLUMN), [{"F", "N"}] * 4),
+        (node("Not", node("In", COLUMN)), [{"T", "N"}] * 4),
+        (
+            node(
+                "EqualNullSafe", node("EqualTo", COLUMN, number(5)), [leaf("Literal", value="true", dataType="boolean")]
+            ),
+            [{"T"}, {"F"}, {"F"}, {"T", "F", "N"}],
+        ),  # the N is one too many, and harmless
+        (node("IsNull", node("EqualTo", COLUMN, number(5))), [{"F"}, {"F"}, {"T"}, {"T", "F"}]),
+        (
+            node(
+                "EqualTo", [leaf("Literal", value="false", dataType="boolean")], node("GreaterThan", COLUMN, number(5))
+            ),
+            [{"T"}, {"F"}, {"N"}, {"T", "N"}],
+        ),
+        (
+            node(
+                "LessThan", [leaf("Literal", value="false", dataType="boolean")], node("GreaterThan", COLUMN, number(5))
+            ),
+            [{"F"}, {"T"}, {"N"}, {"F", "N"}],
+        ),
+    ],
+    ids=["IN ()", "NOT IN ()", "(i = 5) <=> TRUE", "(i = 5) IS NULL", "FALSE = (i > 5)", "FALSE < (i > 5)"],
+)
 def test_conditions_as_values_have_the_outcome_of_their_rows(tree, expected):
     found = outcomes_of(condition_of(tree), *ROWS)
     assert found == [describe(sum({"T": TRUE, "F": FALSE, "N": NULL}[letter] for letter in one)) for one in expected]
@@ -143,7 +172,8 @@ def test_the_optimisers_long_lists_are_lists():
 def test_a_tree_ten_thousand_levels_deep():
     tree = [leaf("Not") | {"num-children": 1} for _ in range(10_001)] + node("IsNull", COLUMN)
     assert outcomes_of(condition_of(tree), *ROWS[:3]) == outcomes_of(
-        condition_of(node("Not", node("IsNull", COLUMN))), *ROWS[:3])
+        condition_of(node("Not", node("IsNull", COLUMN))), *ROWS[:3]
+    )
 
 
 def test_values_that_double_at_every_level_end_as_unknown():

@@ -27,28 +27,84 @@ from tests.spark.expression_columns import column_of, spark_name, value_of
 from tests.spark.real_tables import unpack
 from tests.spark.spark_answers import answers_of
 
-SETTINGS = [("false", "America/New_York"), ("true", "UTC"),
-            *(pytest.param(ansi, zone, marks=pytest.mark.spark_full)
-              for ansi, zone in (("false", "UTC"), ("true", "America/New_York")))]
+SETTINGS = [
+    ("false", "America/New_York"),
+    ("true", "UTC"),
+    *(
+        pytest.param(ansi, zone, marks=pytest.mark.spark_full)
+        for ansi, zone in (("false", "UTC"), ("true", "America/New_York"))
+    ),
+]
 #: Forms that ``CONDITIONS`` does not draw.
 MORE = (
-    "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000", "if(b, i, an) > 100",
-    "(i > 100) IS TRUE", "(i > 100) IS NOT TRUE", "(i > 100) = b", "(an > 100) IS NULL", "coalesce(b, an > 100)",
-    "NOT coalesce(an = 100, FALSE)", "i BETWEEN an AND an * 10", "nullif(an, 100) > 50", "nvl2(an, i, u) > 100",
-    "decode(i, 10, 'a', 20, 'b', 'c') = 'c'", "TRY_CAST(s AS INT) IS NULL", "TRY_CAST(i AS TINYINT) = 4",
-    "try_add(i, 2147483000) > 0", "t > '2020-1-5'", "t > DATE'2020-01-20'", "dt > TIMESTAMP'2020-06-01 10:00:00'",
-    "t BETWEEN '2020-01-05' AND '2020-01-25 10:00:00'", "dt IN ('2020-01-01', '2020-01-11')", "to_timestamp(dt) < t",
-    "unix_timestamp(t) > 1579000000", "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'", "month(t) = 1",
-    "date_format(t, 'yyyy-MM-dd HH') > '2020-01-15 10'", "hour(t) IN (3, 4, 5)", "last_day(dt) = DATE'2020-01-31'",
-    "trunc(dt, 'YEAR') = DATE'2021-01-01'", "datediff(DATE'2020-01-01', dt) < -600", "dt + 3 > DATE'2021-01-01'",
-    "s LIKE ANY ('a%', 'b%')", "s NOT LIKE ALL ('a%', NULL)", "s LIKE 'a/%%' ESCAPE '/'", "s NOT LIKE 'b_n%'",
-    "endswith(s, '1')", "contains(s, 'an')", "startswith(s, 'Ch')", "s RLIKE '^gr'", "id || s > 'k0100'",
-    "bin IN (X'62313836', X'62303331')", "bin > X'62303331'", "st.x IN (1, 50, 100)", "st.y < 'y5' OR st IS NULL",
-    "dec IN (1, 2.5, 100.00)", "dec30 > 1e12", "f = 1.5", "f < 10.1", "d / 0 IS NULL", "isnan(d)", "d != 0.25",
-    "i DIV 7 = 3", "i % 7 = 3", "pmod(i, 7) = 3", "round(d, 1) > 10.5", "floor(d) = 10", "sqrt(d) > 3", "i = '100'",
-    "s = 5", "l > 3000000000", "i < 1000.5", "CAST(i AS STRING) = '100'", "CAST(t AS STRING) > '2020-01-10'",
-    "greatest(i, an, u) > 1000", "p = 'p1' AND i > 0", "_hoodie_record_key = 'k0042'", "i IS DISTINCT FROM an",
-    "rand() >= 0 AND i > 100", "i > 100 OR current_date() < DATE'2000-01-01'",
+    "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000",
+    "if(b, i, an) > 100",
+    "(i > 100) IS TRUE",
+    "(i > 100) IS NOT TRUE",
+    "(i > 100) = b",
+    "(an > 100) IS NULL",
+    "coalesce(b, an > 100)",
+    "NOT coalesce(an = 100, FALSE)",
+    "i BETWEEN an AND an * 10",
+    "nullif(an, 100) > 50",
+    "nvl2(an, i, u) > 100",
+    "decode(i, 10, 'a', 20, 'b', 'c') = 'c'",
+    "TRY_CAST(s AS INT) IS NULL",
+    "TRY_CAST(i AS TINYINT) = 4",
+    "try_add(i, 2147483000) > 0",
+    "t > '2020-1-5'",
+    "t > DATE'2020-01-20'",
+    "dt > TIMESTAMP'2020-06-01 10:00:00'",
+    "t BETWEEN '2020-01-05' AND '2020-01-25 10:00:00'",
+    "dt IN ('2020-01-01', '2020-01-11')",
+    "to_timestamp(dt) < t",
+    "unix_timestamp(t) > 1579000000",
+    "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'",
+    "month(t) = 1",
+    "date_format(t, 'yyyy-MM-dd HH') > '2020-01-15 10'",
+    "hour(t) IN (3, 4, 5)",
+    "last_day(dt) = DATE'2020-01-31'",
+    "trunc(dt, 'YEAR') = DATE'2021-01-01'",
+    "datediff(DATE'2020-01-01', dt) < -600",
+    "dt + 3 > DATE'2021-01-01'",
+    "s LIKE ANY ('a%', 'b%')",
+    "s NOT LIKE ALL ('a%', NULL)",
+    "s LIKE 'a/%%' ESCAPE '/'",
+    "s NOT LIKE 'b_n%'",
+    "endswith(s, '1')",
+    "contains(s, 'an')",
+    "startswith(s, 'Ch')",
+    "s RLIKE '^gr'",
+    "id || s > 'k0100'",
+    "bin IN (X'62313836', X'62303331')",
+    "bin > X'62303331'",
+    "st.x IN (1, 50, 100)",
+    "st.y < 'y5' OR st IS NULL",
+    "dec IN (1, 2.5, 100.00)",
+    "dec30 > 1e12",
+    "f = 1.5",
+    "f < 10.1",
+    "d / 0 IS NULL",
+    "isnan(d)",
+    "d != 0.25",
+    "i DIV 7 = 3",
+    "i % 7 = 3",
+    "pmod(i, 7) = 3",
+    "round(d, 1) > 10.5",
+    "floor(d) = 10",
+    "sqrt(d) > 3",
+    "i = '100'",
+    "s = 5",
+    "l > 3000000000",
+    "i < 1000.5",
+    "CAST(i AS STRING) = '100'",
+    "CAST(t AS STRING) > '2020-01-10'",
+    "greatest(i, an, u) > 1000",
+    "p = 'p1' AND i > 0",
+    "_hoodie_record_key = 'k0042'",
+    "i IS DISTINCT FROM an",
+    "rand() >= 0 AND i > 100",
+    "i > 100 OR current_date() < DATE'2000-01-01'",
 )
 
 
@@ -56,8 +112,14 @@ def drawn(strategy, count):
     """``count`` examples of a strategy, the same ones in every run."""
     found = []
 
-    @settings(max_examples=count, database=None, deadline=None, derandomize=True, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(strategy)
     def collect(example):
         found.append(example)
@@ -101,8 +163,10 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     answers = answers_of(frame, (*MORE, *drawn(CONDITIONS, 40)), "id")
     assert len(answers) > len(MORE) + 20
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
-    found = {text: contradictions(to_expression(spark, schema, text), said, table.table.schema, source, semantics)
-             for text, said in answers.items()}
+    found = {
+        text: contradictions(to_expression(spark, schema, text), said, table.table.schema, source, semantics)
+        for text, said in answers.items()
+    }
     assert {text: rows[:2] for text, rows in found.items() if rows} == {}
 
 
@@ -117,8 +181,10 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
     assert len(answers) > 25
     schema, source = _schema(), _source(rows)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
-    found = {text: contradictions(to_expression(spark, frame.schema, asked[text]), said, schema, source, semantics)
-             for text, said in answers.items()}
+    found = {
+        text: contradictions(to_expression(spark, frame.schema, asked[text]), said, schema, source, semantics)
+        for text, said in answers.items()
+    }
     assert {text: rows[:2] for text, rows in found.items() if rows} == {}
 
 

@@ -19,12 +19,41 @@ from tests.spark.real_tables import unpack
 
 #: Filters that the optimizer pushes, as a whole or in part, on the columns of the main tables.
 CONDITIONS = [
-    "i > 100 AND i <= 900", "i = 31", "i <=> 31", "i IN (1, 2, NULL, 700)", "NOT i = 31", "i IS NULL", "i IS NOT NULL",
-    "an IS NULL", "s LIKE 'apple%'", "s LIKE '%31'", "s LIKE '%pp%'", "s = 'banana-031'", "s >= 'date' AND s < 'f'",
-    "l > 3000000000", "f < -10.5", "d >= 0.25D", "d = 0.0D", "dec = 10.11", "dec > 12.345", "dec30 < 5",
-    "dt > DATE'2020-06-01'", "dt = DATE'2019-05-05' OR i = 7", "t < TIMESTAMP'2020-01-03 00:00:00'", "b", "NOT b",
-    "st.x > 20", "p = 'p1' AND u < 20", "p IN ('p0', 'p9')", "i > 100 OR an = 3", "i > 5.5", "l = 1.0D", "false",
-    "upper(s) = 'APPLE-001' AND i < 50", "bin IS NULL", "i + 1 > 100 AND p <> 'p0'",
+    "i > 100 AND i <= 900",
+    "i = 31",
+    "i <=> 31",
+    "i IN (1, 2, NULL, 700)",
+    "NOT i = 31",
+    "i IS NULL",
+    "i IS NOT NULL",
+    "an IS NULL",
+    "s LIKE 'apple%'",
+    "s LIKE '%31'",
+    "s LIKE '%pp%'",
+    "s = 'banana-031'",
+    "s >= 'date' AND s < 'f'",
+    "l > 3000000000",
+    "f < -10.5",
+    "d >= 0.25D",
+    "d = 0.0D",
+    "dec = 10.11",
+    "dec > 12.345",
+    "dec30 < 5",
+    "dt > DATE'2020-06-01'",
+    "dt = DATE'2019-05-05' OR i = 7",
+    "t < TIMESTAMP'2020-01-03 00:00:00'",
+    "b",
+    "NOT b",
+    "st.x > 20",
+    "p = 'p1' AND u < 20",
+    "p IN ('p0', 'p9')",
+    "i > 100 OR an = 3",
+    "i > 5.5",
+    "l = 1.0D",
+    "false",
+    "upper(s) = 'APPLE-001' AND i < 50",
+    "bin IS NULL",
+    "i + 1 > 100 AND p <> 'p0'",
 ]
 
 
@@ -40,6 +69,7 @@ def tables(tmp_path_factory):
 
     def table(name):
         return unpack(name, folder / name)
+
     return table
 
 
@@ -154,7 +184,7 @@ def test_a_frame_keeps_to_the_instant_when_it_was_made(tables):
     source.schema()
     last = open_table(tables("1.1.1_main_cow")).table.timeline.last.requested
     assert source._instant == last
-    assert source.open_at()[1] is None                                  # it is still the latest
+    assert source.open_at()[1] is None  # it is still the latest
     source._instant = open_table(tables("1.1.1_main_cow")).table.timeline.writes[0].requested
     assert source.open_at()[1] == source._instant
 
@@ -168,9 +198,15 @@ def test_read_optimized_leaves_logs_out(registered, tables):
     assert {row["id"] for row in merged.where(condition).select("id").collect()} != everything
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({}, "without a path"), ({"path": "x", "query": "incremental"}, "query 'incremental'"),
-    ({"path": "x", "pth": "y"}, "is path meant"), ({"path": "x", "asof": "y"}, "is as_of meant")])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "without a path"),
+        ({"path": "x", "query": "incremental"}, "query 'incremental'"),
+        ({"path": "x", "pth": "y"}, "is path meant"),
+        ({"path": "x", "asof": "y"}, "is as_of meant"),
+    ],
+)
 def test_options_that_are_wrong_are_named(options, said):
     with pytest.raises(Exception, match=said):
         SargoSource(options).schema()
@@ -183,6 +219,7 @@ def test_storage_options_reach_the_file_system(registered, tables):
 
 def test_a_reader_travels_without_its_table(tables):
     import pickle
+
     source = PruningSource({"path": str(tables("1.1.1_main_cow"))})
     reader = source.reader(source.schema())
     assert isinstance(reader, PruningReader)
@@ -193,9 +230,10 @@ def test_a_reader_travels_without_its_table(tables):
 
 def test_without_a_kept_slice_there_is_a_partition_of_nothing(tables):
     from pyspark.sql.datasource import LessThan
+
     source = PruningSource({"path": str(tables("1.1.1_main_cow"))})
     reader = source.reader(source.schema())
-    assert reader.pushFilters([LessThan(("i",), -10**9)]) == [LessThan(("i",), -10**9)]
+    assert reader.pushFilters([LessThan(("i",), -(10**9))]) == [LessThan(("i",), -(10**9))]
     [partition] = reader.partitions()
     assert partition.note == "file slices kept: 0 of 14"
     assert list(reader.read(partition)) == []
@@ -211,6 +249,7 @@ def test_before_spark_4_1_the_error_says_what_to_use():
 
 def test_where_scans_are_mixed_up_nothing_is_pruned(registered, tables, monkeypatch):
     from handler.spark import own_scans
+
     monkeypatch.setattr(own_scans, "scans_are_their_own", lambda _: False)
     with pytest.warns(UserWarning, match="reads every file"):
         assert not register(registered)

@@ -23,9 +23,22 @@ from tests.spark.real_tables import unpack
 from tests.spark.synthetic_tables import SyntheticPlace, make_table
 
 #: One of each sort: all kinds of indexes, file systems' listings, log files, old and new versions of Hudi.
-TABLES = ["0.15.0_archived_saved_mor", "0.15.0_main_cow", "0.15.0_readded_cow", "1.0.2_sec_mor",
-          "1.1.1_bloom_simple_cow", "1.1.1_bucket_part_cow", "1.1.1_default_cow", "1.1.1_evol_cow", "1.1.1_expr_cow",
-          "1.1.1_expr_text_mor", "1.1.1_main_mor", "1.1.1_nan_cow", "1.1.1_nested_cow", "1.2.0_bloom_cow"]
+TABLES = [
+    "0.15.0_archived_saved_mor",
+    "0.15.0_main_cow",
+    "0.15.0_readded_cow",
+    "1.0.2_sec_mor",
+    "1.1.1_bloom_simple_cow",
+    "1.1.1_bucket_part_cow",
+    "1.1.1_default_cow",
+    "1.1.1_evol_cow",
+    "1.1.1_expr_cow",
+    "1.1.1_expr_text_mor",
+    "1.1.1_main_mor",
+    "1.1.1_nan_cow",
+    "1.1.1_nested_cow",
+    "1.2.0_bloom_cow",
+]
 KEY = "_hoodie_record_key"
 
 
@@ -47,6 +60,7 @@ def assert_same_answer(distributed, local):
 def place(tmp_path):
     def made(folder, run=5):
         return Place(str(folder), None, (), (), SharedFolder(str(tmp_path / "shared")), run)
+
     return made
 
 
@@ -82,9 +96,12 @@ def test_three_hundred_thousand_slices_are_answered_bit_for_bit(spark, tmp_path)
         assert_same_answer(ours, theirs)
 
 
-FILTERS = ["amount > 142000000 AND name LIKE '09%'", "NOT (fee <= 9500000.5 OR name IS NULL)",
-           "ts IN (TIMESTAMP'1970-01-01 00:10:00', TIMESTAMP'1970-01-01 00:12:00.5') OR fee IS NULL AND amount < 2e7",
-           "lower(name) = '0000012345' OR fee * 2 < 100"]
+FILTERS = [
+    "amount > 142000000 AND name LIKE '09%'",
+    "NOT (fee <= 9500000.5 OR name IS NULL)",
+    "ts IN (TIMESTAMP'1970-01-01 00:10:00', TIMESTAMP'1970-01-01 00:12:00.5') OR fee IS NULL AND amount < 2e7",
+    "lower(name) = '0000012345' OR fee * 2 < 100",
+]
 
 
 def test_keys_are_looked_up_where_statistics_leave_slices(place, tmp_path):

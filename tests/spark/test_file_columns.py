@@ -20,7 +20,7 @@ NARROW = pa.struct([("x", INT), ("y", TEXT)])
 WIDE = pa.struct([("y", TEXT), ("x", LONG), ("new", FLOAT)])
 #: (values, type in the file, type in the table, values in the table)
 CHANGES = [
-    ([1, None, -2**31], INT, LONG, [1, None, -2**31]),
+    ([1, None, -(2**31)], INT, LONG, [1, None, -(2**31)]),
     ([7, None], INT, FLOAT, [7.0, None]),
     ([2**31 - 1, None], INT, DOUBLE, [2147483647.0, None]),
     ([2**53 + 1, -5], LONG, DOUBLE, [9007199254740992.0, -5.0]),
@@ -33,16 +33,30 @@ CHANGES = [
     ([datetime.date(1990, 12, 31), None], pa.date32(), TEXT, ["1990-12-31", None]),
     ([b"caf\xc3\xa9", None], pa.binary(), TEXT, ["café", None]),
     (["é", None], TEXT, pa.binary(), [b"\xc3\xa9", None]),
-    ([{"x": 1, "y": "a"}, None, {"x": None, "y": None}], NARROW, WIDE,
-     [{"y": "a", "x": 1, "new": None}, None, {"y": None, "x": None, "new": None}]),
+    (
+        [{"x": 1, "y": "a"}, None, {"x": None, "y": None}],
+        NARROW,
+        WIDE,
+        [{"y": "a", "x": 1, "new": None}, None, {"y": None, "x": None, "new": None}],
+    ),
     ([[1, None], None, []], pa.list_(INT), pa.list_(LONG), [[1, None], None, []]),
     ([[{"x": 1, "y": "b"}, None]], pa.list_(NARROW), pa.list_(WIDE), [[{"y": "b", "x": 1, "new": None}, None]]),
-    ([[("k", 1.5), ("l", None)], None, []], pa.map_(TEXT, FLOAT), pa.map_(TEXT, DOUBLE),
-     [[("k", 1.5), ("l", None)], None, []]),
+    (
+        [[("k", 1.5), ("l", None)], None, []],
+        pa.map_(TEXT, FLOAT),
+        pa.map_(TEXT, DOUBLE),
+        [[("k", 1.5), ("l", None)], None, []],
+    ),
 ]
-REFUSED = [(["1"], TEXT, INT), ([1.5], DOUBLE, FLOAT), ([2**40], LONG, INT), ([1], LONG, pa.bool_()),
-           ([True], pa.bool_(), TEXT), ([Decimal("1.25")], pa.decimal128(6, 2), pa.decimal128(6, 1)),
-           (["2020-01-01"], TEXT, pa.date32())]
+REFUSED = [
+    (["1"], TEXT, INT),
+    ([1.5], DOUBLE, FLOAT),
+    ([2**40], LONG, INT),
+    ([1], LONG, pa.bool_()),
+    ([True], pa.bool_(), TEXT),
+    ([Decimal("1.25")], pa.decimal128(6, 2), pa.decimal128(6, 1)),
+    (["2020-01-01"], TEXT, pa.date32()),
+]
 
 
 def ids(case):
@@ -52,7 +66,7 @@ def ids(case):
 @pytest.mark.parametrize("case", CHANGES, ids=ids)
 def test_values_change_their_type_without_spark(case):
     values, have, wanted, expected = case
-    column = pa.array([None, *values, None], have)[1:-1]      # a slice of a longer column
+    column = pa.array([None, *values, None], have)[1:-1]  # a slice of a longer column
     found = in_table_type(column, nullable(wanted), "c")
     assert found.type == nullable(wanted)
     assert repr(found.to_pylist()) == repr(expected)
@@ -68,10 +82,18 @@ def test_spark_changes_the_same_types_to_the_same_values(spark):
             columns.append(changed(F.col(f"c{n}_{k}"), before, after, "c"))
             expected.append(dict(one) if pa.types.is_map(wanted) and one is not None else one)
     found = spark.createDataFrame([tuple(row)], StructType(fields)).repartition(1).select(*columns).collect()[0]
-    plain = [value.asDict(recursive=True) if hasattr(value, "asDict") else
-             [one.asDict() if hasattr(one, "asDict") else one for one in value] if isinstance(value, list) else
-             bytes(value) if isinstance(value, bytearray) else
-             dict(sorted(value.items())) if isinstance(value, dict) else value for value in found]
+    plain = [
+        value.asDict(recursive=True)
+        if hasattr(value, "asDict")
+        else [one.asDict() if hasattr(one, "asDict") else one for one in value]
+        if isinstance(value, list)
+        else bytes(value)
+        if isinstance(value, bytearray)
+        else dict(sorted(value.items()))
+        if isinstance(value, dict)
+        else value
+        for value in found
+    ]
     assert [repr(value) for value in plain] == [repr(value) for value in expected]
 
 

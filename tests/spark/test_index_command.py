@@ -18,8 +18,9 @@ from index_store.own.own_index import OwnIndex
 from tests.index_store.own.toy import answers
 
 
-def test_an_index_made_with_spark_is_the_one_that_is_made_without(spark: SparkSession, repository: Path, tmp_path: Path
-                                                                 ) -> None:
+def test_an_index_made_with_spark_is_the_one_that_is_made_without(
+    spark: SparkSession, repository: Path, tmp_path: Path
+) -> None:
     table = tmp_path / "table"
     with zipfile.ZipFile(repository / "tests" / "data" / "hudi" / "1.1.1_main_mor.zip") as archive:
         archive.extractall(table)

@@ -42,16 +42,27 @@ def keys(spark, kind, values):
 
 #: Columns of the fact table, a type of keys for each, and how to make one of a number.
 SIDES = [
-    ("i", "int", int), ("i", "bigint", int), ("i", "double", float), ("i", "string", str),
-    ("i", "decimal(12,1)", lambda n: Decimal(n)), ("l", "bigint", lambda n: n * 10**9), ("l", "int", int),
+    ("i", "int", int),
+    ("i", "bigint", int),
+    ("i", "double", float),
+    ("i", "string", str),
+    ("i", "decimal(12,1)", lambda n: Decimal(n)),
+    ("l", "bigint", lambda n: n * 10**9),
+    ("l", "int", int),
     ("s", "string", lambda n: f"{('apple', 'banana', 'Cherry', 'date', 'grape')[n % 5]}-{n % 200:03}"),
-    ("d", "double", lambda n: n / 4), ("f", "float", lambda n: n / 2), ("dec", "decimal(10,2)", lambda n: Decimal(n)),
-    ("dec", "int", int), ("dt", "date", lambda n: datetime.date(2019, 1, 1) + datetime.timedelta(days=n % 1000)),
+    ("d", "double", lambda n: n / 4),
+    ("f", "float", lambda n: n / 2),
+    ("dec", "decimal(10,2)", lambda n: Decimal(n)),
+    ("dec", "int", int),
+    ("dt", "date", lambda n: datetime.date(2019, 1, 1) + datetime.timedelta(days=n % 1000)),
     ("dt", "string", lambda n: str(datetime.date(2019, 1, 1) + datetime.timedelta(days=n % 1000))),
     ("t", "timestamp", lambda n: datetime.datetime(2020, 1, 1) + datetime.timedelta(hours=n)),
     ("t", "date", lambda n: datetime.date(2020, 1, 1) + datetime.timedelta(days=n % 60)),
-    ("b", "boolean", lambda n: n % 2 == 0), ("p", "string", lambda n: f"p{n % 5}"), ("st.x", "int", int),
-    ("an", "smallint", int), ("id", "string", lambda n: f"k{n % 200:04}"),
+    ("b", "boolean", lambda n: n % 2 == 0),
+    ("p", "string", lambda n: f"p{n % 5}"),
+    ("st.x", "int", int),
+    ("an", "smallint", int),
+    ("id", "string", lambda n: f"k{n % 200:04}"),
 ]
 
 
@@ -67,8 +78,11 @@ def needed(spark, fact):
     found = None
     for number, (column, kind, make) in enumerate(SIDES):
         dimension = dimension_of(spark, column, kind, make)
-        one = fact.join(F.broadcast(dimension), F.col(column) == dimension["key"], "left_semi").select(
-            F.lit(number).alias("side"), "_hoodie_file_name").distinct()
+        one = (
+            fact.join(F.broadcast(dimension), F.col(column) == dimension["key"], "left_semi")
+            .select(F.lit(number).alias("side"), "_hoodie_file_name")
+            .distinct()
+        )
         found = one if found is None else found.union(one)
     files = {}
     for row in found.collect():
@@ -112,7 +126,7 @@ def test_without_a_key_nothing_is_kept(spark, opened):
 def test_many_keys_are_their_hull(spark, opened):
     plan = prune_by_join(spark, opened, "i", keys(spark, "int", range(0, 300, 100)), most_keys=2)
     assert "i >= 0 AND i <= 200" in str(plan.expression)
-    assert plan.fully_matched == ()                               # a value of the hull need not be a key
+    assert plan.fully_matched == ()  # a value of the hull need not be a key
 
 
 def test_many_keys_are_looked_up_where_a_slice_has_few_values(spark, opened):
@@ -145,9 +159,13 @@ def test_the_key_is_found_by_name(spark, opened):
         prune_by_join(spark, opened, "l", dimension)
 
 
-@pytest.mark.parametrize(("kind", "of", "values", "others"), [
-    ("bigint", BIGINT, [-(2**63), -1, 0, 7, 2**63 - 1], range(100, 400)),
-    ("string", STRING, ["", "a", "ä€", "longer than a word"], [f"k{n}" for n in range(300)])])
+@pytest.mark.parametrize(
+    ("kind", "of", "values", "others"),
+    [
+        ("bigint", BIGINT, [-(2**63), -1, 0, 7, 2**63 - 1], range(100, 400)),
+        ("string", STRING, ["", "a", "ä€", "longer than a word"], [f"k{n}" for n in range(300)]),
+    ],
+)
 def test_a_bloom_filter_holds_what_was_put_in(spark, kind, of, values, others):
     found = collect_keys(keys(spark, kind, values).repartition(2), "key", [of], 1)
     assert found.values is None

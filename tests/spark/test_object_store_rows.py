@@ -26,7 +26,7 @@ def bucket(tmp_path_factory):
 def test_rows_of_a_table_in_a_bucket_are_those_that_hudi_reads(bucket, monkeypatch):
     store, path = bucket
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name, raising=False)               # the options alone must do
+        monkeypatch.delenv(name, raising=False)  # the options alone must do
     table = open_table(path, storage_options=store.options)
     slices = table.slices()
     assert any(one.log_files for one in slices)

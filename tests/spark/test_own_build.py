@@ -22,8 +22,12 @@ SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "p
 
 
 def definition_of(table, name):
-    entries = [Entry(column.name, text) for column in table.schema for text in SKETCHES
-               if not parse_sketch(text).why_not(column.type)]
+    entries = [
+        Entry(column.name, text)
+        for column in table.schema
+        for text in SKETCHES
+        if not parse_sketch(text).why_not(column.type)
+    ]
     upper = to_json(ex.Call("upper", (ex.Column(("id",)),)))
     return Definition(name, (*entries, Entry("upper(id)", "min_max")), options={f"{EXPRESSION}upper(id)": upper})
 

@@ -19,12 +19,23 @@ def value(path, kind, names=("p",), foreign=(), escaped=False):
     return columns.values(path, pa.schema([("id", pa.string()), (names[-1], kind)]))[names[-1]]
 
 
-@pytest.mark.parametrize(("path", "kind", "expected"), [
-    ("p=oslo", P, "oslo"), ("oslo", P, "oslo"), ("p=a=b", P, "a=b"), ("p=", P, ""),
-    ("p=__HIVE_DEFAULT_PARTITION__", P, None), ("p=__HIVE_DEFAULT_PARTITION__", pa.int32(), None),
-    ("p=-12", pa.int64(), -12), ("p=2026-01-31", pa.date32(), datetime.date(2026, 1, 31)),
-    ("p=True", pa.bool_(), True), ("false", pa.bool_(), False), ("p=1.50", pa.decimal128(6, 2), Decimal("1.50")),
-    ("p=2.5", pa.float64(), 2.5)])
+@pytest.mark.parametrize(
+    ("path", "kind", "expected"),
+    [
+        ("p=oslo", P, "oslo"),
+        ("oslo", P, "oslo"),
+        ("p=a=b", P, "a=b"),
+        ("p=", P, ""),
+        ("p=__HIVE_DEFAULT_PARTITION__", P, None),
+        ("p=__HIVE_DEFAULT_PARTITION__", pa.int32(), None),
+        ("p=-12", pa.int64(), -12),
+        ("p=2026-01-31", pa.date32(), datetime.date(2026, 1, 31)),
+        ("p=True", pa.bool_(), True),
+        ("false", pa.bool_(), False),
+        ("p=1.50", pa.decimal128(6, 2), Decimal("1.50")),
+        ("p=2.5", pa.float64(), 2.5),
+    ],
+)
 def test_a_path_tells_the_value_in_the_type_of_the_column(path, kind, expected):
     assert value(path, kind) == expected
 
@@ -34,11 +45,17 @@ def test_a_value_is_unescaped_only_where_the_table_escapes():
     assert value("p=a%2Fb", P, escaped=True) == "a/b"
 
 
-@pytest.mark.parametrize(("path", "kind", "why"), [
-    ("p=12x", pa.int32(), "'12x' is no integer"), ("p=2026-1-1", pa.date32(), "'2026-1-1' is no date"),
-    ("p=yes", pa.bool_(), "'yes' is neither true nor false"), ("p=x", pa.decimal128(6, 2), "no value of column p"),
-    ("p=1", pa.timestamp("us"), "a path does not tell values of type timestamp"),
-    ("2026/01/31", P, "does not have one part for each of p")])
+@pytest.mark.parametrize(
+    ("path", "kind", "why"),
+    [
+        ("p=12x", pa.int32(), "'12x' is no integer"),
+        ("p=2026-1-1", pa.date32(), "'2026-1-1' is no date"),
+        ("p=yes", pa.bool_(), "'yes' is neither true nor false"),
+        ("p=x", pa.decimal128(6, 2), "no value of column p"),
+        ("p=1", pa.timestamp("us"), "a path does not tell values of type timestamp"),
+        ("2026/01/31", P, "does not have one part for each of p"),
+    ],
+)
 def test_a_path_that_does_not_tell_the_value_is_an_error(path, kind, why):
     with pytest.raises(UnsupportedError, match=why):
         value(path, kind)

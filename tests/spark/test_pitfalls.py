@@ -24,8 +24,10 @@ from handler.spark.catalyst_values import type_of
 from handler.spark.conditions import _exact_parts, engine_of, time_zone_of, to_expression
 
 DAY = 86_400_000_000
-COLUMNS = ("ti tinyint, i int, l bigint, f float, d double, dec decimal(10,2), wide decimal(38,0), s string, "
-           "bin binary, b boolean, dt date, t timestamp, tn timestamp_ntz, st struct<x:int>")
+COLUMNS = (
+    "ti tinyint, i int, l bigint, f float, d double, dec decimal(10,2), wide decimal(38,0), s string, "
+    "bin binary, b boolean, dt date, t timestamp, tn timestamp_ntz, st struct<x:int>"
+)
 #: (pitfall, condition, column, lo, hi, nulls of 4 rows, expected)
 CASES = [
     ("P3 NaN is no bound", "d > double('NaN')", "d", 1.0, 2.0, 0, "keep"),
@@ -50,8 +52,15 @@ CASES = [
     ("P9 a narrowing cast", "TRY_CAST(i AS TINYINT) = 4", "i", 250, 270, 0, "keep"),
     ("P9 times -1", "i * -1 > 250", "i", -300, 5, 0, "keep"),
     ("P9 times -1, no match", "i * -1 > 250", "i", 5, 300, 0, "skip"),
-    ("P9 a date's text in another order", "date_format(dt, 'dd-MM-yyyy') < '05-01-2020'", "dt", 18_260, 18_300, 0,
-     "keep"),
+    (
+        "P9 a date's text in another order",
+        "date_format(dt, 'dd-MM-yyyy') < '05-01-2020'",
+        "dt",
+        18_260,
+        18_300,
+        0,
+        "keep",
+    ),
     ("P9 minus a column", "datediff(DATE'2020-01-01', dt) < -600", "dt", 18_262, 19_000, 0, "keep"),
     ("P10 beyond a tinyint", "ti < 300", "ti", 1, 100, 0, "all"),
     ("P10 beyond a tinyint", "ti = 300", "ti", 1, 100, 0, "skip"),
@@ -67,8 +76,15 @@ CASES = [
     ("P12 beyond 38 digits", "wide < 0.5", "wide", Decimal(10**37), Decimal(10**38 - 1), 0, "keep"),
     ("P13 below the microsecond", "t < TIMESTAMP'1970-01-01 00:00:00.0000009Z'", "t", 0, 0, 0, "skip"),
     ("P14 a wall clock in winter", "t >= TIMESTAMP'2020-01-01 00:00:00'", "t", 18_262 * DAY, 18_262 * DAY, 0, "skip"),
-    ("P14 a wall clock shown twice", "t = TIMESTAMP'2020-11-01 01:30:00'", "t", 18_567 * DAY + 19_800_000_000,
-     18_567 * DAY + 19_800_000_000, 0, "all"),
+    (
+        "P14 a wall clock shown twice",
+        "t = TIMESTAMP'2020-11-01 01:30:00'",
+        "t",
+        18_567 * DAY + 19_800_000_000,
+        18_567 * DAY + 19_800_000_000,
+        0,
+        "all",
+    ),
     ("P14 the day of an instant", "to_date(t) = DATE'2019-12-31'", "t", 18_262 * DAY, 18_262 * DAY, 0, "all"),
     ("P14 no zone, no shift", "tn >= TIMESTAMP_NTZ'2020-01-01 00:00:00'", "tn", 18_262 * DAY, 18_262 * DAY, 0, "all"),
     ("P16 two zeros", "d = 0.0D", "d", -0.0, -0.0, 0, "all"),
@@ -102,12 +118,15 @@ def outcome_of(spark, schema):
         of = columns.resolve(column).type
         source = Source("test", {column: from_values(of, [lo], [hi], [nulls], [4])})
         return int(evaluate(bound, 1, [source]).outcomes[0])
+
     yield outcome
     spark.conf.set("spark.sql.session.timeZone", before)
 
 
-@pytest.mark.parametrize(("text", "column", "lo", "hi", "nulls", "expected"), [
-    pytest.param(*case[1:], id=f"{case[0]}: {case[1]}") for case in CASES])
+@pytest.mark.parametrize(
+    ("text", "column", "lo", "hi", "nulls", "expected"),
+    [pytest.param(*case[1:], id=f"{case[0]}: {case[1]}") for case in CASES],
+)
 def test_pitfall(spark, outcome_of, text, column, lo, hi, nulls, expected):
     if "COLLATE" in text and spark.version.startswith("3."):
         pytest.skip("Spark 3.5 has no collations")

@@ -31,26 +31,54 @@ def opened(tmp_path_factory):
             table = open_table(folder)
             tables[name] = table, rows_of(folder, table.at().slices)
         return tables[name]
+
     return opened_table
 
 
-@pytest.mark.parametrize(("name", "text", "matching"), [
-    pytest.param(name, text, rows, id=f"{report}: {text[:50]}") for report, name, text, rows, _ in LOST])
+@pytest.mark.parametrize(
+    ("name", "text", "matching"),
+    [pytest.param(name, text, rows, id=f"{report}: {text[:50]}") for report, name, text, rows, _ in LOST],
+)
 def test_no_row_is_lost_that_hudi_lost(spark, opened, name, text, matching):
     table, rows = opened(name)
     plan = prune(spark, table, text, strict=True)
     expression, semantics = parse(text, "spark"), Semantics.named("spark", "UTC")
-    found = [file_id for file_id, held in rows.items() for row in held
-             if value_of(expression, row, table.table.schema, semantics) is True]
+    found = [
+        file_id
+        for file_id, held in rows.items()
+        for row in held
+        if value_of(expression, row, table.table.schema, semantics) is True
+    ]
     assert len(found) == matching
     assert set(found) <= {one.file_id for one in plan.kept}
 
 
-@pytest.mark.parametrize("text", [
-    "i = 100", "s LIKE 'b%' AND i > 0", "dt >= DATE'2021-12-01'", "t < '2020-01-10'", "i IN (1, 2, 300)", "p = 'p1'",
-    "NOT (s > 'c')", "d BETWEEN 1 AND 5", "dec > 100.5", "year(dt) = 2020", "id = 'k0042'", "st.x > 100", "an IS NULL",
-    "b", "coalesce(an, 0) > 150", "CASE WHEN i > 0 THEN l ELSE 0 END > 1000000000", "upper(s) = 'APPLE-001'",
-    "(i > 1000) IS TRUE", "NOT (i <=> 100)", "i NOT BETWEEN 0 AND 1500", "t >= timestamp'2020-02-01 10:00:00'"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i = 100",
+        "s LIKE 'b%' AND i > 0",
+        "dt >= DATE'2021-12-01'",
+        "t < '2020-01-10'",
+        "i IN (1, 2, 300)",
+        "p = 'p1'",
+        "NOT (s > 'c')",
+        "d BETWEEN 1 AND 5",
+        "dec > 100.5",
+        "year(dt) = 2020",
+        "id = 'k0042'",
+        "st.x > 100",
+        "an IS NULL",
+        "b",
+        "coalesce(an, 0) > 150",
+        "CASE WHEN i > 0 THEN l ELSE 0 END > 1000000000",
+        "upper(s) = 'APPLE-001'",
+        "(i > 1000) IS TRUE",
+        "NOT (i <=> 100)",
+        "i NOT BETWEEN 0 AND 1500",
+        "t >= timestamp'2020-02-01 10:00:00'",
+    ],
+)
 def test_it_keeps_what_the_command_line_keeps(spark, opened, text):
     table, _ = opened(MAIN)
     plan = prune(spark, table, text, strict=True)
@@ -100,8 +128,16 @@ def test_no_text_brings_a_plan_down(spark, opened, text):
     assert "\n" not in plan.reasons[0].text
 
 
-@pytest.mark.parametrize("text", ["dt < current_date()", "i > rand() * 1e9", "dt < DATE 'today'",
-                                  "l < unix_timestamp()", "i > (SELECT max(id) FROM range(3))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dt < current_date()",
+        "i > rand() * 1e9",
+        "dt < DATE 'today'",
+        "l < unix_timestamp()",
+        "i > (SELECT max(id) FROM range(3))",
+    ],
+)
 def test_what_is_known_only_when_the_query_runs_rules_nothing_out(spark, opened, text):
     table, _ = opened(MAIN)
     assert len(prune(spark, table, text).kept) == len(prune(spark, table, text).slices)

@@ -34,8 +34,14 @@ PLAIN = {
     "format_1.2.0_readded_cow": ["e = 'e10'", "e IS NULL", "i = 10"],
 }
 #: Where a column is one value in all files of a schema (NULL, or the partition's), Spark itself rules files out.
-FOLDED = ("1.1.1_evol_cow", "format_1.2.0_partcols_cow", "format_0.15.0_evolved_cow", "format_1.2.0_widened_cow",
-          "format_1.2.0_dropped_cow", "format_1.2.0_readded_cow")
+FOLDED = (
+    "1.1.1_evol_cow",
+    "format_1.2.0_partcols_cow",
+    "format_0.15.0_evolved_cow",
+    "format_1.2.0_widened_cow",
+    "format_1.2.0_dropped_cow",
+    "format_1.2.0_readded_cow",
+)
 #: Conditions over tables with log files, which Python workers merge.
 MERGED = {
     "1.1.1_main_mor": ["s LIKE 'apple%'", "i < -100 AND p = 'p1'"],
@@ -52,13 +58,14 @@ def folder_of(tmp_path_factory):
         if name not in folders:
             folders[name] = unpack(name, tmp_path_factory.mktemp("real") / "t")
         return str(folders[name])
+
     return unpacked
 
 
 def rows_of(frame: DataFrame) -> pa.Table:
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
-    batches = frame._collect_as_arrow()                       # Spark 3.5
+    batches = frame._collect_as_arrow()  # Spark 3.5
     return pa.Table.from_batches(batches) if batches else to_arrow_schema(frame.schema).empty_table()
 
 
@@ -119,7 +126,7 @@ def test_read_optimized_is_the_base_files_alone_and_no_index_hides_a_row_of_thei
     name = "1.1.1_main_mor"
     path, right = folder_of(name), true_rows(name, "read_optimized")
     gone = counted(right, ["id"]) - counted(true_rows(name, "snapshot"), ["id"])
-    assert gone                                               # deleted in a log file, and unknown to the record index
+    assert gone  # deleted in a log file, and unknown to the record index
     key = min(gone)[0]
     frame = read(spark, path, query="read_optimized")
     assert counted(rows_of(frame), frame.columns) == counted(right, frame.columns)
@@ -149,8 +156,9 @@ def test_many_schemas_are_read_by_workers_and_many_footers_by_a_job(spark, folde
         assert counted(rows_of(frame), frame.columns) == counted(right, frame.columns)
 
 
-@pytest.mark.parametrize(("name", "why"), [
-    ("format_1.2.0_pay_sum_mor", "SumPayload"), ("format_1.2.0_pay_postgres_mor", "FILL_UNAVAILABLE")])
+@pytest.mark.parametrize(
+    ("name", "why"), [("format_1.2.0_pay_sum_mor", "SumPayload"), ("format_1.2.0_pay_postgres_mor", "FILL_UNAVAILABLE")]
+)
 def test_what_only_hudi_merges_rightly_says_what_to_do(spark, folder_of, name, why):
     with pytest.raises(UnsupportedError, match=rf"{why}\). Put the Hudi bundle .* query=\"read_optimized\""):
         read(spark, folder_of(name))

@@ -19,6 +19,7 @@ def setting(spark):
     def change(name, value):
         before.setdefault(name, spark.conf.get(name))
         spark.conf.set(name, value)
+
     yield change
     for name, value in before.items():
         spark.conf.set(name, value)
@@ -30,16 +31,30 @@ def test_ansi_mode_chooses_the_rules(spark, setting, ansi, engine):
     assert engine_of(spark) == engine
 
 
-@pytest.mark.parametrize(("java", "here"), [
-    ("UTC", "UTC"), ("Z", "UTC"), ("GMT", "UTC"), ("UTC+0", "UTC"), ("+00:00", "UTC"), ("Europe/Paris", "Europe/Paris"),
-    ("+08:00", "+08:00"), ("-5", "-05:00"), ("UTC+5:30", "+05:30"), ("GMT-03:30", "-03:30"), ("+01:30:15", "+01:30:15"),
-    ("PST", "America/Los_Angeles"), ("EST", "-05:00"), ("IST", "Asia/Kolkata"),
-])
+@pytest.mark.parametrize(
+    ("java", "here"),
+    [
+        ("UTC", "UTC"),
+        ("Z", "UTC"),
+        ("GMT", "UTC"),
+        ("UTC+0", "UTC"),
+        ("+00:00", "UTC"),
+        ("Europe/Paris", "Europe/Paris"),
+        ("+08:00", "+08:00"),
+        ("-5", "-05:00"),
+        ("UTC+5:30", "+05:30"),
+        ("GMT-03:30", "-03:30"),
+        ("+01:30:15", "+01:30:15"),
+        ("PST", "America/Los_Angeles"),
+        ("EST", "-05:00"),
+        ("IST", "Asia/Kolkata"),
+    ],
+)
 def test_java_and_python_mean_the_same_zone(spark, setting, java, here):
     setting("spark.sql.session.timeZone", java)
     assert time_zone_of(spark) == here
     Semantics.named("spark", here)
-    moment = "timestamp_seconds(1593561600)"                     # 2020-07-01 00:00:00 in UTC
+    moment = "timestamp_seconds(1593561600)"  # 2020-07-01 00:00:00 in UTC
     [shown] = spark.sql(f"SELECT date_format({moment}, 'yyyy-MM-dd HH:mm:ss') AS shown").first()
     setting("spark.sql.session.timeZone", here)
     assert spark.sql(f"SELECT date_format({moment}, 'yyyy-MM-dd HH:mm:ss') AS shown").first()[0] == shown

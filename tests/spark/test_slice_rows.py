@@ -24,15 +24,19 @@ CONFORMANCE = Path(__file__).parents[1] / "data" / "conformance"
 DISPUTED = tuple(name for name in reads() if "archived_saved" in name)
 #: Reads that are refused, and why.
 REFUSED = {
-    "format_0.15.0_pay_partial_mor": "PartialUpdateAvroPayload", "format_0.15.0_pay_sum_mor": "SumPayload",
-    "format_1.2.0_pay_sum_mor": "SumPayload", "format_1.2.0_pay_postgres_mor": "FILL_UNAVAILABLE",
-    "format_1.2.0_pay_partial_mor": "IGNORE_DEFAULTS", "format_1.2.0_pay_nondefault_mor": "IGNORE_DEFAULTS",
+    "format_0.15.0_pay_partial_mor": "PartialUpdateAvroPayload",
+    "format_0.15.0_pay_sum_mor": "SumPayload",
+    "format_1.2.0_pay_sum_mor": "SumPayload",
+    "format_1.2.0_pay_postgres_mor": "FILL_UNAVAILABLE",
+    "format_1.2.0_pay_partial_mor": "IGNORE_DEFAULTS",
+    "format_1.2.0_pay_nondefault_mor": "IGNORE_DEFAULTS",
     "format_0.15.0_widened_mor": "in the schema of an older instant",
     "merging_1.2.0_pay_PartialUpdateAvroPayload": "IGNORE_DEFAULTS",  # hudi 0.5.0 would lose the old value of a map
     "merging_1.2.0_ord_two": "several ordering fields (ts,i)",
     "merging_0.15.0_widen": "has type Int32 but the table schema expects Int64",
     "merging_1.0.2_widen": "has type Int32 but the table schema expects Int64",
-    "format_1.0.2_reused_mor": "column s: string in the file cannot be read as int32"}
+    "format_1.0.2_reused_mor": "column s: string in the file cannot be read as int32",
+}
 #: Hudi 1.2.0 misses updates in log files that an older release wrote, as of an instant before the upgrade. The same
 #: table before it was upgraded has them.
 BETTER = {("format_1.2.0_upgraded_mor", "asof_20261121101722181"): "format_0.15.0_archived_mor"}
@@ -43,8 +47,7 @@ _NOTED = "_hoodie_file_name"
 def rows_of(table, path, instant, schema, read_optimized=False):
     slices = table.slices(instant)
     source = SliceSource.of(table, str(path), slices.instant)
-    batches = [batch for one in slices
-               for batch in slice_batches(source, one, schema, read_optimized=read_optimized)]
+    batches = [batch for one in slices for batch in slice_batches(source, one, schema, read_optimized=read_optimized)]
     return pa.Table.from_batches(batches) if batches else pa.schema(schema).empty_table()
 
 
@@ -114,9 +117,13 @@ def test_a_log_file_that_is_gone_is_an_error_that_names_it(tmp_path):
         list(slice_batches(source, one, to_arrow_schema(spark_schema(table))))
 
 
-@pytest.mark.parametrize(("file", "why"), [
-    ("a-0_0-1-1_20260101000000000.orc", "only Parquet base files are read"),
-    ("a-0_0-1-1_00000000000001.parquet", "a bootstrapped file has no data columns")])
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("a-0_0-1-1_20260101000000000.orc", "only Parquet base files are read"),
+        ("a-0_0-1-1_00000000000001.parquet", "a bootstrapped file has no data columns"),
+    ],
+)
 def test_base_files_that_do_not_hold_the_rows_are_refused(tmp_path, file, why):
     path = unpack("1.1.1_nonpart_mor", tmp_path / "t")
     table = open_table(path)

@@ -45,6 +45,7 @@ def write(release: str, folder: Path, wanted: tuple[str, ...]) -> None:
 
 def pack(table: Path, archive: Path) -> int:
     """Bytes of the archive that it wrote; raises when it is too large for a repository."""
+
     def kept(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
         item.uid = item.gid = item.mtime = 0
         item.uname = item.gname = ""

@@ -33,8 +33,17 @@ class Release:
     def fetch(self) -> None:
         """The bundle, into the local Maven repository, once."""
         if not self.jar.exists():
-            subprocess.run(["mvn", "-q", "-B", "dependency:get", "-Dtransitive=false",
-                            f"-Dartifact=org.apache.hudi:{BUNDLE}:{self.hudi}"], check=True)
+            subprocess.run(
+                [
+                    "mvn",
+                    "-q",
+                    "-B",
+                    "dependency:get",
+                    "-Dtransitive=false",
+                    f"-Dartifact=org.apache.hudi:{BUNDLE}:{self.hudi}",
+                ],
+                check=True,
+            )
 
 
 RELEASES = {one.hudi: one for one in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
@@ -48,14 +57,24 @@ def session(release: Release | None, home: Path) -> SparkSession:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    jvm = "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 " \
-          "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
+    jvm = (
+        "-Duser.timezone=UTC -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
+        "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED"
+    )
     settings = {
-        "spark.driver.memory": "2g", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": jvm, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
-        "spark.sql.warehouse.dir": home / "warehouse", "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.memory": "2g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": jvm,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": home / "warehouse",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
         "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
@@ -64,11 +83,13 @@ def session(release: Release | None, home: Path) -> SparkSession:
     }
     if release is not None:
         settings |= {
-            "spark.jars": release.jar, "spark.driver.extraClassPath": release.jar,
+            "spark.jars": release.jar,
+            "spark.driver.extraClassPath": release.jar,
             "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
             "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
             "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog"}
+            "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        }
     builder = SparkSession.builder.master("local[2]").appName("sargo-tables")
     for name, value in settings.items():
         builder = builder.config(name, str(value))

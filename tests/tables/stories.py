@@ -37,8 +37,10 @@ def inserted(writer: Writer, *pairs: int) -> None:
 
 def changed(writer: Writer, *, compact: bool = False) -> None:
     """Rows of files 0, 1, 2 and 9 move far up, and get other texts; rows of files 1 and 9 go."""
-    moved = [row(n, shift=100, ts=2, s=text, f=1e9, d=-0.5)
-             for n, text in ((3, "ZEBRA"), (9, "upd$ated\\x"), (12, None), (18, "10.0"), (75, "Ä"))]
+    moved = [
+        row(n, shift=100, ts=2, s=text, f=1e9, d=-0.5)
+        for n, text in ((3, "ZEBRA"), (9, "upd$ated\\x"), (12, None), (18, "10.0"), (75, "Ä"))
+    ]
     inline = {"compact__inline": "true", "compact__inline__max__delta__commits": "1"} if compact else {}
     writer.write("upsert", moved, **inline)
     writer.write("delete", [row(n, ts=3) for n in (14, 73)])
@@ -50,13 +52,21 @@ def wide_cow(writer: Writer) -> None:
     changed(writer)
     if writer.release.table_version == 9:
         # as a user does it: the procedure keeps statistics of the columns that are its own default
-        writer.sql("call run_clustering(path => '{path}', order => 'i', options => "
-                   "'hoodie.clustering.plan.strategy.max.num.groups=2,"
-                   "hoodie.clustering.plan.strategy.small.file.limit=10000000')")
+        writer.sql(
+            "call run_clustering(path => '{path}', order => 'i', options => "
+            "'hoodie.clustering.plan.strategy.max.num.groups=2,"
+            "hoodie.clustering.plan.strategy.small.file.limit=10000000')"
+        )
         inserted(writer, 5)
     else:
-        writer.write("insert", files(10, 11), clustering__inline="true", clustering__inline__max__commits="1",
-                     clustering__plan__strategy__sort__columns="i", clustering__plan__strategy__max__num__groups="2")
+        writer.write(
+            "insert",
+            files(10, 11),
+            clustering__inline="true",
+            clustering__inline__max__commits="1",
+            clustering__plan__strategy__sort__columns="i",
+            clustering__plan__strategy__max__num__groups="2",
+        )
     if writer.release.table_version > 6:  # 0.15.0 cannot update decimals that a clustering wrote
         writer.write("upsert", [row(n, shift=120, ts=4) for n in (81, 90)])
 
@@ -91,8 +101,14 @@ def grown(writer: Writer) -> None:
 def days_cow(writer: Writer) -> None:
     """Partitioned by a date, one file a day."""
     for first in (0, 3, 6):
-        writer.write("insert", [{**one, "dt": None if n == 8 else day(f"2020-0{n + 1}-15")}
-                                for n in range(first, first + 3) for one in files(n)])
+        writer.write(
+            "insert",
+            [
+                {**one, "dt": None if n == 8 else day(f"2020-0{n + 1}-15")}
+                for n in range(first, first + 3)
+                for one in files(n)
+            ],
+        )
 
 
 def bare_cow(writer: Writer) -> None:
@@ -106,10 +122,12 @@ def expr_cow(writer: Writer) -> None:
     inserted(writer, 0, 1, 2, 3, 4)
     writer.write("upsert", [row(n, ts=9, s="ZEBRA") for n in (3, 25)])
     writer.register()
-    for name, made in (("year", "column_stats(dt) options(expr='year')"),
-                       ("lower", "column_stats(s) options(expr='lower')"),
-                       ("hour", "column_stats(ts) options(expr='from_unixtime', format='yyyy-MM-dd')"),
-                       ("key", "bloom_filters(id) options(expr='identity', numentries='100')")):
+    for name, made in (
+        ("year", "column_stats(dt) options(expr='year')"),
+        ("lower", "column_stats(s) options(expr='lower')"),
+        ("hour", "column_stats(ts) options(expr='from_unixtime', format='yyyy-MM-dd')"),
+        ("key", "bloom_filters(id) options(expr='identity', numentries='100')"),
+    ):
         writer.sql(f"create index ix_{name} on {{table}} using {made}")
 
 
@@ -126,11 +144,17 @@ def secondary_cow(writer: Writer) -> None:
 STORIES = {
     "wide_cow": Story(wide_cow, ("0.15.0", "1.0.2", "1.2.0"), {"partition": "p", "indexes": ALL}),
     "wide_mor": Story(wide_mor, ("0.15.0", "1.0.2", "1.2.0"), {"partition": "p", "indexes": ALL, "mor": True}),
-    "flat_cow": Story(flat_cow, ("0.15.0", "1.2.0"), {
-        "indexes": ("col", "rli", "bloom"), "metadata__index__bloom__filter__column__list": "id,s"}),
+    "flat_cow": Story(
+        flat_cow,
+        ("0.15.0", "1.2.0"),
+        {"indexes": ("col", "rli", "bloom"), "metadata__index__bloom__filter__column__list": "id,s"},
+    ),
     "flat_mor": Story(flat_mor, ("1.2.0",), {"indexes": ("col", "rli"), "mor": True}),
-    "grown_cow": Story(grown, ("1.2.0",), {"partition": "p", "indexes": ("col", "part"),
-                                           "datasource__write__hive_style_partitioning": "false"}),
+    "grown_cow": Story(
+        grown,
+        ("1.2.0",),
+        {"partition": "p", "indexes": ("col", "part"), "datasource__write__hive_style_partitioning": "false"},
+    ),
     "grown_mor": Story(grown, ("1.0.2", "1.2.0"), {"partition": "p", "indexes": ("col", "part"), "mor": True}),
     "days_cow": Story(days_cow, ("1.2.0",), {"partition": "dt", "indexes": ("col", "part")}),
     "bare_cow": Story(bare_cow, ("1.0.2",), {"partition": "p", "indexes": ()}),

@@ -18,8 +18,17 @@ Rows = Iterable[Mapping[str, Any]]
 class Writer:
     """Writes to `path`; `partition` is the partition column, `indexes` some of col, part, rli, bloom."""
 
-    def __init__(self, spark: SparkSession, release: Release, path: Path, *, mor: bool = False,
-                 partition: str | None = None, indexes: Iterable[str] = ("col",), **more: str) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        release: Release,
+        path: Path,
+        *,
+        mor: bool = False,
+        partition: str | None = None,
+        indexes: Iterable[str] = ("col",),
+        **more: str,
+    ) -> None:
         self.spark = spark
         self.release = release
         self.path = path
@@ -28,17 +37,33 @@ class Writer:
         self.options = _options(path.name, mor, partition, frozenset(indexes)) | _dotted(more)
         self.listed = _listed(release, mor)
 
-    def write(self, operation: str, rows: Rows, without: Iterable[str] = (), types: Mapping[str, str] | None = None,
-              **more: str) -> None:
+    def write(
+        self,
+        operation: str,
+        rows: Rows,
+        without: Iterable[str] = (),
+        types: Mapping[str, str] | None = None,
+        **more: str,
+    ) -> None:
         """One commit, with one file in each partition that the rows are in."""
         kinds = columns(self.release.table_version, without, **(types or {}))
         data = [tuple(row[name] for name in kinds) for row in rows]
         schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         listed = [name for name in self.listed if name.partition(".")[0] in kinds]
-        options = {**self.options, "hoodie.datasource.write.operation": operation,
-                   "hoodie.metadata.index.column.stats.column.list": ",".join(listed), **_dotted(more)}
-        (self.spark.createDataFrame(data, schema).coalesce(1).write.format("hudi").options(**options).mode("append")
-         .save(str(self.path)))
+        options = {
+            **self.options,
+            "hoodie.datasource.write.operation": operation,
+            "hoodie.metadata.index.column.stats.column.list": ",".join(listed),
+            **_dotted(more),
+        }
+        (
+            self.spark.createDataFrame(data, schema)
+            .coalesce(1)
+            .write.format("hudi")
+            .options(**options)
+            .mode("append")
+            .save(str(self.path))
+        )
 
     def sql(self, statement: str) -> None:
         """A statement or procedure of Hudi's SQL; ``{path}`` and ``{table}`` stand for this table."""
@@ -60,8 +85,11 @@ def _listed(release: Release, mor: bool) -> list[str]:
     Before version 9 there is no TIMESTAMP_NTZ. 0.15.0 fails to write statistics of decimals beyond 30 digits, 1.0.2 of
     nested fields and of columns that are yet to come, 1.2.0 of nested fields in log files when their struct is NULL.
     """
-    unlisted = {"tn" if release.table_version < 9 else "", "big" if release.table_version < 8 else "",
-                *(("st.x", "st.y") if mor or release.table_version == 8 else ())}
+    unlisted = {
+        "tn" if release.table_version < 9 else "",
+        "big" if release.table_version < 8 else "",
+        *(("st.x", "st.y") if mor or release.table_version == 8 else ()),
+    }
     return [column for column in INDEXED if column not in unlisted]
 
 
@@ -72,17 +100,26 @@ def _options(name: str, mor: bool, partition: str | None, indexes: frozenset[str
     write = "hoodie.datasource.write"
     keys = "org.apache.hudi.keygen." + ("SimpleKeyGenerator" if partition else "NonpartitionedKeyGenerator")
     return {
-        "hoodie.table.name": name, f"{write}.recordkey.field": "id", f"{write}.precombine.field": "ts",
+        "hoodie.table.name": name,
+        f"{write}.recordkey.field": "id",
+        f"{write}.precombine.field": "ts",
         f"{write}.table.type": "MERGE_ON_READ" if mor else "COPY_ON_WRITE",
-        f"{write}.partitionpath.field": partition or "", f"{write}.keygenerator.class": keys,
-        f"{write}.hive_style_partitioning": "true", f"{write}.partitionpath.urlencode": "true",
-        "hoodie.parquet.small.file.limit": "0", "hoodie.merge.small.file.group.candidates.limit": "0",
+        f"{write}.partitionpath.field": partition or "",
+        f"{write}.keygenerator.class": keys,
+        f"{write}.hive_style_partitioning": "true",
+        f"{write}.partitionpath.urlencode": "true",
+        "hoodie.parquet.small.file.limit": "0",
+        "hoodie.merge.small.file.group.candidates.limit": "0",
         "hoodie.index.type": "RECORD_INDEX" if "rli" in indexes else "SIMPLE",
-        "hoodie.index.bloom.num_entries": "50", "hoodie.bloom.index.filter.dynamic.max.entries": "100",
+        "hoodie.index.bloom.num_entries": "50",
+        "hoodie.bloom.index.filter.dynamic.max.entries": "100",
         "hoodie.metadata.bloom.filter.dynamic.max.entries": "100",
-        "hoodie.insert.shuffle.parallelism": "2", "hoodie.upsert.shuffle.parallelism": "2",
-        "hoodie.delete.shuffle.parallelism": "2", "hoodie.embed.timeline.server": "false",
-        "hoodie.clean.automatic": "false", "hoodie.compact.inline": "false",
+        "hoodie.insert.shuffle.parallelism": "2",
+        "hoodie.upsert.shuffle.parallelism": "2",
+        "hoodie.delete.shuffle.parallelism": "2",
+        "hoodie.embed.timeline.server": "false",
+        "hoodie.clean.automatic": "false",
+        "hoodie.compact.inline": "false",
         "hoodie.metadata.enable": str(bool(indexes)).lower(),
         "hoodie.metadata.index.column.stats.enable": on("col"),
         "hoodie.metadata.index.column.stats.file.group.count": "1",
@@ -95,4 +132,5 @@ def _options(name: str, mor: bool, partition: str | None, indexes: frozenset[str
         "hoodie.metadata.global.record.level.index.max.filegroup.count": "1",
         "hoodie.metadata.index.bloom.filter.enable": on("bloom"),
         "hoodie.metadata.index.bloom.filter.file.group.count": "1",
-        "hoodie.metadata.index.column.stats.processing.mode.override": "in-memory"}
+        "hoodie.metadata.index.column.stats.processing.mode.override": "in-memory",
+    }

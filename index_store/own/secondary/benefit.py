@@ -42,10 +42,16 @@ def benefits_of_keys(index: OwnIndex) -> list[Benefit]:
 def _drawn(index: OwnIndex) -> list[tuple[bytes, Search]]:
     """Keys of entries, and the shard of each. Keys that are gone are among them, and are found in no group."""
     generations = index.version.generations
-    shards = [Search(index.folder, [one.shards[number] for one in generations])
-              for number in range(len(generations[0].shards))]
-    tables = [(SortedTable.open(index.folder, stored), shard) for one in generations
-              for stored, shard in zip(one.shards, shards, strict=True) if stored is not None]
+    shards = [
+        Search(index.folder, [one.shards[number] for one in generations])
+        for number in range(len(generations[0].shards))
+    ]
+    tables = [
+        (SortedTable.open(index.folder, stored), shard)
+        for one in generations
+        for stored, shard in zip(one.shards, shards, strict=True)
+        if stored is not None
+    ]
     places = [(table, shard, block) for table, shard in tables for block in range(len(table.rows))]
     rows = np.array([table.rows[block] for table, _, block in places], np.float64)
     if not rows.sum():

@@ -76,8 +76,8 @@ def required_leaves(bound: BoundExpression) -> tuple[int, ...]:
         if step.operation == "leaf":
             stack.append((step.operand,))
             continue
-        parts = stack[len(stack) - step.operand:]
-        del stack[len(stack) - step.operand:]
+        parts = stack[len(stack) - step.operand :]
+        del stack[len(stack) - step.operand :]
         conjunction = step.operation == "and" or (step.operation == "or" and len(parts) == 1)
         stack.append(tuple(leaf for part in parts for leaf in part) if conjunction else ())
     return stack[0] if stack else ()
@@ -94,10 +94,16 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
         if pieces is None or len(below) * len(pieces.ranges) > MOST_POINTS:
             break
         leaves = tuple(sorted({*leaves, *pieces.leaves}))
-        ranges = tuple((start + lo, after(start) if hi is None else start + hi)
-                       for start in below for lo, hi in pieces.ranges)
-        found = KeyRanges(ranges, leaves, place + 1, pieces.points if found is None else found.leading,
-                          len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]))
+        ranges = tuple(
+            (start + lo, after(start) if hi is None else start + hi) for start in below for lo, hi in pieces.ranges
+        )
+        found = KeyRanges(
+            ranges,
+            leaves,
+            place + 1,
+            pieces.points if found is None else found.leading,
+            len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]),
+        )
         if not pieces.points:
             break
         below = tuple(lo for lo, _ in ranges)
@@ -106,8 +112,11 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
 
 def _says_it_all(leaf: BoundLeaf) -> bool:
     """Whether look-ups and bounds of a slice decide the leaf as well."""
-    return leaf.lookup is not None or isinstance(leaf.test, NullTest) or (
-        isinstance(leaf.test, Comparison) and leaf.test.op in ("<", "<=", ">", ">="))
+    return (
+        leaf.lookup is not None
+        or isinstance(leaf.test, NullTest)
+        or (isinstance(leaf.test, Comparison) and leaf.test.op in ("<", "<=", ">", ">="))
+    )
 
 
 def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) -> _Pieces | None:
@@ -115,11 +124,16 @@ def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) 
     for number, leaf in required:
         try:
             one = _pieces_of_leaf(number, leaf, column)
-        except (ValueError, TypeError, OverflowError):        # a constant that is none of the column's type
+        except (ValueError, TypeError, OverflowError):  # a constant that is none of the column's type
             continue
         if one is not None:
-            found = one if found is None else _Pieces(_shared(found.ranges, one.ranges), found.points or one.points,
-                                                      (*found.leaves, *one.leaves))
+            found = (
+                one
+                if found is None
+                else _Pieces(
+                    _shared(found.ranges, one.ranges), found.points or one.points, (*found.leaves, *one.leaves)
+                )
+            )
     return found
 
 
@@ -127,17 +141,25 @@ def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | No
     test = leaf.test
     if leaf.lookup is not None and not leaf.lookup.function and leaf.lookup.column == column:
         pieces = pieces_of_values(leaf.lookup.values, column)
-        return None if pieces is None or len(pieces) > MOST_POINTS else _Pieces(
-            tuple(key_range(one) for one in pieces), True, (number,))
+        return (
+            None
+            if pieces is None or len(pieces) > MOST_POINTS
+            else _Pieces(tuple(key_range(one) for one in pieces), True, (number,))
+        )
     match test:
         case NullTest(operand=BoundColumn() as operand) if operand.field == column:
             return _Pieces((key_range(encode_null()),), True, (number,))
         case Prefix(operand=BoundColumn() as operand, prefix=prefix) if (
-                operand.field == column and _is_plain(operand) and isinstance(prefix.value, str)):
+            operand.field == column and _is_plain(operand) and isinstance(prefix.value, str)
+        ):
             return _Pieces((prefix_range(prefix.value),), False, (number,)) if prefix.value else None
         case Comparison(op=op, left=BoundColumn() as operand, right=BoundConstant() as constant) if (
-                operand.field == column and _is_plain(operand) and not constant.interval.null
-                and constant.interval.value and op != "!="):
+            operand.field == column
+            and _is_plain(operand)
+            and not constant.interval.null
+            and constant.interval.value
+            and op != "!="
+        ):
             lo = constant.interval.lo if op not in ("<", "<=") else None
             hi = constant.interval.hi if op not in (">", ">=") else None
             ranges = _range(column.type, lo, hi, inclusive=op not in ("<", ">"))
@@ -148,8 +170,9 @@ def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | No
 
 def _is_plain(operand: BoundColumn) -> bool:
     """Whether the filter sees the column as the files have it: CHAR is compared without its padding (P15)."""
-    same = operand.type == operand.field.type or all(one.kind in (Kind.STRING, Kind.VARCHAR)
-                                                     for one in (operand.type, operand.field.type))
+    same = operand.type == operand.field.type or all(
+        one.kind in (Kind.STRING, Kind.VARCHAR) for one in (operand.type, operand.field.type)
+    )
     return same and operand.type.kind is not Kind.CHAR
 
 
@@ -159,7 +182,7 @@ def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] 
         inclusive = True
         lo, hi = lo if lo is None else math.floor(lo), hi if hi is None else math.ceil(hi)
     if lo is not None and is_ancient(lo, of):
-        lo = None                                             # what is read as greater may be stored as less
+        lo = None  # what is read as greater may be stored as less
     if hi is not None and is_ancient(hi, of):
         return None
     if pa.types.is_integer(plain_type(of)):

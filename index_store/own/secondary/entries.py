@@ -21,8 +21,11 @@ __all__ = ["ENTRIES", "REVERSE", "Order", "entry_batch", "schema_of"]
 
 Order = Literal["key", "group"]
 
-_KEY, _RECORD, _GROUP = (pa.field("key", pa.binary(), False), pa.field("record", pa.binary(), False),
-                         pa.field("group", pa.int32(), False))
+_KEY, _RECORD, _GROUP = (
+    pa.field("key", pa.binary(), False),
+    pa.field("record", pa.binary(), False),
+    pa.field("group", pa.int32(), False),
+)
 _DELETED = pa.field("deleted", pa.bool_(), False)
 #: ``key`` is encoded (``keys``), ``record`` the UTF-8 of ``_hoodie_record_key``.
 ENTRIES = pa.schema([_KEY, _RECORD, _GROUP, _DELETED])
@@ -43,5 +46,11 @@ def entry_batch(keys: pa.Array, records: pa.Array, group: int, *, deleted: bool 
         raise pa.ArrowInvalid("an entry without a key")
     n = len(keys)
     return pa.RecordBatch.from_arrays(
-        [keys.cast(pa.binary()), records.cast(pa.binary()), pa.array(np.full(n, group, np.int32)),
-         pa.array(np.full(n, deleted, np.bool_))], schema=ENTRIES)
+        [
+            keys.cast(pa.binary()),
+            records.cast(pa.binary()),
+            pa.array(np.full(n, group, np.int32)),
+            pa.array(np.full(n, deleted, np.bool_)),
+        ],
+        schema=ENTRIES,
+    )

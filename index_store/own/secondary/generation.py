@@ -39,9 +39,15 @@ _RANGES = 64
 
 def groups_schema(columns: Sequence[str]) -> pa.Schema:
     """The columns of the list of groups. ``files`` as in ``slice_entries.SLICES``, statistics as in ``sketching``."""
-    return pa.schema([pa.field("group", pa.int32(), False), pa.field("name", pa.string(), False),
-                      pa.field("files", pa.string()), pa.field(ROWS, pa.int64()),
-                      *(field for target in statistics_plan(columns).targets for field in target.fields)])
+    return pa.schema(
+        [
+            pa.field("group", pa.int32(), False),
+            pa.field("name", pa.string(), False),
+            pa.field("files", pa.string()),
+            pa.field(ROWS, pa.int64()),
+            *(field for target in statistics_plan(columns).targets for field in target.fields),
+        ]
+    )
 
 
 def live_groups(folder: Folder, generations: Sequence[Generation]) -> pa.Table:
@@ -52,8 +58,9 @@ def live_groups(folder: Folder, generations: Sequence[Generation]) -> pa.Table:
     return found.take(pa.array(newest)).filter(pc.is_valid(found.column("files").take(pa.array(newest))))
 
 
-def entries_of_groups(folder: Folder, generations: Sequence[Generation], groups: npt.NDArray[np.int32]
-                      ) -> Iterator[pa.RecordBatch]:
+def entries_of_groups(
+    folder: Folder, generations: Sequence[Generation], groups: npt.NDArray[np.int32]
+) -> Iterator[pa.RecordBatch]:
     """What the generations say of some groups, which ascend: entries by group, without tombstones."""
     if not len(groups):
         return iter(())
@@ -61,16 +68,20 @@ def entries_of_groups(folder: Folder, generations: Sequence[Generation], groups:
     wanted[groups] = True
     breaks = np.flatnonzero(np.diff(groups) > 1)
     starts, ends = groups[np.append(0, breaks + 1)], groups[np.append(breaks, len(groups) - 1)]
-    ranges = [(int(groups[0]), int(groups[-1]) + 1)] if len(starts) > _RANGES else [
-        (int(start), int(end) + 1) for start, end in zip(starts, ends, strict=True)]
+    ranges = (
+        [(int(groups[0]), int(groups[-1]) + 1)]
+        if len(starts) > _RANGES
+        else [(int(start), int(end) + 1) for start, end in zip(starts, ends, strict=True)]
+    )
 
     def run(stored: StoredTable) -> Iterator[pa.RecordBatch]:
         for lo, hi in ranges:
             for batch in read_sorted(folder, stored, lo, hi):
                 yield batch.filter(pa.array(wanted[batch.column("group").to_numpy()]))
 
-    return merge_runs([run(one.reverse) for one in generations if one.reverse is not None], order="group",
-                      drop_deleted=True)
+    return merge_runs(
+        [run(one.reverse) for one in generations if one.reverse is not None], order="group", drop_deleted=True
+    )
 
 
 def difference(old: Iterable[pa.RecordBatch], new: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -103,8 +114,17 @@ def _without_pairs(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return rows.filter(pa.array(~paired)) if paired.any() else rows
 
 
-def write_generation(folder: Folder, groups: pa.Table, changes: Iterable[pa.RecordBatch], *, shards: int,
-                     next_group: int, instant: str | None, budget: int, directory: Path) -> Generation:
+def write_generation(
+    folder: Folder,
+    groups: pa.Table,
+    changes: Iterable[pa.RecordBatch],
+    *,
+    shards: int,
+    next_group: int,
+    instant: str | None,
+    budget: int,
+    directory: Path,
+) -> Generation:
     """Keep a generation: the groups that changed, and entries that came and went in order by group.
 
     ``budget`` bytes of memory are used, more or less; what is beyond lies in ``directory``. Raises TableError; then
@@ -115,6 +135,7 @@ def write_generation(folder: Folder, groups: pa.Table, changes: Iterable[pa.Reco
     counts = [0, 0]
     try:
         with EntrySorter("key", budget, directory) as sorter:
+
             def seen() -> Iterator[pa.RecordBatch]:
                 for batch in changes:
                     gone = pc.sum(batch.column("deleted")).as_py() or 0

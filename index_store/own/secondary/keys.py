@@ -34,8 +34,20 @@ from evaluator.types import Kind, Type
 from index_store.errors import FormatError
 from index_store.own.sketches.values import plain_type
 
-__all__ = ["NULL", "Range", "after", "encode", "encode_null", "encode_value", "is_encodable", "key_range", "leading",
-           "leading_of", "prefix_range", "ranges_of"]
+__all__ = [
+    "NULL",
+    "Range",
+    "after",
+    "encode",
+    "encode_null",
+    "encode_value",
+    "is_encodable",
+    "key_range",
+    "leading",
+    "leading_of",
+    "prefix_range",
+    "ranges_of",
+]
 
 #: ``[lo, hi)`` of encoded keys; None: no upper end.
 Range = tuple[bytes, bytes | None]
@@ -107,8 +119,15 @@ def key_range(begin: bytes) -> Range:
     return begin, after(begin)
 
 
-def ranges_of(of: Type, lo: Any = None, hi: Any = None, *, lo_inclusive: bool = True, hi_inclusive: bool = True,
-              below: bytes = b"") -> tuple[Range, ...]:
+def ranges_of(
+    of: Type,
+    lo: Any = None,
+    hi: Any = None,
+    *,
+    lo_inclusive: bool = True,
+    hi_inclusive: bool = True,
+    below: bytes = b"",
+) -> tuple[Range, ...]:
     """Where the keys are whose column is between lo and hi, in order; None: no end on this side. NULL is in no range.
 
     ``below``: the pieces of the columns before it, which are equal to constants. Values as in ``encode_value``; a NaN
@@ -138,7 +157,7 @@ def prefix_range(prefix: str | bytes, *, below: bytes = b"") -> Range:
 
 def _after_piece(piece: bytes) -> bytes:
     found = after(piece)
-    assert found is not None                                  # a piece begins with its tag
+    assert found is not None  # a piece begins with its tag
     return found
 
 

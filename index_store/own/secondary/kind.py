@@ -87,19 +87,22 @@ class OwnSecondaryIndex:
             return NOTHING
         names = {column.name for index in self._indexes for column in index.columns}
         leading = {index.columns[0].name for index in self._indexes}
-        return Needs(bounds=tuple([one for one in asked.bounds if one.name in names]),
-                     nulls=tuple([one for one in asked.nulls if one.name in names]),
-                     keys=tuple([one for one in asked.keys if not one.function and one.column.name in leading]))
+        return Needs(
+            bounds=tuple([one for one in asked.bounds if one.name in names]),
+            nulls=tuple([one for one in asked.nulls if one.name in names]),
+            keys=tuple([one for one in asked.keys if not one.function and one.column.name in leading]),
+        )
 
     def answer(self, needs: Needs) -> Source:
         """Statistics of the columns; entries are looked into when the evaluator asks."""
-        found = {column.name: statistics for column in needs.columns
-                 if (statistics := self._statistics(column)) is not None}
+        found = {
+            column.name: statistics for column in needs.columns if (statistics := self._statistics(column)) is not None
+        }
         return Source(self.name, found, self.may_hold, may_match=self.may_match)
 
     def may_hold(self, lookup: Lookup, candidates: Mask) -> Mask | None:
         """``(n,) bool``: False for the slices none of whose rows has one of the values."""
-        del candidates                                        # all slices are found at once
+        del candidates  # all slices are found at once
         found: Mask | None = None
         for index in self._indexes:
             if index.columns[0].name == lookup.column.name and not lookup.function:
@@ -114,8 +117,11 @@ class OwnSecondaryIndex:
         for index in self._indexes:
             said = index.may_match(bound, candidates)
             if said is not None:
-                found = said if found is None else Match(
-                    found.may_match & said.may_match, tuple(sorted({*found.leaves, *said.leaves})))
+                found = (
+                    said
+                    if found is None
+                    else Match(found.may_match & said.may_match, tuple(sorted({*found.leaves, *said.leaves})))
+                )
         return found
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -123,8 +129,10 @@ class OwnSecondaryIndex:
         n = len(self._slices)
         known: dict[str, ColumnCoverage] = {}
         for column in columns:
-            usable = max((int(index.usable(1).sum()) for index in self._indexes
-                          if index.columns[0].name == column.name), default=-1)
+            usable = max(
+                (int(index.usable(1).sum()) for index in self._indexes if index.columns[0].name == column.name),
+                default=-1,
+            )
             statistics = self._statistics(column)
             if statistics is not None:
                 known[column.name] = column_coverage(statistics)
@@ -197,10 +205,18 @@ class _Index:
             known = np.flatnonzero(self._row_of_slice >= 0)
             groups = self._groups.take(pa.array(self._row_of_slice[known]))
             found = KnownColumn(column, [(known[piece.rows], piece) for piece in self._pieces(column, target, groups)])
-            files = SliceFiles(("",) * len(self._slices), ("",) * len(self._slices), np.arange(len(self._slices)),
-                               self._logged, np.ones(len(self._slices), np.intp))
-            self._statistics[column.name] = found.statistics(files, custom_merge=self._custom_merge) if (
-                found.pieces) else ColumnStatistics.unknown(column.type, len(self._slices), Trust.NO_RECORD)
+            files = SliceFiles(
+                ("",) * len(self._slices),
+                ("",) * len(self._slices),
+                np.arange(len(self._slices)),
+                self._logged,
+                np.ones(len(self._slices), np.intp),
+            )
+            self._statistics[column.name] = (
+                found.statistics(files, custom_merge=self._custom_merge)
+                if (found.pieces)
+                else ColumnStatistics.unknown(column.type, len(self._slices), Trust.NO_RECORD)
+            )
         return self._statistics[column.name]
 
     def usable(self, columns: int) -> Mask:
@@ -239,13 +255,14 @@ class _Index:
             return dict.fromkeys(range(count), ranges)
         found: dict[int, list[Range]] = {}
         for one in ranges:
-            found.setdefault(shard_of(one[0][:leading_length(one[0])], count), []).append(one)
+            found.setdefault(shard_of(one[0][: leading_length(one[0])], count), []).append(one)
         return found
 
     def _search(self, shard: int) -> Search:
         if shard not in self._searches:
-            self._searches[shard] = Search(self._index.folder, [one.shards[shard] for one in
-                                                                self._index.version.generations])
+            self._searches[shard] = Search(
+                self._index.folder, [one.shards[shard] for one in self._index.version.generations]
+            )
         return self._searches[shard]
 
     # -- groups and slices
@@ -261,8 +278,13 @@ class _Index:
         files = self._groups.column("files").to_pylist()
         rows = {(name, lines): row for row, (name, lines) in enumerate(zip(names, files, strict=True))}
         grows = self._sizes_of_logs() if self._table.version < 8 else None
-        return np.array([rows.get((slice_name(one.partition, one.file_id), lines_of(one.files, grows)), -1)
-                         for one in self._slices], np.int64)
+        return np.array(
+            [
+                rows.get((slice_name(one.partition, one.file_id), lines_of(one.files, grows)), -1)
+                for one in self._slices
+            ],
+            np.int64,
+        )
 
     def _sizes_of_logs(self) -> dict[str, int]:
         """Version 6 may append to a log file: their sizes now, -1 for those that were not looked at."""
@@ -303,8 +325,16 @@ class _Index:
 
     def _pieces(self, column: Field, target: Target, groups: pa.Table) -> list[Piece]:
         with naming_column(self._index.path, column.name):
-            return list(pieces_of(np.arange(groups.num_rows), groups, target, column, self._unit(column),
-                                  absent_is_null=self._absent_is_null(column)))
+            return list(
+                pieces_of(
+                    np.arange(groups.num_rows),
+                    groups,
+                    target,
+                    column,
+                    self._unit(column),
+                    absent_is_null=self._absent_is_null(column),
+                )
+            )
 
     def _fits(self, column: Field) -> Mask:
         """``(groups,) bool``: keys tell the values of the column, in the type that the table has."""

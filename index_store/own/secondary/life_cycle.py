@@ -74,8 +74,14 @@ def columns_of(definition: Definition) -> tuple[str, ...]:
     return tuple(one.on for one in definition.entries)
 
 
-def create(folder: Folder, table: Table, definition: Definition, make_reader: MakeReader,
-           progress: Progress | None = None, memory: int = MEMORY) -> Change:
+def create(
+    folder: Folder,
+    table: Table,
+    definition: Definition,
+    make_reader: MakeReader,
+    progress: Progress | None = None,
+    memory: int = MEMORY,
+) -> Change:
     """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile, and
     for a table that keeps no record keys in its files.
     """
@@ -96,13 +102,23 @@ def create(folder: Folder, table: Table, definition: Definition, make_reader: Ma
 def check_record_keys(table: Table) -> None:
     """Raises TableError for a table whose files have no record keys: virtual keys."""
     if table.properties.get("hoodie.populate.meta.fields", "true").strip().lower() == "false":
-        raise TableError(table.path, f"a secondary index needs the record keys ({RECORD_KEY}), which the files of this "
-                         "table do not have (hoodie.populate.meta.fields is false); sketches such as bloom_filter do "
-                         "not need them")
+        raise TableError(
+            table.path,
+            f"a secondary index needs the record keys ({RECORD_KEY}), which the files of this "
+            "table do not have (hoodie.populate.meta.fields is false); sketches such as bloom_filter do "
+            "not need them",
+        )
 
 
-def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool = False,
-            progress: Progress | None = None, memory: int = MEMORY) -> Change:
+def refresh(
+    folder: Folder,
+    table: Table,
+    make_reader: MakeReader,
+    *,
+    full: bool = False,
+    progress: Progress | None = None,
+    memory: int = MEMORY,
+) -> Change:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
     ``table`` is opened anew. Nothing is committed when nothing changed. When more than MOST_GENERATIONS are left, the
@@ -121,21 +137,29 @@ def refresh(folder: Folder, table: Table, make_reader: MakeReader, *, full: bool
             work.read(folder, now, changed, make_reader(table, current.definition))
             try:
                 if full:
-                    version = work.base(folder, current.definition, now, known.numbers, operation, latest.number + 1,
-                                        current.table, current.generations[-1].next_group)
+                    version = work.base(
+                        folder,
+                        current.definition,
+                        now,
+                        known.numbers,
+                        operation,
+                        latest.number + 1,
+                        current.table,
+                        current.generations[-1].next_group,
+                    )
                 else:
                     refreshed = work.refreshed(folder, latest, now, known)
                     if refreshed is None:
                         return work.change(operation, current, now, 0, began, attempt + 1, committed=False)
                     version = refreshed
             except TableError:
-                if _is_superseded(folder, latest):            # and what it named may be gone
+                if _is_superseded(folder, latest):  # and what it named may be gone
                     continue
                 raise
             if commit(folder, latest, version, version.stored):
                 gone = _gone(live_files(folder, current), now.listed)
                 if len(version.generations) > MOST_GENERATIONS:
-                    with suppress(TableError):                # the refresh is done in any case
+                    with suppress(TableError):  # the refresh is done in any case
                         version = optimize(folder, progress, memory).version
                 return work.change(operation, version, now, gone, began, attempt + 1)
             pause(folder, attempt)
@@ -186,9 +210,13 @@ class _Known:
         sizes = zip(known.column("path").to_pylist(), known.column("size").to_pylist(), strict=True)
         others = {path for path, size in sizes if now.sizes.get(path, size) != size}
         names = groups.column("name").to_pylist()
-        return cls(dict(zip(names, groups.column("group").to_pylist(), strict=True)),
-                   {name: "" if others and not others.isdisjoint(files_in(lines)) else lines
-                    for name, lines in zip(names, groups.column("files").to_pylist(), strict=True)})
+        return cls(
+            dict(zip(names, groups.column("group").to_pylist(), strict=True)),
+            {
+                name: "" if others and not others.isdisjoint(files_in(lines)) else lines
+                for name, lines in zip(names, groups.column("files").to_pylist(), strict=True)
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +234,28 @@ class _Work:
         if left:
             self.readings.add(left, reader, folder.path, now.sizes, self.progress)
 
-    def base(self, folder: Folder, definition: Definition, now: TableSlices, numbers: Mapping[str, int],
-             operation: str, number: int, table: str, next_group: int = 0) -> Version:
+    def base(
+        self,
+        folder: Folder,
+        definition: Definition,
+        now: TableSlices,
+        numbers: Mapping[str, int],
+        operation: str,
+        number: int,
+        table: str,
+        next_group: int = 0,
+    ) -> Version:
         """A version of one generation, that has every slice of the table that is known."""
         fresh = self._fresh(now)
         groups, next_group = self._groups(definition, fresh, numbers, next_group, [])
-        base = self._write(folder, groups, self._entries(fresh, groups), next_group, now.instant,
-                           shard_count(self.readings.entries_read))
+        base = self._write(
+            folder,
+            groups,
+            self._entries(fresh, groups),
+            next_group,
+            now.instant,
+            shard_count(self.readings.entries_read),
+        )
         with _forgetting(folder, base.stored):
             files = now.listed.filter(pa.array(_of_slices(now.listed, fresh)))
             return _with_master(folder, definition, files, base, operation, number, table, now.instant)
@@ -231,48 +274,108 @@ class _Work:
         before = entries_of_groups(folder, old, changed[np.isin(changed, list(known.numbers.values()))])
         generations = old
         if groups.num_rows:
-            generations = (*old, self._write(folder, groups, difference(before, self._entries(fresh, groups)),
-                                             next_group, now.instant, len(old[0].shards)))
-        with _forgetting(folder, [one for added in generations[len(old):] for one in added.stored]):
-            slices = [*fresh, *((name, files) for name, files in known.files.items() if name not in names
-                                and now.files.get(name) == files)]
+            generations = (
+                *old,
+                self._write(
+                    folder,
+                    groups,
+                    difference(before, self._entries(fresh, groups)),
+                    next_group,
+                    now.instant,
+                    len(old[0].shards),
+                ),
+            )
+        with _forgetting(folder, [one for added in generations[len(old) :] for one in added.stored]):
+            slices = [
+                *fresh,
+                *(
+                    (name, files)
+                    for name, files in known.files.items()
+                    if name not in names and now.files.get(name) == files
+                ),
+            ]
             files = now.listed.filter(pa.array(_of_slices(now.listed, slices)))
             listed, next_id = _numbered(live_files(folder, current), files, current.next_id)
             delta, tombstones = write_delta(folder, listed, current, now.instant)
-        return replace(current, number=latest.number + 1, operation="refresh", instant=now.instant, delta=delta,
-                       next_id=next_id, files=listed.num_rows, tombstones=tombstones, written=time.time(),
-                       generations=generations)
+        return replace(
+            current,
+            number=latest.number + 1,
+            operation="refresh",
+            instant=now.instant,
+            delta=delta,
+            next_id=next_id,
+            files=listed.num_rows,
+            tombstones=tombstones,
+            written=time.time(),
+            generations=generations,
+        )
 
     def merged(self, folder: Folder, latest: Latest) -> Version:
         """The next version after an optimize."""
         current = latest.current
         groups = live_groups(folder, current.generations)
         entries = entries_of_groups(folder, current.generations, groups.column("group").to_numpy())
-        base = self._write(folder, groups, self._told(entries, current.entries), current.generations[-1].next_group,
-                           current.instant, shard_count(current.entries))
+        base = self._write(
+            folder,
+            groups,
+            self._told(entries, current.entries),
+            current.generations[-1].next_group,
+            current.instant,
+            shard_count(current.entries),
+        )
         with _forgetting(folder, base.stored):
             files = live_files(folder, current).drop_columns([FILE_ID]).sort_by("path")
-            return _with_master(folder, current.definition, files, base, "optimize", latest.number + 1, current.table,
-                                current.instant)
+            return _with_master(
+                folder, current.definition, files, base, "optimize", latest.number + 1, current.table, current.instant
+            )
 
-    def change(self, operation: str, version: Version, now: TableSlices | None, gone: int, began: float, tries: int,
-               *, committed: bool = True) -> Change:
+    def change(
+        self,
+        operation: str,
+        version: Version,
+        now: TableSlices | None,
+        gone: int,
+        began: float,
+        tries: int,
+        *,
+        committed: bool = True,
+    ) -> Change:
         """What was done, and what it cost."""
         read = self.readings.files(known=True)
         size = 0
         if now is not None and read:
             places = places_of(pa.array(read, pa.string()), None, now.listed)
             size = int(now.listed.column("size").to_numpy()[places[places >= 0]].sum())
-        return Change(operation, version, committed, len(read), size, len(self.readings.files(known=False)), gone,
-                      version.size, time.monotonic() - began, tries, self.readings.failed)
+        return Change(
+            operation,
+            version,
+            committed,
+            len(read),
+            size,
+            len(self.readings.files(known=False)),
+            gone,
+            version.size,
+            time.monotonic() - began,
+            tries,
+            self.readings.failed,
+        )
 
     def _fresh(self, now: TableSlices) -> list[SliceName]:
         """The slices of the table that were read and are known, by name."""
-        return [one for one in sorted(now.files.items())
-                if (about := self.readings.about(one)) is not None and not about.why]
+        return [
+            one
+            for one in sorted(now.files.items())
+            if (about := self.readings.about(one)) is not None and not about.why
+        ]
 
-    def _groups(self, definition: Definition, fresh: Sequence[SliceName], numbers: Mapping[str, int], next_group: int,
-                gone: Sequence[str]) -> tuple[pa.Table, int]:
+    def _groups(
+        self,
+        definition: Definition,
+        fresh: Sequence[SliceName],
+        numbers: Mapping[str, int],
+        next_group: int,
+        gone: Sequence[str],
+    ) -> tuple[pa.Table, int]:
         """The list of groups that changed, by number; those that are new get the next ones."""
         rows: list[dict[str, Any]] = []
         for name, files in fresh:
@@ -289,8 +392,12 @@ class _Work:
 
     def _entries(self, fresh: Sequence[SliceName], groups: pa.Table) -> Iterator[pa.RecordBatch]:
         numbers = dict(zip(groups.column("name").to_pylist(), groups.column("group").to_pylist(), strict=True))
-        entries = sort_entries(self.readings.entries({one: numbers[one[0]] for one in fresh}), order="group",
-                               budget=self.memory // 2, directory=self.directory)
+        entries = sort_entries(
+            self.readings.entries({one: numbers[one[0]] for one in fresh}),
+            order="group",
+            budget=self.memory // 2,
+            directory=self.directory,
+        )
         return self._told(entries, self.readings.entries_read)
 
     def _told(self, entries: Iterator[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
@@ -304,10 +411,25 @@ class _Work:
         if self.progress is not None and done:
             self.progress("entries", most, most)
 
-    def _write(self, folder: Folder, groups: pa.Table, changes: Iterator[pa.RecordBatch], next_group: int,
-               instant: str | None, shards: int) -> Generation:
-        return write_generation(folder, groups, changes, shards=shards, next_group=next_group, instant=instant,
-                                budget=self.memory // 2, directory=self.directory)
+    def _write(
+        self,
+        folder: Folder,
+        groups: pa.Table,
+        changes: Iterator[pa.RecordBatch],
+        next_group: int,
+        instant: str | None,
+        shards: int,
+    ) -> Generation:
+        return write_generation(
+            folder,
+            groups,
+            changes,
+            shards=shards,
+            next_group=next_group,
+            instant=instant,
+            budget=self.memory // 2,
+            directory=self.directory,
+        )
 
 
 @contextmanager
@@ -316,8 +438,10 @@ def _work(memory: int, progress: Progress | None) -> Iterator[_Work]:
         with tempfile.TemporaryDirectory(prefix="sargo-") as directory:
             yield _Work(Readings(Path(directory)), Path(directory), memory, progress)
     except OSError as error:
-        raise TableError(tempfile.tempdir or "temporary files", f"entries cannot be kept there: {error}; TMPDIR names "
-                         "another directory") from error
+        raise TableError(
+            tempfile.tempdir or "temporary files",
+            f"entries cannot be kept there: {error}; TMPDIR names another directory",
+        ) from error
 
 
 @contextmanager
@@ -358,13 +482,22 @@ def _numbered(known: pa.Table, files: pa.Table, next_id: int) -> tuple[pa.Table,
     return found.take(pa.array(np.argsort(ids, kind="stable"))), next_id
 
 
-def _with_master(folder: Folder, definition: Definition, files: pa.Table, base: Generation, operation: str,
-                 number: int, table: str, instant: str | None) -> Version:
+def _with_master(
+    folder: Folder,
+    definition: Definition,
+    files: pa.Table,
+    base: Generation,
+    operation: str,
+    number: int,
+    table: str,
+    instant: str | None,
+) -> Version:
     """A version of one generation, with one list of these files."""
     n = files.num_rows
     master = write_master(folder, with_ids(files), instant)
-    return Version(number, operation, table, definition, instant, master, n, instant, None, (), n, n, 0,
-                   generations=(base,))
+    return Version(
+        number, operation, table, definition, instant, master, n, instant, None, (), n, n, 0, generations=(base,)
+    )
 
 
 def _gone(before: pa.Table, listed: pa.Table) -> int:

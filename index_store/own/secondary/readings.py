@@ -1,8 +1,8 @@
 """What an operation has read of slices so far: kept on disk, so that nothing is read again when others were first.
 
-    slices of the table now    path of the file group -> its files, as lines
-    readings                   runs of raw entries, and of each slice what else is known, or why it is not
-    entries                    the same with the numbers of file groups, for those slices that count
+slices of the table now    path of the file group -> its files, as lines
+readings                   runs of raw entries, and of each slice what else is known, or why it is not
+entries                    the same with the numbers of file groups, for those slices that count
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def slice_name(partition: str, file_id: str) -> str:
 
 def lines_of(files: tuple[str, ...], sizes: Mapping[str, int] | None) -> str:
     """The files of a slice as lines; with the sizes of log files, where these may grow."""
-    return "\n".join(sorted(f"{path}\t{sizes[path]}" if sizes is not None and _is_log(path) else path
-                            for path in files))
+    return "\n".join(
+        sorted(f"{path}\t{sizes[path]}" if sizes is not None and _is_log(path) else path for path in files)
+    )
 
 
 def _is_log(path: str) -> bool:
@@ -60,8 +61,11 @@ class TableSlices:
         listed, instant = table_files(table)
         sizes = dict(zip(listed.column("path").to_pylist(), listed.column("size").to_pylist(), strict=True))
         grows = sizes if table.version < 8 else None
-        found = {slice_name(one.partition, one.file_id): lines_of(one.files, grows)
-                 for one in (table.slices() if instant is not None else ()) if all(path in sizes for path in one.files)}
+        found = {
+            slice_name(one.partition, one.file_id): lines_of(one.files, grows)
+            for one in (table.slices() if instant is not None else ())
+            if all(path in sizes for path in one.files)
+        }
         return cls(found, listed, sizes, instant)
 
 
@@ -87,24 +91,42 @@ class Readings:
 
     def files(self, *, known: bool) -> list[str]:
         """The files of the slices that were read and are known, or are not."""
-        return [path for (_, lines), (_, _, about) in self._read.items() if bool(about.why) is not known
-                for path in files_in(lines)]
+        return [
+            path
+            for (_, lines), (_, _, about) in self._read.items()
+            if bool(about.why) is not known
+            for path in files_in(lines)
+        ]
 
-    def add(self, names: list[SliceName], reader: SliceReader, path: str, sizes: Mapping[str, int],
-            progress: Progress | None = None) -> None:
+    def add(
+        self,
+        names: list[SliceName],
+        reader: SliceReader,
+        path: str,
+        sizes: Mapping[str, int],
+        progress: Progress | None = None,
+    ) -> None:
         """Read slices, whose files have these sizes. Raises TableError, and StatsError for what no reader of these
         slices gives; ``path`` is the index.
         """
-        slices = pa.table([list(range(len(names))), [lines for _, lines in names],
-                           [sum(sizes[one] for one in files_in(lines)) for _, lines in names]], schema=SLICES)
+        slices = pa.table(
+            [
+                list(range(len(names))),
+                [lines for _, lines in names],
+                [sum(sizes[one] for one in files_in(lines)) for _, lines in names],
+            ],
+            schema=SLICES,
+        )
         run, place = len(self._runs), self._directory / f"read{len(self._runs)}.arrow"
         self._runs.append(place)
         abouts: dict[int, About] = {}
         if progress is not None:
             progress("slices", 0, len(names))
         try:
-            with pa.OSFile(str(place), "wb") as sink, pa.ipc.new_stream(
-                    sink, RAW, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+            with (
+                pa.OSFile(str(place), "wb") as sink,
+                pa.ipc.new_stream(sink, RAW, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer,
+            ):
                 for batch in reader.read(slices) if names else ():
                     check_batch(batch, len(names), path)
                     ended = batch.column("about").is_valid().to_numpy(zero_copy_only=False)
@@ -143,6 +165,8 @@ def _numbered(batch: pa.RecordBatch, numbers: np.ndarray[tuple[int], np.dtype[np
     group = np.where(inside, numbers[np.where(inside, local, 0)], -1).astype(np.int32)
     wanted = group >= 0
     if wanted.any():
-        found = pa.RecordBatch.from_arrays([batch.column("key"), batch.column("record"), pa.array(group),
-                                            pa.array(np.zeros(len(group), np.bool_))], schema=ENTRIES)
+        found = pa.RecordBatch.from_arrays(
+            [batch.column("key"), batch.column("record"), pa.array(group), pa.array(np.zeros(len(group), np.bool_))],
+            schema=ENTRIES,
+        )
         yield found if wanted.all() else found.filter(pa.array(wanted))

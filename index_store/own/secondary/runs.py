@@ -42,8 +42,9 @@ _COPIES_OF_BLOCKS = 6
 _MOST_BYTES = 1 << 30
 
 
-def sort_entries(batches: Iterable[pa.RecordBatch], *, order: Order, budget: int = 256 << 20,
-                 directory: str | Path | None = None) -> Iterator[pa.RecordBatch]:
+def sort_entries(
+    batches: Iterable[pa.RecordBatch], *, order: Order, budget: int = 256 << 20, directory: str | Path | None = None
+) -> Iterator[pa.RecordBatch]:
     """The entries in order, in batches: each once, of equal ones the last that was given.
 
     ``budget`` bytes of memory are used, more or less; what is beyond lies in ``directory`` (None: the one for temporary
@@ -58,8 +59,9 @@ def sort_entries(batches: Iterable[pa.RecordBatch], *, order: Order, budget: int
 class EntrySorter:
     """Entries are added, then asked for in order, once. A ``with`` block; after it there are no files left."""
 
-    def __init__(self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None, *,
-                 fan_in: int = FAN_IN) -> None:
+    def __init__(
+        self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None, *, fan_in: int = FAN_IN
+    ) -> None:
         self._order: Order = order
         self._names = schema_of(order).names
         self._piece = min(_MOST_BYTES, max(1, budget // _COPIES))
@@ -76,8 +78,9 @@ class EntrySorter:
     def __enter__(self) -> EntrySorter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._waiting = []
         self._stack.__exit__(kind, error, trace)
 
@@ -102,8 +105,8 @@ class EntrySorter:
             return
         if self._waiting:
             self._spill()
-        while len(self._runs) > self._fan_in:                 # neighbours, so that the order of age stays
-            groups = [self._runs[at:at + self._fan_in] for at in range(0, len(self._runs), self._fan_in)]
+        while len(self._runs) > self._fan_in:  # neighbours, so that the order of age stays
+            groups = [self._runs[at : at + self._fan_in] for at in range(0, len(self._runs), self._fan_in)]
             self._runs = [self._merged(group) for group in groups]
         yield from self._merging(self._runs)
 
@@ -128,18 +131,22 @@ class EntrySorter:
 
     def _written(self, batches: Iterable[pa.RecordBatch]) -> Path:
         if self._directory is None:
-            self._directory = Path(self._stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="sargo-runs-", dir=self._parent)))
+            self._directory = Path(
+                self._stack.enter_context(tempfile.TemporaryDirectory(prefix="sargo-runs-", dir=self._parent))
+            )
         path = self._directory / f"{next(self._numbers)}.arrow"
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(
-                sink, schema_of(self._order), options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, schema_of(self._order), options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer,
+        ):
             for batch in batches:
                 writer.write_batch(batch)
         return path
 
 
-def merge_runs(runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_deleted: bool
-               ) -> Iterator[pa.RecordBatch]:
+def merge_runs(
+    runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_deleted: bool
+) -> Iterator[pa.RecordBatch]:
     """One run of several, the newest last: of equal entries the newest one's, in batches that are not empty.
 
     Each run is in order, and has no entry twice. ``drop_deleted``: tombstones have done their work then, and go.

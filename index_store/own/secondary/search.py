@@ -97,7 +97,7 @@ def _stretches(table: SortedTable, ranges: Sequence[Range]) -> Iterator[_Stretch
     for block in needed:
         first, last = table.firsts[block], table.lasts[block]
         begin = max(0, bisect_right(starts, first) - 1)
-        of_it = ranges[begin:bisect_right(starts, last)]
+        of_it = ranges[begin : bisect_right(starts, last)]
         inside = any(lo <= first and (hi is None or last < hi) for lo, hi in of_it)
         if waiting and (waiting[-1][0] != block - 1 or (waiting[-1][1] is None) != inside):
             yield _stretch(waiting)
@@ -127,8 +127,9 @@ def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[
             yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
-def _entries(table: SortedTable, stretches: Sequence[_Stretch], columns: Sequence[str] | None = None
-             ) -> Iterator[pa.RecordBatch]:
+def _entries(
+    table: SortedTable, stretches: Sequence[_Stretch], columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
     for stretch in stretches:
         yield from _chosen(table, stretch, columns)
 

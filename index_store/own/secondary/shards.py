@@ -49,8 +49,9 @@ def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64] | int:
     return np.asarray(hashes(pieces) % np.uint64(n)).astype(np.int64)
 
 
-def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
-                 ) -> tuple[StoredTable | None, ...]:
+def write_shards(
+    folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
+) -> tuple[StoredTable | None, ...]:
     """Divide entries, which are in order of their keys, among n files; None where there are none.
 
     Raises TableError when they cannot be written, ValueError when they are not in order.
@@ -63,6 +64,6 @@ def write_shards(folder: Folder, file_of: Callable[[int], str], batches: Iterabl
                 if shard not in writers:
                     writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))
                 writers[shard].write(batch.filter(pa.array(shards == shard)))
-        for writer in writers.values():                       # what can go wrong does so before a file has its name
+        for writer in writers.values():  # what can go wrong does so before a file has its name
             writer.flush()
     return tuple(writers[shard].stored if shard in writers else None for shard in range(n))

@@ -34,17 +34,34 @@ from index_store.own.sketches.values import ABSENT, FileType
 from index_store.own.sketching import Plan, sketch_rows
 from index_store.storage import Storage
 
-__all__ = ["RAW", "RECORD_KEY", "SLICES", "About", "LocalReader", "SliceReader", "check_batch", "files_in",
-           "read_slice", "statistics_plan"]
+__all__ = [
+    "RAW",
+    "RECORD_KEY",
+    "SLICES",
+    "About",
+    "LocalReader",
+    "SliceReader",
+    "check_batch",
+    "files_in",
+    "read_slice",
+    "statistics_plan",
+]
 
 RECORD_KEY = "_hoodie_record_key"
 #: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size; ``bytes``
 #: of all of them together.
-SLICES = pa.schema([pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False),
-                    pa.field("bytes", pa.int64(), False)])
+SLICES = pa.schema(
+    [pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False), pa.field("bytes", pa.int64(), False)]
+)
 #: What readers give: entries of slices, and after the last one of a slice a row that has nothing but ``about``.
-RAW = pa.schema([pa.field("slice", pa.int32(), False), pa.field("key", pa.binary()), pa.field("record", pa.binary()),
-                 pa.field("about", pa.string())])
+RAW = pa.schema(
+    [
+        pa.field("slice", pa.int32(), False),
+        pa.field("key", pa.binary()),
+        pa.field("record", pa.binary()),
+        pa.field("about", pa.string()),
+    ]
+)
 #: Rows that are encoded at once.
 _AT_ONCE = 1 << 15
 
@@ -64,16 +81,22 @@ class About:
 
     def to_text(self) -> str:
         """For a column of text: JSON, with bytes in hexadecimal digits."""
-        plain = {name: {"hex": value.hex()} if isinstance(value, bytes) else value
-                 for name, value in self.statistics.items()}
+        plain = {
+            name: {"hex": value.hex()} if isinstance(value, bytes) else value for name, value in self.statistics.items()
+        }
         return json.dumps({"why": self.why, "statistics": plain})
 
     @classmethod
     def from_text(cls, text: str) -> About:
         """The reverse of ``to_text``."""
         found = json.loads(text)
-        return cls({name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
-                    for name, value in found["statistics"].items()}, found["why"])
+        return cls(
+            {
+                name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+                for name, value in found["statistics"].items()
+            },
+            found["why"],
+        )
 
 
 def statistics_plan(columns: Sequence[str]) -> Plan:
@@ -110,8 +133,11 @@ def read_slice(storage: Storage, number: int, files: Sequence[str], columns: Seq
     except _NotKnownError as error:
         about = About({}, str(error))
     none = pa.nulls(1, pa.binary())
-    emit(pa.RecordBatch.from_arrays([pa.array([number], pa.int32()), none, none, pa.array([about.to_text()])],
-                                    schema=RAW))
+    emit(
+        pa.RecordBatch.from_arrays(
+            [pa.array([number], pa.int32()), none, none, pa.array([about.to_text()])], schema=RAW
+        )
+    )
 
 
 def _check(path: str, batch: RowBatch, types: dict[str, FileType]) -> None:
@@ -145,8 +171,15 @@ def _entries(path: str, number: int, batch: RowBatch, columns: Sequence[str], st
         raise _NotKnownError(f"{path}: {error}") from error
     record = batch.columns[RECORD_KEY].values
     assert record is not None
-    return pa.RecordBatch.from_arrays([pa.array(np.full(n, number, np.int32)), keys,
-                                       record.slice(start, n).cast(pa.binary()), pa.nulls(n, pa.string())], schema=RAW)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(np.full(n, number, np.int32)),
+            keys,
+            record.slice(start, n).cast(pa.binary()),
+            pa.nulls(n, pa.string()),
+        ],
+        schema=RAW,
+    )
 
 
 class SliceReader(Protocol):
@@ -193,8 +226,10 @@ class LocalReader:
                     emit(error)
                 emit(None)
 
-        threads = [threading.Thread(target=work, name="sargo-entries", daemon=True)
-                   for _ in range(min(self._threads, slices.num_rows))]
+        threads = [
+            threading.Thread(target=work, name="sargo-entries", daemon=True)
+            for _ in range(min(self._threads, slices.num_rows))
+        ]
         for thread in threads:
             thread.start()
         try:

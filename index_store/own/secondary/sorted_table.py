@@ -42,8 +42,7 @@ _LONGEST = 64
 _SCHEMAS: dict[str, pa.Schema] = {"key": ENTRIES, "group": REVERSE}
 
 
-def write_sorted(folder: Folder, file: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema
-                 ) -> StoredTable | None:
+def write_sorted(folder: Folder, file: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> StoredTable | None:
     """Keep entries that are in order: ENTRIES by key, REVERSE by group. None, and no file, when there are none.
 
     Raises TableError when it cannot be written, ValueError when they are not in order.
@@ -125,8 +124,17 @@ class SortedWriter:
             raise ValueError("entries are not in order")
         data = _message(block)
         deleted = pc.sum(block.column("deleted")).as_py() or 0
-        self._index.append((_separator(before, first), last, self._position, data.size, block.num_rows, deleted,
-                            xxhash.xxh3_64_intdigest(data)))
+        self._index.append(
+            (
+                _separator(before, first),
+                last,
+                self._position,
+                data.size,
+                block.num_rows,
+                deleted,
+                xxhash.xxh3_64_intdigest(data),
+            )
+        )
         self._sink.write(data)
         self._position += data.size
 
@@ -134,8 +142,9 @@ class SortedWriter:
         schema = _index_schema(self._schema)
         columns = list(zip(*self._index, strict=True)) or [()] * len(schema)
         columns[1] = _shortened(columns[1], columns[0])
-        index = pa.RecordBatch.from_arrays([pa.array(column, field.type)
-                                            for column, field in zip(columns, schema, strict=True)], schema=schema)
+        index = pa.RecordBatch.from_arrays(
+            [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+        )
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, schema) as writer:
             writer.write_batch(index)
@@ -143,8 +152,13 @@ class SortedWriter:
         data += len(data).to_bytes(8, "little") + _MAGIC
         self._sink.write(data)
         self._sink.flush()
-        self.stored = StoredTable(self._file, pc.sum(index.column("rows")).as_py() or 0, self._position + len(data),
-                                  (len(data), xxhash.xxh3_64_hexdigest(data)), {})
+        self.stored = StoredTable(
+            self._file,
+            pc.sum(index.column("rows")).as_py() or 0,
+            self._position + len(data),
+            (len(data), xxhash.xxh3_64_hexdigest(data)),
+            {},
+        )
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -160,29 +174,42 @@ def _message(block: pa.RecordBatch) -> pa.Buffer:
     with pa.ipc.new_stream(sink, block.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_batch(block)
         end = sink.tell()
-    return sink.getvalue()[block.schema.serialize().size:end]
+    return sink.getvalue()[block.schema.serialize().size : end]
 
 
 def _index_schema(of: pa.Schema) -> pa.Schema:
     bound = of.field(0).type
-    return pa.schema([("first", bound), ("last", bound), ("offset", pa.int64()), ("size", pa.int64()),
-                      ("rows", pa.int32()), ("deleted", pa.int32()), ("digest", pa.uint64())])
+    return pa.schema(
+        [
+            ("first", bound),
+            ("last", bound),
+            ("offset", pa.int64()),
+            ("size", pa.int64()),
+            ("rows", pa.int32()),
+            ("deleted", pa.int32()),
+            ("digest", pa.uint64()),
+        ]
+    )
 
 
 def _separator(before: Any, first: Any) -> Any:
     """What is not greater than the first of a block, but than the last of the block before if that is less."""
     if isinstance(first, int) or len(first) <= _LONGEST:
         return first
-    shared = next((place for place, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
-                  min(len(before or b""), len(first)))
-    return first[:max(_LONGEST, shared + 1)]
+    shared = next(
+        (place for place, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
+        min(len(before or b""), len(first)),
+    )
+    return first[: max(_LONGEST, shared + 1)]
 
 
 def _shortened(lasts: Sequence[Any], firsts: Sequence[Any]) -> tuple[Any, ...]:
     """Bounds that are not less than the lasts; those of long ones are where the next block begins."""
     nexts = [*firsts[1:], *lasts[-1:]]
-    return tuple(last if isinstance(last, int) or len(last) <= _LONGEST else following
-                 for last, following in zip(lasts, nexts, strict=True))
+    return tuple(
+        last if isinstance(last, int) or len(last) <= _LONGEST else following
+        for last, following in zip(lasts, nexts, strict=True)
+    )
 
 
 def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
@@ -228,8 +255,17 @@ class SortedTable:
             if sum(index["rows"]) != stored.rows:
                 raise FormatError("not the table that was written")
             places = list(zip(index["offset"], index["size"], strict=True))
-            return cls(folder, stored, _SCHEMAS[order], index["first"], index["last"], places, index["rows"],
-                       index["deleted"], index["digest"])
+            return cls(
+                folder,
+                stored,
+                _SCHEMAS[order],
+                index["first"],
+                index["last"],
+                places,
+                index["rows"],
+                index["deleted"],
+                index["digest"],
+            )
 
     def blocks(self, lo: Any = None, hi: Any = None) -> range:
         """The blocks that can have an entry whose first column is in [lo, hi)."""
@@ -264,11 +300,12 @@ class SortedTable:
         data = memoryview(source.read_at(begin, sum(self.places[blocks.stop - 1]) - begin))
         for block in blocks:
             offset, size = self.places[block]
-            if xxhash.xxh3_64_intdigest(data[offset - begin:offset - begin + size]) != self.digests[block]:
+            if xxhash.xxh3_64_intdigest(data[offset - begin : offset - begin + size]) != self.digests[block]:
                 raise FormatError("a block is damaged", offset)
         names = self.schema.names
         options = pa.ipc.IpcReadOptions(
-            use_threads=False, included_fields=[] if columns is None else [names.index(name) for name in columns])
+            use_threads=False, included_fields=[] if columns is None else [names.index(name) for name in columns]
+        )
         stream = pa.ipc.open_stream(b"".join([self.schema.serialize().to_pybytes(), data]), options=options)
         for _ in blocks:
             yield stream.read_next_batch()

@@ -36,6 +36,7 @@ _FEWEST_PER_TASK = 4 << 20
 
 def read_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeReader:
     """Makes readers that use this session. ``storage_options``: what workers need to open the table's files."""
+
     def make(table: Table, definition: Definition) -> SparkReader:
         return SparkReader(spark, table.storage.root, columns_of(definition), storage_options)
 
@@ -45,8 +46,9 @@ def read_on(spark: SparkSession, storage_options: Mapping[str, str] | None = Non
 class SparkReader:
     """Reads slices in Spark's workers."""
 
-    def __init__(self, spark: SparkSession, root: str, columns: Sequence[str],
-                 storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, spark: SparkSession, root: str, columns: Sequence[str], storage_options: Mapping[str, str] | None = None
+    ) -> None:
         self._spark, self._root, self._columns = spark, root, tuple(columns)
         self._options = dict(storage_options or {})
 
@@ -66,13 +68,17 @@ class SparkReader:
         tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, slices.num_rows, size // _FEWEST_PER_TASK))
         frame = self._spark.createDataFrame(slices.to_pylist(), from_arrow_schema(SLICES)).repartition(tasks)
         found = frame.mapInArrow(_reading(self._root, self._options, self._columns), from_arrow_schema(RAW))
-        rows: pa.Table = found.toArrow() if hasattr(found, "toArrow") else pa.Table.from_batches(
-            getattr(found, "_collect_as_arrow")(), RAW)       # noqa: B009  Spark 3.5 has no other name for it
+        rows: pa.Table = (
+            found.toArrow()
+            if hasattr(found, "toArrow")
+            else pa.Table.from_batches(getattr(found, "_collect_as_arrow")(), RAW)  # noqa: B009
+        )
         yield from rows.cast(RAW).to_batches()
 
 
 def _reading(root: str, options: Mapping[str, str], columns: Sequence[str]) -> Any:
     """What a worker does with the slices of its partition."""
+
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = LocalReader(Storage.at(root, None, options), columns, threads=2)
         for batch in batches:

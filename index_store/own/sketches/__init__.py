@@ -1,7 +1,7 @@
 """The sketches that an index may have, by name. A new one is one file and one line here.
 
-    null_count   nan_count   min_max   value_list(limit=50)   prefix_set(limit=100, length=16)   partition
-    bloom_filter(fpp=0.01)   bloom_filter(size=8KB)
+null_count   nan_count   min_max   value_list(limit=50)   prefix_set(limit=100, length=16)   partition
+bloom_filter(fpp=0.01)   bloom_filter(size=8KB)
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ __all__ = ["SKETCHES", "Sketch", "parse_sketch"]
 
 #: How each sketch is made of its options. Raises ValueError for options that it does not have.
 SKETCHES: Mapping[str, Callable[[Mapping[str, str]], Sketch]] = {
-    "null_count": counts.make_null_count, "nan_count": counts.make_nan_count, "min_max": min_max.make,
-    "value_list": value_list.make, "prefix_set": prefix_set.make, "partition": partition.make,
-    "bloom_filter": bloom_filter.make}
+    "null_count": counts.make_null_count,
+    "nan_count": counts.make_nan_count,
+    "min_max": min_max.make,
+    "value_list": value_list.make,
+    "prefix_set": prefix_set.make,
+    "partition": partition.make,
+    "bloom_filter": bloom_filter.make,
+}
 
 _TEXT = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _OPTION = re.compile(r"\s*(\w+)\s*=\s*([\w.+-]+)\s*")

@@ -27,8 +27,7 @@ from evaluator.stored_bounds import Bounds
 from evaluator.types import Kind, Type
 from index_store.own.sketches.values import FileType, bytes_of
 
-__all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of",
-           "refuse_options"]
+__all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of", "refuse_options"]
 
 Mask = npt.NDArray[np.bool_]
 

@@ -46,7 +46,7 @@ def make(options: Mapping[str, str]) -> Sketch:
         raise ValueError("bloom_filter has one of the options fpp and size")
     if size is not None:
         number = size.rstrip("KMB")
-        unit = size[len(number):]
+        unit = size[len(number) :]
         if not number.isdigit() or unit not in _UNITS or not 8 <= int(number) * _UNITS[unit] <= _LARGEST:
             raise ValueError(f"the size of a bloom filter is 8B to 4MB, not {size}")
         return BloomFilter(None, int(number) * _UNITS[unit])
@@ -84,8 +84,9 @@ class BloomFilter:
         filters = _Filters(bits.fill_null(b""), counts.fill_null(0).to_numpy(zero_copy_only=False), known)
 
         def may_hold(values: Sequence[object]) -> Mask:
-            return filters.may_hold(hashes(pa.array([value_bytes(one, stored.type) for one in values],
-                                                    pa.large_binary())))
+            return filters.may_hold(
+                hashes(pa.array([value_bytes(one, stored.type) for one in values], pa.large_binary()))
+            )
 
         return Told(may_hold=may_hold)
 
@@ -104,7 +105,7 @@ class _Filters:
     def may_hold(self, looked_for: npt.NDArray[np.uint64]) -> Mask:
         found = ~self._known
         rows = np.flatnonzero(self._known)
-        empty = rows[self._sizes[rows] == 0]                  # no value at all
+        empty = rows[self._sizes[rows] == 0]  # no value at all
         rows = rows[self._sizes[rows] > 0]
         found[empty] = False
         for value in looked_for:

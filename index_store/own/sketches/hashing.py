@@ -37,7 +37,7 @@ def hash_of(value: bytes) -> int:
     """The same as ``hashes`` of one value, sooner."""
     found = _mix(len(value))
     for at in range(0, len(value), 8):
-        found = _mix(found ^ int.from_bytes(value[at:at + 8], "little"))
+        found = _mix(found ^ int.from_bytes(value[at : at + 8], "little"))
     return found
 
 

@@ -111,5 +111,5 @@ def raised(value: bytes, *, is_text: bool) -> bytes | None:
         return None if above is None else above.encode("utf-8")
     for end in range(LONGEST, 0, -1):
         if value[end - 1] < 255:
-            return value[:end - 1] + bytes([value[end - 1] + 1])
+            return value[: end - 1] + bytes([value[end - 1] + 1])
     return None

@@ -44,8 +44,11 @@ class Partition(ValueList):
         file = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False)).astype(np.intp)
         points = decoded(pc.drop_null(values), stored.type)
         sure = ~np.isnan(points) if stored.type.kind.is_fractional else np.ones(len(file), np.bool_)
-        parts = FileParts(file, FileBounds(points, points, sure, sure),
-                          pc.equal(many, False).fill_null(False).to_numpy(zero_copy_only=False))
+        parts = FileParts(
+            file,
+            FileBounds(points, points, sure, sure),
+            pc.equal(many, False).fill_null(False).to_numpy(zero_copy_only=False),
+        )
         return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
@@ -61,8 +64,12 @@ class _Collector:
         if not len(found):
             return
         value = found[0].as_py()
-        self._many = (batch.is_rounded or len(found) > 1 or len(value) > MOST_BYTES
-                      or (self._value is not None and value != self._value))
+        self._many = (
+            batch.is_rounded
+            or len(found) > 1
+            or len(value) > MOST_BYTES
+            or (self._value is not None and value != self._value)
+        )
         self._value = value
 
     def stored(self) -> Mapping[str, Any]:

@@ -67,16 +67,22 @@ class PrefixSet:
         above = [successor(prefix) for prefix in ends.tolist()]
         high = np.empty(len(low), object)
         high[:] = np.array([above_one or "" for above_one in above] or [""], object)[which] if len(low) else []
-        bounded = np.array([one is not None for one in above] or [True], np.bool_)[which] if len(low) else np.ones(
-            0, np.bool_)
+        bounded = (
+            np.array([one is not None for one in above] or [True], np.bool_)[which]
+            if len(low)
+            else np.ones(0, np.bool_)
+        )
         order = np.argsort(np.concatenate([file, exact_file]), kind="stable")
         texts = texts.cast(pa.large_binary())
         lo = StoredBounds(pa.concat_arrays([low, texts]).take(pa.array(order)), stored.type)
         hi = StoredBounds(pa.concat_arrays([encoded(high), texts]).take(pa.array(order)), stored.type)
         all_true = np.ones(len(order), np.bool_)
         hi_known = np.concatenate([bounded, np.ones(len(exact_file), np.bool_)])[order]
-        parts = FileParts(np.concatenate([file, exact_file])[order], FileBounds(lo, hi, all_true, hi_known),
-                          lists.is_valid().to_numpy(zero_copy_only=False))
+        parts = FileParts(
+            np.concatenate([file, exact_file])[order],
+            FileBounds(lo, hi, all_true, hi_known),
+            lists.is_valid().to_numpy(zero_copy_only=False),
+        )
         return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
@@ -105,21 +111,23 @@ class _Collector:
 
     def _put(self, text: str) -> None:
         if len(text) > self._length:
-            self._prefixes.add(text[:self._length])
+            self._prefixes.add(text[: self._length])
         else:
             self._whole.add(text)
         while self._length > 0 and len(self._prefixes) + len(self._whole) > self._limit:
             self._length -= 1
-            old, self._prefixes = self._prefixes, {prefix[:self._length] for prefix in self._prefixes}
+            old, self._prefixes = self._prefixes, {prefix[: self._length] for prefix in self._prefixes}
             del old
             for whole in [one for one in self._whole if len(one) > self._length]:
                 self._whole.remove(whole)
-                self._prefixes.add(whole[:self._length])
+                self._prefixes.add(whole[: self._length])
         if self._length == 0:
             self._known = False
 
     def stored(self) -> Mapping[str, Any]:
         if not self._known:
             return {"prefixes": None, "whole": None}
-        return {"prefixes": sorted(one.encode() for one in self._prefixes),
-                "whole": sorted(one.encode() for one in self._whole)}
+        return {
+            "prefixes": sorted(one.encode() for one in self._prefixes),
+            "whole": sorted(one.encode() for one in self._whole),
+        }

@@ -64,8 +64,7 @@ class ValueList:
         file, values = places_of(lists)
         points = decoded(values, stored.type)
         sure = ~np.isnan(points) if stored.type.kind.is_fractional else np.ones(len(file), np.bool_)
-        parts = FileParts(file, FileBounds(points, points, sure, sure),
-                          lists.is_valid().to_numpy(zero_copy_only=False))
+        parts = FileParts(file, FileBounds(points, points, sure, sure), lists.is_valid().to_numpy(zero_copy_only=False))
         return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
@@ -100,8 +99,10 @@ def bounds_of_parts(parts: FileParts, stored: Stored) -> FileBounds:
     starts = np.cumsum(count) - count
     has = count > 0
     sides: list[Any] = []
-    for which, bound, known in (("lo", parts.bounds.lo, parts.bounds.lo_known),
-                                ("hi", parts.bounds.hi, parts.bounds.hi_known)):
+    for which, bound, known in (
+        ("lo", parts.bounds.lo, parts.bounds.lo_known),
+        ("hi", parts.bounds.hi, parts.bounds.hi_known),
+    ):
         unsure = np.bincount(parts.file, weights=~known, minlength=n) > 0
         best = _extreme(bound, starts, has, which == "lo", stored.type)
         sides.append((best, has & ~unsure))

@@ -31,8 +31,17 @@ import pyarrow.compute as pc
 from evaluator.stored_bounds import StoredBounds
 from evaluator.types import Kind, Type
 
-__all__ = ["ABSENT", "EMPTY", "FileType", "bytes_of", "decoded", "plain_array", "plain_type", "python_values",
-           "value_bytes"]
+__all__ = [
+    "ABSENT",
+    "EMPTY",
+    "FileType",
+    "bytes_of",
+    "decoded",
+    "plain_array",
+    "plain_type",
+    "python_values",
+    "value_bytes",
+]
 
 #: Milliseconds beyond this have no microseconds in 64 bits.
 _MOST_MILLIS = (1 << 63) // 1000 - 1
@@ -112,8 +121,12 @@ def plain_array(array: pa.Array, of: FileType) -> pa.Array:
         case Kind.DECIMAL:
             return _unscaled(array, column_type)
         case Kind.STRING | Kind.CHAR | Kind.VARCHAR:
-            return _bytes_array(array if pa.types.is_large_string(array.type) or pa.types.is_string(array.type)
-                                else array.cast(pa.large_binary()), text=True)
+            return _bytes_array(
+                array
+                if pa.types.is_large_string(array.type) or pa.types.is_string(array.type)
+                else array.cast(pa.large_binary()),
+                text=True,
+            )
         case Kind.BINARY:
             return _bytes_array(array, text=False)
         case Kind.DATE:
@@ -128,7 +141,7 @@ def plain_array(array: pa.Array, of: FileType) -> pa.Array:
 
 def _bytes_array(array: pa.Array, *, text: bool) -> pa.Array:
     if text:
-        array = array.cast(pa.large_string())                 # from binary: raises for what is not UTF-8
+        array = array.cast(pa.large_string())  # from binary: raises for what is not UTF-8
         array.validate(full=True)
     return array.cast(pa.large_binary())
 

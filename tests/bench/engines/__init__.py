@@ -28,8 +28,11 @@ _ENGINES = [
 
 def engines() -> list[type[Engine]]:
     """The engines that can run here."""
-    return [getattr(importlib.import_module(f"{__name__}.{module}"), name) for name, module, library in _ENGINES
-            if importlib.util.find_spec(library)]
+    return [
+        getattr(importlib.import_module(f"{__name__}.{module}"), name)
+        for name, module, library in _ENGINES
+        if importlib.util.find_spec(library)
+    ]
 
 
 def missing() -> list[str]:

@@ -17,7 +17,13 @@ from tests.bench.shapes import Shape
 __all__ = ["ArrowCompute"]
 
 _KERNELS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal, "=": pc.equal, "!=": pc.not_equal}
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+    "=": pc.equal,
+    "!=": pc.not_equal,
+}
 
 
 class ArrowCompute(Engine):
@@ -37,13 +43,18 @@ class ArrowCompute(Engine):
         asked = question(shape.expression)
         if isinstance(asked, AnyMember) and not hasattr(pc, "search_sorted"):
             raise NotOffered("no kernel for it in this version")
-        return lambda: pc.indices_nonzero(
-            render(asked, self._test, pc.and_kleene, pc.or_kleene)).to_numpy().astype(np.int64, copy=False)
+        return lambda: (
+            pc.indices_nonzero(render(asked, self._test, pc.and_kleene, pc.or_kleene))
+            .to_numpy()
+            .astype(np.int64, copy=False)
+        )
 
     def _test(self, leaf: BoundTest | AnyMember) -> Any:
         if isinstance(leaf, AnyMember):
             members = pa.array(leaf.members)
-            return pc.less(pc.search_sorted(members, self._bounds[leaf.lo], side="left"),
-                           pc.search_sorted(members, self._bounds[leaf.hi], side="right"))
+            return pc.less(
+                pc.search_sorted(members, self._bounds[leaf.lo], side="left"),
+                pc.search_sorted(members, self._bounds[leaf.hi], side="right"),
+            )
         bound = self._bounds[leaf.bound]
         return _KERNELS[leaf.op](bound, pa.scalar(leaf.value, bound.type))

@@ -28,13 +28,24 @@ __all__ = ["IcebergEvaluator"]
 _SAMPLE = 4_000
 
 _TYPES: dict[Kind, PrimitiveType] = {
-    Kind.BIGINT: LongType(), Kind.DOUBLE: DoubleType(), Kind.DATE: DateType(), Kind.STRING: StringType()}
-_FIELDS = {name: NestedField(number, name, _TYPES[of.kind], required=False)
-           for number, (name, of) in enumerate(TYPES.items(), start=1)}
+    Kind.BIGINT: LongType(),
+    Kind.DOUBLE: DoubleType(),
+    Kind.DATE: DateType(),
+    Kind.STRING: StringType(),
+}
+_FIELDS = {
+    name: NestedField(number, name, _TYPES[of.kind], required=False)
+    for number, (name, of) in enumerate(TYPES.items(), start=1)
+}
 _SCHEMA = Schema(*_FIELDS.values())
 
 _PREDICATES: dict[str, Any] = {
-    "<": ice.LessThan, "<=": ice.LessThanOrEqual, ">": ice.GreaterThan, ">=": ice.GreaterThanOrEqual, "=": ice.EqualTo}
+    "<": ice.LessThan,
+    "<=": ice.LessThanOrEqual,
+    ">": ice.GreaterThan,
+    ">=": ice.GreaterThanOrEqual,
+    "=": ice.EqualTo,
+}
 
 
 class IcebergEvaluator(Engine):
@@ -63,8 +74,9 @@ class IcebergEvaluator(Engine):
         return lambda: self._kept(_InclusiveMetricsEvaluator(_SCHEMA, expression))
 
     def _kept(self, evaluator: _InclusiveMetricsEvaluator) -> Any:
-        return np.array([number for number, file in zip(self._numbers, self._files, strict=True)
-                         if evaluator.eval(file)], np.int64)
+        return np.array(
+            [number for number, file in zip(self._numbers, self._files, strict=True) if evaluator.eval(file)], np.int64
+        )
 
 
 def _expression(node: HudiExpression) -> ice.BooleanExpression:
@@ -102,6 +114,14 @@ def _data_files(files: Files, numbers: list[int]) -> list[DataFile]:
                 for found, bound in ((lower, lo), (upper, hi)):
                     value = bound[number]
                     found[at][field.field_id] = to_bytes(field.field_type, getattr(value, "item", lambda v=value: v)())
-    return [DataFile.from_args(file_path=f"{number}.parquet", record_count=count, null_value_counts=null,
-                               value_counts=dict.fromkeys(null, count), lower_bounds=low, upper_bounds=high)
-            for number, count, low, high, null in zip(numbers, rows, lower, upper, nulls, strict=True)]
+    return [
+        DataFile.from_args(
+            file_path=f"{number}.parquet",
+            record_count=count,
+            null_value_counts=null,
+            value_counts=dict.fromkeys(null, count),
+            lower_bounds=low,
+            upper_bounds=high,
+        )
+        for number, count, low, high, null in zip(numbers, rows, lower, upper, nulls, strict=True)
+    ]

@@ -22,7 +22,13 @@ from tests.bench.shapes import Shape
 __all__ = ["OPERATORS", "NumpyScan"]
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "!=": operator.ne}
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,8 +55,9 @@ class NumpyScan(Engine):
     def _test(self, leaf: BoundTest | AnyMember) -> Mask:
         if isinstance(leaf, AnyMember):
             members = np.array(leaf.members)
-            return (np.searchsorted(members, self._bounds[leaf.lo], "left")
-                    < np.searchsorted(members, self._bounds[leaf.hi], "right"))
+            return np.searchsorted(members, self._bounds[leaf.lo], "left") < np.searchsorted(
+                members, self._bounds[leaf.hi], "right"
+            )
         value = leaf.value.encode() if isinstance(leaf.value, str) else leaf.value
         return OPERATORS[leaf.op](self._bounds[leaf.bound], value)
 

@@ -100,8 +100,9 @@ class SargoFlat(Sargo):
 def _without_look_ups(index: ColumnIndex | None) -> ColumnIndex:
     assert index is not None
     order, none = index.lo.order, index.lo.codes[:0]
-    return replace(index, intervals=IntervalIndex(order[:0], none, none, none, order, index.lo.codes[order],
-                                                  index.hi.codes[order]))
+    return replace(
+        index, intervals=IntervalIndex(order[:0], none, none, none, order, index.lo.codes[order], index.hi.codes[order])
+    )
 
 
 def statistics_of(column: Column, files: Files) -> ColumnStatistics:
@@ -116,8 +117,11 @@ def statistics_of(column: Column, files: Files) -> ColumnStatistics:
             bounds.append(array)
         lo, hi = bounds if hi is not lo else (bounds[0], bounds[0])
     else:
-        lo, hi = (np.where(known, bound, filler(column.type)).astype(array_dtype(column.type))
-                  for bound in (column.lo, column.hi))
+        lo, hi = (
+            np.where(known, bound, filler(column.type)).astype(array_dtype(column.type))
+            for bound in (column.lo, column.hi)
+        )
     assert np.array_equal(column.all_null, all_null(column.null_count, files.row_count))
-    return ColumnStatistics(column.type, lo, hi, known, known, column.null_count, files.row_count,
-                            np.zeros(len(files), np.uint8))
+    return ColumnStatistics(
+        column.type, lo, hi, known, known, column.null_count, files.row_count, np.zeros(len(files), np.uint8)
+    )

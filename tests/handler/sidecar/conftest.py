@@ -62,8 +62,9 @@ class Running:
 
     @contextlib.contextmanager
     def client(self, timeout=10_000, **socket):
-        transport = TCyFramedTransport(TSocket("127.0.0.1", self.port, socket_timeout=timeout,
-                                             connect_timeout=timeout, **socket))
+        transport = TCyFramedTransport(
+            TSocket("127.0.0.1", self.port, socket_timeout=timeout, connect_timeout=timeout, **socket)
+        )
         transport.open()
         try:
             yield TClient(interface().Sargo, TCyBinaryProtocol(transport))
@@ -79,7 +80,8 @@ def sidecar():
     """``sidecar(roots=[...], **settings)``: a running one, stopped when the test ends."""
     with contextlib.ExitStack() as stack:
         yield lambda **given: stack.enter_context(
-            Running(Settings(**{"port": 0, "metrics_port": 0, "request_seconds": 30, **given})))
+            Running(Settings(**{"port": 0, "metrics_port": 0, "request_seconds": 30, **given}))
+        )
 
 
 @pytest.fixture(scope="session")
@@ -90,13 +92,42 @@ def certificates(tmp_path_factory):
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "ca.key", "-out", "ca.pem",
-            "-subj", "/CN=authority")
-    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj",
-            "/CN=localhost")
+    openssl(
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+        "-subj",
+        "/CN=authority",
+    )
+    openssl(
+        "req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem", "-subj", "/CN=localhost"
+    )
     (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
-    openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-            "-out", "cert.pem", "-extfile", "names")
+    openssl(
+        "x509",
+        "-req",
+        "-in",
+        "request.pem",
+        "-CA",
+        "ca.pem",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-out",
+        "cert.pem",
+        "-extfile",
+        "names",
+    )
     return folder
 
 
@@ -105,8 +136,16 @@ def request(table, filter_, names, **given):
     blob = "\n".join(names).encode()
     if given.get("names_compressed"):
         blob = zlib.compress(blob)
-    fields = {"protocol_version": 1, "table": str(table), "filter": filter_.encode(), "engine": "hive4",
-              "time_zone": "UTC", "names": blob, "name_count": len(names), **given}
+    fields = {
+        "protocol_version": 1,
+        "table": str(table),
+        "filter": filter_.encode(),
+        "engine": "hive4",
+        "time_zone": "UTC",
+        "names": blob,
+        "name_count": len(names),
+        **given,
+    }
     return interface().PruneRequest(**fields)
 
 

@@ -21,8 +21,10 @@ HIVE4 = [one for one in hive_filters() if one["hive"] == "4.0.1"]
 
 def files_of(table, plan, items):
     schema, semantics = open_table(table).table.schema, Semantics.named("hive4", "UTC")
-    return [SkippedFile(str(table), str(table), {}, item.base_file, plan.expression, schema, semantics, 100_000)
-            for item in items]
+    return [
+        SkippedFile(str(table), str(table), {}, item.base_file, plan.expression, schema, semantics, 100_000)
+        for item in items
+    ]
 
 
 @pytest.mark.parametrize("one", HIVE4, ids=lambda one: one["sql"])
@@ -46,14 +48,31 @@ def test_a_file_that_holds_a_matching_row_fails(main_cow):
     assert "failed" in verdicts
 
 
-@pytest.mark.parametrize(("condition", "verdict"), [
-    ("i IS NOT NULL OR i IS NULL", "failed"), ("i < -100000", "passed"), ("st.x < -100000", "passed"),
-    ("no_such_column = 1", "undecided"), ("s RLIKE 'x'", "undecided"), ("t < TIMESTAMP'1900-01-02 00:00:00'", "passed"),
-    ("dt < DATE'1900-01-01'", "passed"), ("t > TIMESTAMP'1900-01-02 00:00:00'", "failed")])
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ("i IS NOT NULL OR i IS NULL", "failed"),
+        ("i < -100000", "passed"),
+        ("st.x < -100000", "passed"),
+        ("no_such_column = 1", "undecided"),
+        ("s RLIKE 'x'", "undecided"),
+        ("t < TIMESTAMP'1900-01-02 00:00:00'", "passed"),
+        ("dt < DATE'1900-01-01'", "passed"),
+        ("t > TIMESTAMP'1900-01-02 00:00:00'", "failed"),
+    ],
+)
 def test_conditions_of_every_kind_are_read_from_the_file(main_cow, condition, verdict):
     opened = open_table(main_cow)
-    file = SkippedFile(str(main_cow), str(main_cow), {}, opened.at().slices[0].base_file, parse(condition, "hive"),
-                       opened.table.schema, Semantics.named("hive4", "UTC"), 100_000)
+    file = SkippedFile(
+        str(main_cow),
+        str(main_cow),
+        {},
+        opened.at().slices[0].base_file,
+        parse(condition, "hive"),
+        opened.table.schema,
+        Semantics.named("hive4", "UTC"),
+        100_000,
+    )
     assert audit_file(file) == verdict
 
 
@@ -95,7 +114,7 @@ def test_a_wrong_skip_turns_the_table_off_and_raises_the_alarm(sidecar, main_cow
 
     def wrong(self, question):
         found = decide(self, question)
-        found.skipped[:] = True                               # a fault, as if every file could be skipped
+        found.skipped[:] = True  # a fault, as if every file could be skipped
         found.verdicts[:-1] |= SLICE_SKIPPED | BASE_SKIPPED
         return found
 

@@ -14,8 +14,12 @@ from handler.doctor import check_filter, check_jar, check_settings, check_sideca
 from handler.sidecar.client import Client, ClientError
 
 HIVE_CONF = Path(__file__).parents[3] / "hive_conf"
-GOOD = {"hive.optimize.index.filter": "true", "hive.input.format": "org.apache.hadoop.hive.ql.io.HiveInputFormat",
-        "hoodie.file.group.reader.enabled": "false", "sargo.sidecar.address": "sargo:10950"}
+GOOD = {
+    "hive.optimize.index.filter": "true",
+    "hive.input.format": "org.apache.hadoop.hive.ql.io.HiveInputFormat",
+    "hoodie.file.group.reader.enabled": "false",
+    "sargo.sidecar.address": "sargo:10950",
+}
 
 
 def states(findings):
@@ -32,10 +36,18 @@ def jar_at(path, major=52, told=None, extra=()):
     return path
 
 
-@pytest.mark.parametrize(("given", "found"), [
-    ({}, ["ok"]), ({"told": "0.0.1"}, ["warning"]), ({"told": f"{version('sargo')}-SNAPSHOT"}, ["ok"]),
-    ({"major": 61}, ["ok", "failed"]), ({"extra": ["org/apache/thrift/TBase.class"]}, ["ok", "failed"]),
-    ({"extra": ["io/sargo/shaded/thrift/TBase.class"]}, ["ok"])], ids=str)
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, ["ok"]),
+        ({"told": "0.0.1"}, ["warning"]),
+        ({"told": f"{version('sargo')}-SNAPSHOT"}, ["ok"]),
+        ({"major": 61}, ["ok", "failed"]),
+        ({"extra": ["org/apache/thrift/TBase.class"]}, ["ok", "failed"]),
+        ({"extra": ["io/sargo/shaded/thrift/TBase.class"]}, ["ok"]),
+    ],
+    ids=str,
+)
 def test_a_jar_is_looked_into(tmp_path, given, found):
     assert states(check_jar(jar_at(tmp_path / "sargo.jar", **given))) == found
 
@@ -59,12 +71,21 @@ def test_the_fragments_that_administrators_copy_are_found_right(name):
     assert states(check_settings(settings, name)) == ["ok"]
 
 
-@pytest.mark.parametrize(("key", "value", "state"), [
-    ("hive.optimize.ppd", "false", "failed"), ("hive.optimize.ppd.storage", "FALSE", "failed"),
-    ("hive.optimize.index.filter", "false", "failed"), ("hive.optimize.index.filter", None, "warning"),
-    ("hive.input.format", None, "failed"), ("hoodie.file.group.reader.enabled", None, "failed"),
-    ("sargo.enabled", "false", "failed"), ("sargo.sidecar.address", None, "failed"),
-    ("sargo.sidecar.address", "elsewhere:1", "warning")], ids=str)
+@pytest.mark.parametrize(
+    ("key", "value", "state"),
+    [
+        ("hive.optimize.ppd", "false", "failed"),
+        ("hive.optimize.ppd.storage", "FALSE", "failed"),
+        ("hive.optimize.index.filter", "false", "failed"),
+        ("hive.optimize.index.filter", None, "warning"),
+        ("hive.input.format", None, "failed"),
+        ("hoodie.file.group.reader.enabled", None, "failed"),
+        ("sargo.enabled", "false", "failed"),
+        ("sargo.sidecar.address", None, "failed"),
+        ("sargo.sidecar.address", "elsewhere:1", "warning"),
+    ],
+    ids=str,
+)
 def test_a_setting_that_keeps_filters_away_is_named_with_its_cure(key, value, state):
     settings = {name: text for name, text in {**GOOD, key: value}.items() if text is not None}
     findings = list(check_settings(settings, "x", address="sargo:10950"))
@@ -74,7 +95,7 @@ def test_a_setting_that_keeps_filters_away_is_named_with_its_cure(key, value, st
 
 def test_under_tez_another_address_than_the_machines_own_is_asked_for():
     settings = {**GOOD, "hive.execution.engine": "tez", "sargo.sidecar.address": "127.0.0.1:10950"}
-    del settings["hive.input.format"]                         # MapReduce's concern
+    del settings["hive.input.format"]  # MapReduce's concern
     assert states(check_settings(settings, "x")) == ["warning", "ok"]
 
 
@@ -100,8 +121,12 @@ def test_what_is_wrong_with_a_sidecar_is_named(sidecar, main_cow, tmp_path):
 
 
 def test_a_client_speaks_tls(sidecar, main_cow, certificates):
-    running = sidecar(roots=[str(main_cow)], tls_certificate=certificates / "cert.pem",
-                      tls_key=certificates / "key.pem", read_seconds=2)
+    running = sidecar(
+        roots=[str(main_cow)],
+        tls_certificate=certificates / "cert.pem",
+        tls_key=certificates / "key.pem",
+        read_seconds=2,
+    )
     address = f"localhost:{running.port}"
     assert json.loads(Client(address, tls_ca=certificates / "ca.pem").health())["status"] == "ok"
     with pytest.raises(ClientError):
@@ -116,16 +141,21 @@ def test_a_table_without_statistics_is_named(unpack, tmp_path):
     assert states(check_table(str(table), None)) == ["ok"]
 
 
-@pytest.mark.parametrize(("plan", "asks", "words", "state"), [
-    ("TableScan\n filterExpr: id is not null", True, "asked the sidecar", "ok"),
-    ("TableScan\n filterExpr: id is not null", False, "nobody asked", "failed"),
-    ("TableScan", False, "carries no filter", "failed"),
-    (None, False, "the query fails", "failed")], ids=str)
+@pytest.mark.parametrize(
+    ("plan", "asks", "words", "state"),
+    [
+        ("TableScan\n filterExpr: id is not null", True, "asked the sidecar", "ok"),
+        ("TableScan\n filterExpr: id is not null", False, "nobody asked", "failed"),
+        ("TableScan", False, "carries no filter", "failed"),
+        (None, False, "the query fails", "failed"),
+    ],
+    ids=str,
+)
 def test_a_query_through_hive_shows_whether_filters_arrive(sidecar, main_cow, plan, asks, words, state):
     running = sidecar(roots=[str(main_cow)])
     client = Client(f"127.0.0.1:{running.port}")
 
-    def ask(statement):                                       # HiveServer2, as far as the doctor knows it
+    def ask(statement):  # HiveServer2, as far as the doctor knows it
         if statement.startswith("DESCRIBE"):
             return [("_hoodie_commit_time", "string", ""), ("id", "string", "")]
         if statement.startswith("EXPLAIN"):
@@ -145,8 +175,10 @@ def test_a_query_through_hive_shows_whether_filters_arrive(sidecar, main_cow, pl
 def test_the_command_ends_with_a_code_and_prints_json(sidecar, main_cow, tmp_path):
     running = sidecar(roots=[str(main_cow)])
     jar = jar_at(tmp_path / "sargo.jar")
-    good = CliRunner().invoke(main, ["doctor", "--jar", str(jar), "--sidecar", f"127.0.0.1:{running.port}",
-                                     "--table", str(main_cow), "--json"])
+    good = CliRunner().invoke(
+        main,
+        ["doctor", "--jar", str(jar), "--sidecar", f"127.0.0.1:{running.port}", "--table", str(main_cow), "--json"],
+    )
     document = json.loads(good.stdout)
     assert (good.exit_code, document["ok"], len(document["findings"])) == (0, True, 4)
     bad = CliRunner().invoke(main, ["doctor", "--table", str(tmp_path)])
@@ -155,8 +187,9 @@ def test_the_command_ends_with_a_code_and_prints_json(sidecar, main_cow, tmp_pat
     assert "do: " in bad.stdout
 
 
-@pytest.mark.parametrize("arguments", [[], ["--sidecar", "here"], ["--hive-site", "/none.xml"],
-                                       ["--hive", "nowhere"]], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [[], ["--sidecar", "here"], ["--hive-site", "/none.xml"], ["--hive", "nowhere"]], ids=str
+)
 def test_bad_input_ends_with_one_line_and_code_2(arguments):
     result = CliRunner().invoke(main, ["doctor", *arguments])
     assert result.exit_code == 2

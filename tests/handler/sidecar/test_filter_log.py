@@ -29,7 +29,7 @@ def test_a_line_has_what_is_needed_to_ask_again(sidecar, main_cow, names, tmp_pa
     running = sidecar(roots=[str(main_cow)], filter_log=path)
     with running.client() as client:
         replies = [client.prune(request(main_cow, one["filter"], names, time_zone="Europe/Berlin")) for one in FILTERS]
-        client.prune(request(main_cow, "no filter", names))   # cannot be read: not answered
+        client.prune(request(main_cow, "no filter", names))  # cannot be read: not answered
     found = lines(path)
     assert len(found) == len(FILTERS)
     for line, reply, one in zip(found, replies, FILTERS, strict=True):

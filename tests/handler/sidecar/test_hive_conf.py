@@ -65,15 +65,20 @@ def test_the_service_waits_for_the_drain():
 def test_systemd_finds_nothing_wrong_with_the_service(tmp_path):
     text = (HIVE_CONF / "sargo-sidecar.service").read_text("utf-8").replace("/opt/sargo/bin/sargo", "/bin/true")
     (tmp_path / "sargo-sidecar.service").write_text(text)
-    done = subprocess.run(["systemd-analyze", "verify", str(tmp_path / "sargo-sidecar.service")], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / "sargo-sidecar.service")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert "sargo-sidecar.service" not in done.stderr
 
 
 def test_the_container_starts_with_its_own_environment_and_a_secret_only(main_cow):
     text = (HIVE_CONF / "Containerfile").read_text("utf-8").replace("\\\n", " ")
-    environment = dict(word.split("=", 1) for line in text.splitlines() if line.startswith("ENV ")
-                       for word in shlex.split(line)[1:])
+    environment = dict(
+        word.split("=", 1) for line in text.splitlines() if line.startswith("ENV ") for word in shlex.split(line)[1:]
+    )
     entry = json.loads(re.search(r"^ENTRYPOINT (\[.*\])$", text, re.MULTILINE)[1])
     assert entry == ["/opt/sargo/bin/sargo", "serve"]
     own = {key: value for key, value in os.environ.items() if not key.startswith(PREFIX)} | environment
@@ -81,8 +86,9 @@ def test_the_container_starts_with_its_own_environment_and_a_secret_only(main_co
     refused = subprocess.run([*SARGO, *entry[1:]], env=own, capture_output=True, text=True, cwd=ROOT, check=False)
     assert refused.returncode == 2
     assert "secret" in refused.stderr
-    with subprocess.Popen([*SARGO, *entry[1:]], env={**own, f"{PREFIX}SECRET": "s3cret"}, stderr=subprocess.PIPE,
-                          text=True, cwd=ROOT) as process:
+    with subprocess.Popen(
+        [*SARGO, *entry[1:]], env={**own, f"{PREFIX}SECRET": "s3cret"}, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
         try:
             assert json.loads(process.stderr.readline())["host"] == "0.0.0.0"
         finally:
@@ -95,14 +101,19 @@ def test_the_sidecar_needs_no_other_file_than_those_that_the_container_copies(tm
     for source in " ".join(re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE)).split():
         if (ROOT / source).is_dir():
             shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("java", "__pycache__"))
-    program = ("import sys, handler.serve_command, handler.sidecar.run as run; run.registered_kinds();"
-               "print(*filter(None, [getattr(module, '__file__', None) for module in sys.modules.values()]))")
+    program = (
+        "import sys, handler.serve_command, handler.sidecar.run as run; run.registered_kinds();"
+        "print(*filter(None, [getattr(module, '__file__', None) for module in sys.modules.values()]))"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
     loaded = [Path(file) for file in done.stdout.split()]
     ours = [file for file in loaded if file.is_relative_to(tmp_path)]
     assert len(ours) > 50
-    assert [file for file in loaded if file.is_relative_to(ROOT) and "site-packages" not in file.parts
-            and not file.is_relative_to(tmp_path)] == []
+    assert [
+        file
+        for file in loaded
+        if file.is_relative_to(ROOT) and "site-packages" not in file.parts and not file.is_relative_to(tmp_path)
+    ] == []
 
 
 def test_the_container_copies_what_there_is_and_builds_what_is_offered():

@@ -31,18 +31,24 @@ def encoded(top):
     return base64.b64encode(write(top)).decode()
 
 
-P_IS_P1 = [function("OPEqual", of_hive("p"), constant("p1", STRING)),
-           function("OPEqual", column("p", STRING), constant("p1", STRING))]
+P_IS_P1 = [
+    function("OPEqual", of_hive("p"), constant("p1", STRING)),
+    function("OPEqual", column("p", STRING), constant("p1", STRING)),
+]
 I_BELOW_0 = function("OPLessThan", column("i"), integer(-100_000))
 
 
-@pytest.mark.parametrize(("tree", "text"), [
-    (P_IS_P1[0], f"?({OF_HIVE})"),
-    (P_IS_P1[1], "p = 'p1'"),
-    (function("OPAnd", P_IS_P1[0], I_BELOW_0), f"(?({OF_HIVE}) AND i < -100000)"),
-    (function("OPOr", P_IS_P1[0], I_BELOW_0), f"(?({OF_HIVE}) OR i < -100000)"),
-    (function("OPNot", function("OPNull", of_hive("P"))), f"NOT ?({OF_HIVE})"),
-], ids=["partition", "ordinary", "and", "or", "not"])
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (P_IS_P1[0], f"?({OF_HIVE})"),
+        (P_IS_P1[1], "p = 'p1'"),
+        (function("OPAnd", P_IS_P1[0], I_BELOW_0), f"(?({OF_HIVE}) AND i < -100000)"),
+        (function("OPOr", P_IS_P1[0], I_BELOW_0), f"(?({OF_HIVE}) OR i < -100000)"),
+        (function("OPNot", function("OPNull", of_hive("P"))), f"NOT ?({OF_HIVE})"),
+    ],
+    ids=["partition", "ordinary", "and", "or", "not"],
+)
 def test_conditions_on_hives_own_columns_are_left_to_hive(table, tree, text):
     found = read_hive_filter(encoded(tree), table.table.schema, zone_known=True)
     assert to_text(found) == text
@@ -74,8 +80,10 @@ def test_without_a_zone_a_filter_skips_what_it_skips_in_every_zone(table, one):
 
 
 def test_timestamps_are_undecided_without_a_zone_and_dates_are_not(table):
-    texts = {one["sql"]: to_text(read_hive_filter(one["filter"], table.table.schema, zone_known=False))
-             for one in hive_filters()}
+    texts = {
+        one["sql"]: to_text(read_hive_filter(one["filter"], table.table.schema, zone_known=False))
+        for one in hive_filters()
+    }
     undecided = {sql for sql, text in texts.items() if ZONELESS in text}
     assert undecided
     assert any("t " in sql or "timestamp" in sql.lower() for sql in undecided)
@@ -85,8 +93,12 @@ def test_timestamps_are_undecided_without_a_zone_and_dates_are_not(table):
 @pytest.mark.parametrize("zone", [None, "", "Nowhere/None", "../../etc/passwd", "UTC\0", "+99:00"], ids=repr)
 def test_a_zone_that_is_not_known_is_none(sidecar, main_cow, table, zone):
     names = [item.base_file for item in table.at().slices]
-    on_timestamp = next(one for one in hive_filters() if one["hive"] == "4.0.1" and ZONELESS in to_text(
-        read_hive_filter(one["filter"], table.table.schema, zone_known=False)))
+    on_timestamp = next(
+        one
+        for one in hive_filters()
+        if one["hive"] == "4.0.1"
+        and ZONELESS in to_text(read_hive_filter(one["filter"], table.table.schema, zone_known=False))
+    )
     plan = prune(table, read_hive_filter(on_timestamp["filter"], table.table.schema, zone_known=False), "hive4")
     with sidecar(roots=[str(main_cow)]).client() as client:
         reply = client.prune(request(main_cow, on_timestamp["filter"], names, time_zone=zone))

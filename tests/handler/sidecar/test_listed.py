@@ -23,13 +23,13 @@ CONDITIONS = {
     "b IS NULL": (lambda _, b: b is None, lambda records: any(b is None for _, b in records)),
     "a = 1 OR b = 2": (lambda a, b: a == 1 or b == 2, lambda records: any(a == 1 or b == 2 for a, b in records)),
 }
-ABSENT = object()                                             # a column that a partial update leaves as it was
+ABSENT = object()  # a column that a partial update leaves as it was
 
 
 @dataclass
 class File:
     name: str
-    records: dict = field(default_factory=dict)               # key -> (a, b)
+    records: dict = field(default_factory=dict)  # key -> (a, b)
 
 
 @dataclass
@@ -71,10 +71,14 @@ def may_match(condition, files):
 
 VALUES = st.sampled_from([0, 1, 2, None])
 RECORDS = st.dictionaries(st.integers(0, 3), st.tuples(VALUES, VALUES), min_size=1, max_size=3)
-PARTIAL = st.dictionaries(st.integers(0, 3), st.tuples(VALUES | st.just(ABSENT), VALUES | st.just(ABSENT)),
-                          min_size=1, max_size=3)
-EVENTS = st.lists(st.tuples(st.sampled_from(["log", "log", "insert", "compact"]), st.integers(0, 2), RECORDS, PARTIAL),
-                  min_size=1, max_size=8)
+PARTIAL = st.dictionaries(
+    st.integers(0, 3), st.tuples(VALUES | st.just(ABSENT), VALUES | st.just(ABSENT)), min_size=1, max_size=3
+)
+EVENTS = st.lists(
+    st.tuples(st.sampled_from(["log", "log", "insert", "compact"]), st.integers(0, 2), RECORDS, PARTIAL),
+    min_size=1,
+    max_size=8,
+)
 
 
 def history(events, with_logs):
@@ -86,7 +90,7 @@ def history(events, with_logs):
         base_name = f"p=1/group{group}-0_0-1-{place}_{instant}.parquet"
         if kind == "insert" and current.base is None and not current.logs:
             current.base = File(base_name, records)
-        elif not with_logs:                                   # copy on write: a new version of the whole file
+        elif not with_logs:  # copy on write: a new version of the whole file
             rows = {**(current.base.records if current.base else {}), **records}
             current = Group(File(base_name, rows))
         elif kind == "compact":
@@ -95,15 +99,19 @@ def history(events, with_logs):
         else:
             name = f"p=1/.group{group}-0_{instant}.log.1_0-1-{place}"
             updates = {key: record for key, record in partial.items() if key in keys_of(current.files())}
-            current.logs.append(File(name, updates or records))   # only rows that are there are updated in part
+            current.logs.append(File(name, updates or records))  # only rows that are there are updated in part
         groups = {**groups, group: current}
         moments.append(groups)
     return moments
 
 
 def slices_of(groups):
-    return [FileSlice("p=1", f"group{number}-0", group.base.name if group.base else None,
-                      tuple(log.name for log in group.logs)) for number, group in sorted(groups.items())]
+    return [
+        FileSlice(
+            "p=1", f"group{number}-0", group.base.name if group.base else None, tuple(log.name for log in group.logs)
+        )
+        for number, group in sorted(groups.items())
+    ]
 
 
 def bits(known, skipped, listed, table_type, query_type):
@@ -122,13 +130,17 @@ def answer(view, names, condition, table_type, query_type):
 
 
 @settings(max_examples=400, deadline=None)
-@given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)),
-       query_type=st.sampled_from(["snapshot", "as_of"]))
+@given(
+    events=EVENTS,
+    data=st.data(),
+    condition=st.sampled_from(sorted(CONDITIONS)),
+    query_type=st.sampled_from(["snapshot", "as_of"]),
+)
 def test_no_split_of_a_merge_on_read_table_is_dropped_that_holds_a_row(events, data, condition, query_type):
     moments = history(events, with_logs=True)
     view, listing = (data.draw(st.sampled_from(moments)) for _ in range(2))
     splits = [group.files() for group in listing.values()]
-    if data.draw(st.booleans()):                              # splits of fewer files: what a client may list as well
+    if data.draw(st.booleans()):  # splits of fewer files: what a client may list as well
         splits = [[file for file in files if data.draw(st.booleans())] for files in splits]
     names = data.draw(st.permutations([file.name for files in splits for file in files]))
     skipped = answer(view, names, condition, MOR, query_type)
@@ -138,8 +150,12 @@ def test_no_split_of_a_merge_on_read_table_is_dropped_that_holds_a_row(events, d
 
 
 @settings(max_examples=200, deadline=None)
-@given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)),
-       query_type=st.sampled_from(["snapshot", "incremental", "as_of", "read_optimized"]))
+@given(
+    events=EVENTS,
+    data=st.data(),
+    condition=st.sampled_from(sorted(CONDITIONS)),
+    query_type=st.sampled_from(["snapshot", "incremental", "as_of", "read_optimized"]),
+)
 def test_no_file_of_a_copy_on_write_table_is_dropped_that_holds_a_row(events, data, condition, query_type):
     moments = history(events, with_logs=False)
     view, listing = (data.draw(st.sampled_from(moments)) for _ in range(2))
@@ -170,34 +186,38 @@ BOOTSTRAPPED = "p=1/g-0_0-1-1_00000000000001.parquet"
 OTHER = "p=1/h-0_0-1-1_20260101000000000.parquet"
 
 
-@pytest.mark.parametrize(("table_type", "query_type", "slice_files", "names", "skipped"), [
-    (COW, "snapshot", [BASE], [BASE, OTHER], [BASE]),
-    (COW, "snapshot", [BASE], [NEWER], []),
-    (COW, "incremental", [BASE], [BASE], [BASE]),
-    (COW, "as_of", [NEWER], [BASE, NEWER], [NEWER]),
-    (COW, "snapshot", [BOOTSTRAPPED], [BOOTSTRAPPED], []),
-    (MOR, "snapshot", [BASE], [BASE], [BASE]),
-    (MOR, "snapshot", [BASE, LOG], [BASE, LOG], [BASE, LOG]),
-    (MOR, "snapshot", [BASE, LOG], [LOG, BASE, BASE, LOG], [BASE, LOG]),
-    (MOR, "snapshot", [BASE, LOG], [BASE], []),
-    (MOR, "snapshot", [BASE], [BASE, LOG], []),
-    (MOR, "snapshot", [BASE, LOG], [BASE, LOG, LATER], []),
-    (MOR, "snapshot", [BASE, LOG, LATER], [BASE, LOG], []),
-    (MOR, "snapshot", [BASE, LOG], [NEWER, LOG], []),
-    (MOR, "snapshot", [BASE, LOG], [BASE, LOG, NEWER], []),
-    (MOR, "snapshot", [LOG], [LOG], [LOG]),
-    (MOR, "snapshot", [BASE], [BASE, OTHER], [BASE]),
-    (MOR, "snapshot", [BASE], [BASE, "p=1/.g-0_20260101000000001.log.1_0-1-1.cdc"], []),
-    (MOR, "snapshot", [BASE], [BASE, "not of Hudi"], []),
-    (MOR, "snapshot", [BASE], [BASE, "p=2/.g-0_20260101000000001.log.1_0-1-1"], [BASE]),
-    (MOR, "snapshot", [BOOTSTRAPPED, LOG], [BOOTSTRAPPED, LOG], []),
-    (MOR, "as_of", [BASE, LOG], [BASE, LOG], [BASE, LOG]),
-    (MOR, "read_optimized", [BASE, LOG], [BASE], [BASE]),
-    (MOR, "read_optimized", [BASE, LOG], [BASE, LOG], [BASE]),
-    (MOR, "read_optimized", [BOOTSTRAPPED, LOG], [BOOTSTRAPPED], []),
-    (MOR, "incremental", [BASE, LOG], [BASE, LOG], []),
-    (MOR, "incremental", [BASE], [BASE], []),
-], ids=str)
+@pytest.mark.parametrize(
+    ("table_type", "query_type", "slice_files", "names", "skipped"),
+    [
+        (COW, "snapshot", [BASE], [BASE, OTHER], [BASE]),
+        (COW, "snapshot", [BASE], [NEWER], []),
+        (COW, "incremental", [BASE], [BASE], [BASE]),
+        (COW, "as_of", [NEWER], [BASE, NEWER], [NEWER]),
+        (COW, "snapshot", [BOOTSTRAPPED], [BOOTSTRAPPED], []),
+        (MOR, "snapshot", [BASE], [BASE], [BASE]),
+        (MOR, "snapshot", [BASE, LOG], [BASE, LOG], [BASE, LOG]),
+        (MOR, "snapshot", [BASE, LOG], [LOG, BASE, BASE, LOG], [BASE, LOG]),
+        (MOR, "snapshot", [BASE, LOG], [BASE], []),
+        (MOR, "snapshot", [BASE], [BASE, LOG], []),
+        (MOR, "snapshot", [BASE, LOG], [BASE, LOG, LATER], []),
+        (MOR, "snapshot", [BASE, LOG, LATER], [BASE, LOG], []),
+        (MOR, "snapshot", [BASE, LOG], [NEWER, LOG], []),
+        (MOR, "snapshot", [BASE, LOG], [BASE, LOG, NEWER], []),
+        (MOR, "snapshot", [LOG], [LOG], [LOG]),
+        (MOR, "snapshot", [BASE], [BASE, OTHER], [BASE]),
+        (MOR, "snapshot", [BASE], [BASE, "p=1/.g-0_20260101000000001.log.1_0-1-1.cdc"], []),
+        (MOR, "snapshot", [BASE], [BASE, "not of Hudi"], []),
+        (MOR, "snapshot", [BASE], [BASE, "p=2/.g-0_20260101000000001.log.1_0-1-1"], [BASE]),
+        (MOR, "snapshot", [BOOTSTRAPPED, LOG], [BOOTSTRAPPED, LOG], []),
+        (MOR, "as_of", [BASE, LOG], [BASE, LOG], [BASE, LOG]),
+        (MOR, "read_optimized", [BASE, LOG], [BASE], [BASE]),
+        (MOR, "read_optimized", [BASE, LOG], [BASE, LOG], [BASE]),
+        (MOR, "read_optimized", [BOOTSTRAPPED, LOG], [BOOTSTRAPPED], []),
+        (MOR, "incremental", [BASE, LOG], [BASE, LOG], []),
+        (MOR, "incremental", [BASE], [BASE], []),
+    ],
+    ids=str,
+)
 def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files, names, skipped):
     base = next((name for name in slice_files if name.endswith(".parquet")), None)
     item = FileSlice("p=1", "g-0", base, tuple(name for name in slice_files if name != base))
@@ -205,12 +225,22 @@ def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files
     listed = ListedNames("\n".join(names).encode(), False, len(names), 1 << 20)
     may_skip = bits(known, np.array([True]), listed, table_type, query_type)
     assert [name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit] == [
-        name for name in names if name in skipped]
+        name for name in names if name in skipped
+    ]
     assert not bits(known, np.array([False]), listed, table_type, query_type).any()
 
 
-@pytest.mark.parametrize(("table_type", "version", "query_type", "fresh"), [
-    (MOR, 6, "snapshot", True), (MOR, 6, "as_of", True), (MOR, 6, "read_optimized", False),
-    (MOR, 6, "incremental", False), (MOR, 8, "snapshot", False), (COW, 6, "snapshot", False)], ids=str)
+@pytest.mark.parametrize(
+    ("table_type", "version", "query_type", "fresh"),
+    [
+        (MOR, 6, "snapshot", True),
+        (MOR, 6, "as_of", True),
+        (MOR, 6, "read_optimized", False),
+        (MOR, 6, "incremental", False),
+        (MOR, 8, "snapshot", False),
+        (COW, 6, "snapshot", False),
+    ],
+    ids=str,
+)
 def test_log_files_that_may_be_appended_to_need_a_view_made_after_the_list(table_type, version, query_type, fresh):
     assert needs_fresh_view(table_type, version, query_type) is fresh

@@ -25,8 +25,13 @@ from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_form
 
 SPARK = Semantics.named("spark", "UTC")
 #: What hudi-rs refuses to merge: payload classes of one's own, merge modes by such, and a type that was widened.
-REFUSED = {"0.15.0_pay_partial_mor", "0.15.0_pay_sum_mor", "1.2.0_pay_sum_mor", "0.15.0_widened_mor",
-           "1.2.0_widened_mor"}
+REFUSED = {
+    "0.15.0_pay_partial_mor",
+    "0.15.0_pay_sum_mor",
+    "1.2.0_pay_sum_mor",
+    "0.15.0_widened_mor",
+    "1.2.0_widened_mor",
+}
 #: Merged by a rule of a payload class that hudi-rs does not know: rows of the files' values, but not Hudi's.
 OTHERWISE = {"1.2.0_pay_postgres_mor"}
 TABLES = [name for name in FORMAT_TABLES if name.endswith("mor") and name not in OTHERWISE]
@@ -42,8 +47,9 @@ def rows_of(folder, item):
 def test_the_rows_of_a_slice_with_log_files_are_those_of_sparks_full_read(tmp_path, name):
     folder = unpack_format_table(name, tmp_path / name)
     [latest] = [read for read in reads_of(folder) if read["as_of"] is None]
-    groups = {(partition, file_id): (number, rows)
-              for number, (partition, file_id, rows) in enumerate(latest["groups"])}
+    groups = {
+        (partition, file_id): (number, rows) for number, (partition, file_id, rows) in enumerate(latest["groups"])
+    }
     opened = open_table(folder)
     with_logs = [item for item in opened.at().slices if item.log_files]
     if name in REFUSED:
@@ -62,8 +68,17 @@ def test_the_rows_of_a_slice_with_log_files_are_those_of_sparks_full_read(tmp_pa
 
 
 def audited(folder, item, expression, log_files=None):
-    return SkippedFile(str(folder), str(folder), {}, item.base_file, expression, open_table(folder).table.schema, SPARK,
-                       100_000, item.log_files if log_files is None else log_files)
+    return SkippedFile(
+        str(folder),
+        str(folder),
+        {},
+        item.base_file,
+        expression,
+        open_table(folder).table.schema,
+        SPARK,
+        100_000,
+        item.log_files if log_files is None else log_files,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +114,7 @@ def test_what_cannot_be_read_here_is_said_and_not_passed(main_mor, tmp_path, mon
     monkeypatch.setattr(merged, "MOST_LOG_BYTES", 10)
     assert audit_file(file) == "unread"
     monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "hudi", None)            # as if the extra were not installed
+    monkeypatch.setitem(sys.modules, "hudi", None)  # as if the extra were not installed
     assert audit_file(file) == "unread"
 
 
@@ -107,8 +122,12 @@ def test_what_cannot_be_read_here_is_said_and_not_passed(main_mor, tmp_path, mon
 def test_no_link_leads_the_reader_out_of_the_roots(main_mor, tmp_path, what):
     [item, *_] = [item for item in open_table(main_mor).at().slices if item.log_files]
     folder = shutil.copytree(main_mor, tmp_path / "roots" / "t")
-    moved = {"log file": folder / item.log_files[0], "base file": folder / item.base_file,
-             "properties": folder / ".hoodie" / "hoodie.properties", "folder": folder / ".hoodie"}[what]
+    moved = {
+        "log file": folder / item.log_files[0],
+        "base file": folder / item.base_file,
+        "properties": folder / ".hoodie" / "hoodie.properties",
+        "folder": folder / ".hoodie",
+    }[what]
     shutil.move(moved, tmp_path / "outside")
     os.symlink(tmp_path / "outside", moved)
     with pytest.raises(UnsupportedError, match=r"leads out|holds links"):

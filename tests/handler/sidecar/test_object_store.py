@@ -39,8 +39,9 @@ def files(table):
     return [name for item in open_table(table).at().slices for name in item.files]
 
 
-@pytest.mark.parametrize("uri", ["s3a://lake/warehouse/db/trips", "s3://lake/warehouse/db/trips/",
-                                 "s3n://lake/warehouse//db/trips"])
+@pytest.mark.parametrize(
+    "uri", ["s3a://lake/warehouse/db/trips", "s3://lake/warehouse/db/trips/", "s3n://lake/warehouse//db/trips"]
+)
 def test_every_spelling_of_a_table_is_answered_as_the_local_table_is(served, main_cow, uri):
     names = files(main_cow)
     with served.client() as client:
@@ -62,15 +63,32 @@ def test_a_merge_on_read_table_in_a_bucket_gets_bits_for_whole_slices(served, un
             assert skipped_names(names, reply) == {name for item in plan.skipped for name in item.files}, one["sql"]
 
 
-@pytest.mark.parametrize("uri", [
-    "s3a://lake/warehouse2/trips", "s3a://lake/secret/trips", "s3a://lake/warehouse/../secret/trips",
-    "s3a://lake/warehouse/db/../../secret/trips", "s3a://lake/warehouse/%2e%2e/secret/trips",
-    "s3a://lake/warehouse/..%2Fsecret/trips", "s3a://lake/./secret/trips", "s3a://lake", "s3a://lake/",
-    "s3a://other/warehouse/db/trips", "s3a://lake.warehouse/db/trips", "s3a://key:secret@lake/warehouse/db/trips",
-    "s3a://lake/warehouse/db/trips?endpoint_override=127.0.0.1:1", "s3a://lake/warehouse/db/trips#x",
-    "s3a:/lake/warehouse/db/trips", "s3a:lake/warehouse/db/trips", "/lake/warehouse/db/trips",
-    "file:///lake/warehouse/db/trips", "gs://lake/warehouse/db/trips", "s3a://lake\\warehouse/db/trips",
-    "s3a://lake/warehouse/db/trips\n"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "s3a://lake/warehouse2/trips",
+        "s3a://lake/secret/trips",
+        "s3a://lake/warehouse/../secret/trips",
+        "s3a://lake/warehouse/db/../../secret/trips",
+        "s3a://lake/warehouse/%2e%2e/secret/trips",
+        "s3a://lake/warehouse/..%2Fsecret/trips",
+        "s3a://lake/./secret/trips",
+        "s3a://lake",
+        "s3a://lake/",
+        "s3a://other/warehouse/db/trips",
+        "s3a://lake.warehouse/db/trips",
+        "s3a://key:secret@lake/warehouse/db/trips",
+        "s3a://lake/warehouse/db/trips?endpoint_override=127.0.0.1:1",
+        "s3a://lake/warehouse/db/trips#x",
+        "s3a:/lake/warehouse/db/trips",
+        "s3a:lake/warehouse/db/trips",
+        "/lake/warehouse/db/trips",
+        "file:///lake/warehouse/db/trips",
+        "gs://lake/warehouse/db/trips",
+        "s3a://lake\\warehouse/db/trips",
+        "s3a://lake/warehouse/db/trips\n",
+    ],
+)
 def test_what_is_not_below_the_root_is_refused_and_nothing_of_it_is_requested(served, bucket, main_cow, uri):
     bucket.take_requests()
     with served.client() as client, pytest.raises(interface().Refused) as refused:
@@ -79,8 +97,16 @@ def test_what_is_not_below_the_root_is_refused_and_nothing_of_it_is_requested(se
     assert bucket.take_requests() == []
 
 
-@pytest.mark.parametrize("name", ["../../../secret/trips/{0}", "/lake/warehouse/db/trips/{0}", "./{0}", "p=p0/../{0}",
-                                  "s3a://lake/warehouse/db/trips/{0}"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../secret/trips/{0}",
+        "/lake/warehouse/db/trips/{0}",
+        "./{0}",
+        "p=p0/../{0}",
+        "s3a://lake/warehouse/db/trips/{0}",
+    ],
+)
 def test_names_that_lead_elsewhere_are_no_files_of_the_table(served, bucket, main_cow, name):
     uri, names = "s3a://lake/warehouse/db/trips", files(main_cow)
     with served.client() as client:
@@ -104,8 +130,9 @@ def test_a_table_that_is_not_in_the_bucket_skips_nothing_and_says_why_without_ke
 
 def test_a_store_that_is_down_skips_nothing_in_time_and_is_asked_again_later(sidecar, bucket, main_cow):
     names = files(main_cow)
-    serving = sidecar(roots=["s3a://lake/warehouse"], storage_options={**bucket.options, "tries": "1"},
-                      retry_seconds=0.1)
+    serving = sidecar(
+        roots=["s3a://lake/warehouse"], storage_options={**bucket.options, "tries": "1"}, retry_seconds=0.1
+    )
     uri = "s3a://lake/warehouse/db/trips"
     bucket.refuse.extend([503] * 500)
     try:

@@ -26,19 +26,54 @@ def warehouse(tmp_path):
     return tmp_path / "warehouse"
 
 
-@pytest.mark.parametrize("spelling", ["{0}/db/t", "{0}/db/t/", "{0}//db///t", "file:{0}/db/t", "file://{0}/db/t",
-                                      "file://localhost{0}/db/t", "FILE:{0}/db/t", "{0}/link_in/t", "{1}/alias/db/t"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "{0}/db/t",
+        "{0}/db/t/",
+        "{0}//db///t",
+        "file:{0}/db/t",
+        "file://{0}/db/t",
+        "file://localhost{0}/db/t",
+        "FILE:{0}/db/t",
+        "{0}/link_in/t",
+        "{1}/alias/db/t",
+    ],
+)
 def test_every_spelling_of_a_table_below_a_root_is_one_table(warehouse, spelling):
     located = Roots([str(warehouse)]).locate(spelling.format(warehouse, warehouse.parent))
     assert located.path == str(warehouse / "db" / "t")
 
 
-@pytest.mark.parametrize("spelling", [
-    "", "db/t", "./db/t", "{0}/../secret/t", "{0}/db/../../secret/t", "{0}/%2e%2e/secret/t", "{0}/%2E%2E/secret/t",
-    "{0}/./db/t", "{0}2/t", "{0}/link_out/t", "file://elsewhere{0}/db/t", "hdfs://nn{0}/db/t", "s3://bucket/t", "/",
-    "/etc", "{0}/db/t\n", "{0}/db/t\0", "{0}/" + "x" * 5000, "file:", "file:relative", "~", "{1}/secret/t",
-    "http:{0}/t",
-], ids=repr)
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "",
+        "db/t",
+        "./db/t",
+        "{0}/../secret/t",
+        "{0}/db/../../secret/t",
+        "{0}/%2e%2e/secret/t",
+        "{0}/%2E%2E/secret/t",
+        "{0}/./db/t",
+        "{0}2/t",
+        "{0}/link_out/t",
+        "file://elsewhere{0}/db/t",
+        "hdfs://nn{0}/db/t",
+        "s3://bucket/t",
+        "/",
+        "/etc",
+        "{0}/db/t\n",
+        "{0}/db/t\0",
+        "{0}/" + "x" * 5000,
+        "file:",
+        "file:relative",
+        "~",
+        "{1}/secret/t",
+        "http:{0}/t",
+    ],
+    ids=repr,
+)
 def test_what_is_not_below_a_root_is_refused_without_repeating_it(warehouse, spelling):
     text = spelling.format(warehouse, warehouse.parent)
     with pytest.raises(Refused) as refused:
@@ -58,15 +93,25 @@ def test_whatever_is_located_lies_below_the_root(tmp_path_factory, text):
         assert Path(os.path.realpath(located.path)).is_relative_to(root)
 
 
-@pytest.mark.parametrize(("table", "found"), [
-    ("hdfs://nn:8020/warehouse/t", "hdfs://nn:8020/warehouse/t"), ("hdfs://NN:8020/warehouse/t/",
-                                                                 "hdfs://nn:8020/warehouse/t"),
-    ("s3a://bucket/a/t", "s3://bucket/a/t"), ("s3://bucket/a/t", "s3://bucket/a/t"),
-    ("hdfs://nn:9000/warehouse/t", None), ("hdfs://other:8020/warehouse/t", None), ("hdfs:///warehouse/t", None),
-    ("hdfs://nn:8020/warehouse/../t", None), ("s3://other/a/t", None), ("s3://bucket/ab/t", None),
-    ("s3://bucket/a/t?endpoint_override=evil:9000", None), ("s3://key:secret@bucket/a/t", None),
-    ("s3://bucket/a/t#x", None), ("s3://bucket/a/%2e%2e/t", None),
-])
+@pytest.mark.parametrize(
+    ("table", "found"),
+    [
+        ("hdfs://nn:8020/warehouse/t", "hdfs://nn:8020/warehouse/t"),
+        ("hdfs://NN:8020/warehouse/t/", "hdfs://nn:8020/warehouse/t"),
+        ("s3a://bucket/a/t", "s3://bucket/a/t"),
+        ("s3://bucket/a/t", "s3://bucket/a/t"),
+        ("hdfs://nn:9000/warehouse/t", None),
+        ("hdfs://other:8020/warehouse/t", None),
+        ("hdfs:///warehouse/t", None),
+        ("hdfs://nn:8020/warehouse/../t", None),
+        ("s3://other/a/t", None),
+        ("s3://bucket/ab/t", None),
+        ("s3://bucket/a/t?endpoint_override=evil:9000", None),
+        ("s3://key:secret@bucket/a/t", None),
+        ("s3://bucket/a/t#x", None),
+        ("s3://bucket/a/%2e%2e/t", None),
+    ],
+)
 def test_a_uri_is_below_a_root_of_its_own_scheme_and_authority(table, found):
     roots = Roots(["hdfs://nn:8020/warehouse", "s3a://bucket/a"])
     if found is None:

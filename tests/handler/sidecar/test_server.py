@@ -100,7 +100,7 @@ def test_bytes_that_are_no_call_get_an_exception_and_the_connection_is_closed(si
     with connect(running.port) as connection:
         connection.sendall(framed(HOSTILE[name]))
         answer = read_frame(connection)
-        assert answer[3] == 3                                 # TMessageType.EXCEPTION
+        assert answer[3] == 3  # TMessageType.EXCEPTION
         assert read_frame(connection) == b""
     with running.client() as client:
         assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0
@@ -174,8 +174,8 @@ def test_calls_that_are_sent_ahead_are_answered_one_after_the_other(sidecar, mai
             data += connection.recv(65536)
             while len(data) >= 4 and len(data) >= 4 + struct.unpack("!i", data[:4])[0]:
                 length = struct.unpack("!i", data[:4])[0]
-                assert data[7] == 2                           # TMessageType.REPLY
-                data = data[4 + length:]
+                assert data[7] == 2  # TMessageType.REPLY
+                data = data[4 + length :]
                 expected -= 1
 
 
@@ -185,14 +185,14 @@ def test_a_mutated_call_is_read_or_refused(main_cow, data):
     body = bytearray(frame(main_cow, ["a", "b"], 5)[4:])
     for _ in range(data.draw(st.integers(1, 6))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
-    body = bytes(body[:data.draw(st.integers(0, len(body)))] if data.draw(st.booleans()) else body)
+    body = bytes(body[: data.draw(st.integers(0, len(body)))] if data.draw(st.booleans()) else body)
     try:
         check(memoryview(body))
     except FrameError:
         with pytest.raises(FrameError):
             read_call(memoryview(body))
         return
-    with contextlib.suppress(FrameError):                     # a method, or text, that is not ours
+    with contextlib.suppress(FrameError):  # a method, or text, that is not ours
         read_call(memoryview(body))
 
 
@@ -209,19 +209,27 @@ def test_a_request_without_the_secret_is_refused_whatever_it_asks(sidecar, main_
 
 
 def test_with_tls_plain_bytes_are_not_answered_and_a_client_that_checks_is(sidecar, main_cow, names, certificates):
-    running = sidecar(roots=[str(main_cow)], tls_certificate=certificates / "cert.pem",
-                      tls_key=certificates / "key.pem", tls_client_ca=certificates / "ca.pem", read_seconds=2)
+    running = sidecar(
+        roots=[str(main_cow)],
+        tls_certificate=certificates / "cert.pem",
+        tls_key=certificates / "key.pem",
+        tls_client_ca=certificates / "ca.pem",
+        read_seconds=2,
+    )
     call = frame(main_cow, names, 5)
     with connect(running.port) as connection:
         connection.sendall(call)
         assert b"\x80\x01\x00\x02" not in read_frame(connection)
     context = ssl.create_default_context(cafile=certificates / "ca.pem")
     answer = b""
-    with contextlib.suppress(OSError), connect(running.port) as plain, \
-            context.wrap_socket(plain, server_hostname="localhost") as connection:
+    with (
+        contextlib.suppress(OSError),
+        connect(running.port) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as connection,
+    ):
         connection.sendall(call)
         answer = connection.recv(100)
-    assert answer == b""                                      # no certificate was shown
+    assert answer == b""  # no certificate was shown
     context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
     with connect(running.port) as plain, context.wrap_socket(plain, server_hostname="localhost") as connection:
         connection.sendall(call)
@@ -256,13 +264,23 @@ def test_the_log_is_json_and_holds_no_values_unless_asked(sidecar, main_cow, nam
 
 
 def test_sigterm_lets_the_running_call_end_and_takes_no_new_one(main_cow, names):
-    command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(main_cow),
-               "--port", "0", "--metrics-port", "-1"]
+    command = [
+        sys.executable,
+        "-c",
+        "from handler.cli import main; main()",
+        "serve",
+        "--roots",
+        str(main_cow),
+        "--port",
+        "0",
+        "--metrics-port",
+        "-1",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         port = json.loads(process.stderr.readline())["port"]
         call = frame(main_cow, names, 5)
         with connect(port) as idle, connect(port) as busy:
-            busy.sendall(call)                                # the first call opens the table, which takes a while
+            busy.sendall(call)  # the first call opens the table, which takes a while
             time.sleep(0.05)
             process.terminate()
             assert read_frame(busy)[3] == 2
@@ -279,8 +297,22 @@ def test_sigterm_lets_the_running_call_end_and_takes_no_new_one(main_cow, names)
 def test_a_store_that_hangs_does_not_hold_up_the_end(tmp_path, names):
     (tmp_path / "t" / ".hoodie").mkdir(parents=True)
     os.mkfifo(tmp_path / "t" / ".hoodie" / "hoodie.properties")
-    command = [sys.executable, "-c", "from handler.cli import main; main()", "serve", "--roots", str(tmp_path),
-               "--port", "0", "--metrics-port", "-1", "--request-seconds", "0.5", "--drain-seconds", "5"]
+    command = [
+        sys.executable,
+        "-c",
+        "from handler.cli import main; main()",
+        "serve",
+        "--roots",
+        str(tmp_path),
+        "--port",
+        "0",
+        "--metrics-port",
+        "-1",
+        "--request-seconds",
+        "0.5",
+        "--drain-seconds",
+        "5",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             port = json.loads(process.stderr.readline())["port"]
@@ -304,15 +336,16 @@ def test_the_end_waits_for_running_calls_no_longer_than_it_was_told(sidecar, mai
             busy.sendall(frame(main_cow, names, 5))
             while not running.sidecar.server.calls:
                 time.sleep(0.01)
-            running.stop()                                    # ends while the plan is still being made
+            running.stop()  # ends while the plan is still being made
             assert read_frame(busy) == b""
         assert not gate.is_set()
     finally:
         gate.set()
 
 
-def test_more_requests_at_once_than_allowed_are_refused_and_those_running_are_answered(sidecar, main_cow, names,
-                                                                                       monkeypatch):
+def test_more_requests_at_once_than_allowed_are_refused_and_those_running_are_answered(
+    sidecar, main_cow, names, monkeypatch
+):
     gate = threading.Event()
     decide = View.decide
     monkeypatch.setattr(View, "decide", lambda self, question: (gate.wait(30), decide(self, question))[1])

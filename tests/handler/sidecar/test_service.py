@@ -42,7 +42,7 @@ def test_the_bits_are_what_the_planner_skips_for_every_filter_of_real_hive(sidec
 def test_an_answer_echoes_the_list_that_it_speaks_of(sidecar, main_cow, names):
     asked = request(main_cow, I_IS_100, names)
     with sidecar(roots=[str(main_cow)]).client() as client:
-        for _ in range(2):                                    # the second list is one that was seen before
+        for _ in range(2):  # the second list is one that was seen before
             reply = client.prune(asked)
             assert reply.protocol_version == interface().PROTOCOL_VERSION
             assert reply.digest == zlib.crc32(asked.names)
@@ -53,22 +53,48 @@ def test_names_that_are_not_the_tables_files_get_no_bit(sidecar, main_cow, names
     with sidecar(roots=[str(main_cow)]).client() as client:
         known = skipped_names(names, client.prune(request(main_cow, I_IS_100, names)))
         skipped = sorted(known)[0]
-        strange = ["", "x", f"/{skipped}", f"./{skipped}", f"{skipped} ", f"{skipped}\r", skipped.upper(),
-                   skipped.replace("p=", "p%3D"), f"../{main_cow.name}/{skipped}", skipped[:-1], "\u0000", "\ud7ff",
-                   skipped.rpartition("/")[2], f"elsewhere/{skipped.rpartition('/')[2]}"]
+        strange = [
+            "",
+            "x",
+            f"/{skipped}",
+            f"./{skipped}",
+            f"{skipped} ",
+            f"{skipped}\r",
+            skipped.upper(),
+            skipped.replace("p=", "p%3D"),
+            f"../{main_cow.name}/{skipped}",
+            skipped[:-1],
+            "\u0000",
+            "\ud7ff",
+            skipped.rpartition("/")[2],
+            f"elsewhere/{skipped.rpartition('/')[2]}",
+        ]
         mixed = [*strange, skipped, skipped]
         reply = client.prune(request(main_cow, I_IS_100, mixed))
         assert skipped_names(mixed, reply) == {skipped}
-        assert (reply.skipped, reply.covered) == (2, 2)       # a name that stands twice may be skipped twice
+        assert (reply.skipped, reply.covered) == (2, 2)  # a name that stands twice may be skipped twice
 
 
-@pytest.mark.parametrize(("given", "code"), [
-    ({"protocol_version": 2}, "version"), ({"protocol_version": None}, "request"), ({"engine": "spark"}, "request"),
-    ({"engine": None}, "request"), ({"query_type": "time travel"}, "request"), ({"name_count": 3}, "request"),
-    ({"name_count": -1}, "limit"), ({"name_count": 1 << 30}, "limit"), ({"names": None}, "request"),
-    ({"names_compressed": True}, "request"), ({"table": ""}, "table"), ({"table": "/etc"}, "table"),
-    ({"query_type": "as_of"}, "request"), ({"filter": b"x" * (5 << 20)}, "limit"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        ({"protocol_version": 2}, "version"),
+        ({"protocol_version": None}, "request"),
+        ({"engine": "spark"}, "request"),
+        ({"engine": None}, "request"),
+        ({"query_type": "time travel"}, "request"),
+        ({"name_count": 3}, "request"),
+        ({"name_count": -1}, "limit"),
+        ({"name_count": 1 << 30}, "limit"),
+        ({"names": None}, "request"),
+        ({"names_compressed": True}, "request"),
+        ({"table": ""}, "table"),
+        ({"table": "/etc"}, "table"),
+        ({"query_type": "as_of"}, "request"),
+        ({"filter": b"x" * (5 << 20)}, "limit"),
+    ],
+    ids=str,
+)
 def test_a_request_that_cannot_be_meant_is_refused_with_a_code(sidecar, main_cow, names, given, code):
     asked = request(main_cow, I_IS_100, names)
     for name, value in given.items():
@@ -77,11 +103,14 @@ def test_a_request_that_cannot_be_meant_is_refused_with_a_code(sidecar, main_cow
         with pytest.raises(interface().Refused) as refused:
             client.prune(asked)
         assert refused.value.code == code
-        assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0     # the connection lives on
+        assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0  # the connection lives on
 
 
-@pytest.mark.parametrize("text", ["", "i = 100", "AQEAamF2", "\u00e9", "A" * 500, I_IS_100[:-8]],
-                         ids=["empty", "SQL", "short", "not ASCII", "garbage", "cut"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "i = 100", "AQEAamF2", "\u00e9", "A" * 500, I_IS_100[:-8]],
+    ids=["empty", "SQL", "short", "not ASCII", "garbage", "cut"],
+)
 def test_a_filter_that_cannot_be_read_skips_nothing_and_says_so(sidecar, main_cow, names, text):
     running = sidecar(roots=[str(main_cow)])
     with running.client() as client:
@@ -92,7 +121,7 @@ def test_a_filter_that_cannot_be_read_skips_nothing_and_says_so(sidecar, main_co
 
 
 def test_a_filter_of_too_many_parts_for_so_many_slices_skips_nothing_and_says_so(sidecar, main_cow, names):
-    parts = 2                                                 # the comparison and its column
+    parts = 2  # the comparison and its column
     for most, skips in ((parts * len(names), True), (parts * len(names) - 1, False)):
         running = sidecar(roots=[str(main_cow)], max_evaluations=most)
         with running.client() as client:
@@ -134,14 +163,24 @@ def test_every_cause_of_skipping_nothing_is_counted_by_its_name_and_said_first(s
 
 
 def test_files_of_which_every_row_matches_are_counted(sidecar, main_cow, names):
-    text, plan = next((text, plan) for (hive, sql), text in FILTERS.items() if hive == "4.0.1" for plan in
-                      [prune(main_cow, text, "hive4", time_zone="UTC")] if plan.fully_matched and plan.skipped)
+    text, plan = next(
+        (text, plan)
+        for (hive, sql), text in FILTERS.items()
+        if hive == "4.0.1"
+        for plan in [prune(main_cow, text, "hive4", time_zone="UTC")]
+        if plan.fully_matched and plan.skipped
+    )
     running = sidecar(roots=[str(main_cow)])
     with running.client() as client:
         reply = client.prune(request(main_cow, text, names))
     assert reply.fully_matched == len(plan.fully_matched) > 0
-    for name, count in (("listed", len(names)), ("known", len(names)), ("skipped", len(plan.skipped)),
-                        ("could_skip", len(plan.skipped)), ("fully_matched", len(plan.fully_matched))):
+    for name, count in (
+        ("listed", len(names)),
+        ("known", len(names)),
+        ("skipped", len(plan.skipped)),
+        ("could_skip", len(plan.skipped)),
+        ("fully_matched", len(plan.fully_matched)),
+    ):
         assert running.metric(f"sargo_files_{name}_total") == count
 
 
@@ -160,16 +199,29 @@ def test_texts_and_lists_of_any_length_are_read(sidecar, main_cow, names):
     with sidecar(roots=[str(main_cow)]).client() as client:
         expected = skipped_names(names, client.prune(request(main_cow, I_IS_100, names)))
         for compressed in (False, True):
-            asked = request(main_cow, I_IS_100, many, filter_text="i = 100 " * 100_000, user="\u00e9" * 70_000,
-                            names_compressed=compressed)
+            asked = request(
+                main_cow,
+                I_IS_100,
+                many,
+                filter_text="i = 100 " * 100_000,
+                user="\u00e9" * 70_000,
+                names_compressed=compressed,
+            )
             reply = client.prune(asked)
             assert skipped_names(many, reply) == expected
             assert (len(reply.skip), reply.digest) == ((len(many) + 7) // 8, zlib.crc32(asked.names))
 
 
-@pytest.mark.parametrize(("change", "code"), [
-    (lambda blob: blob[:-1], "request"), (lambda blob: blob + b"x", "request"), (lambda _: b"", "request"),
-    (lambda _: zlib.compress(b"a" * (2 << 20)), "limit")], ids=["cut", "more behind", "nothing", "a bomb"])
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda blob: blob[:-1], "request"),
+        (lambda blob: blob + b"x", "request"),
+        (lambda _: b"", "request"),
+        (lambda _: zlib.compress(b"a" * (2 << 20)), "limit"),
+    ],
+    ids=["cut", "more behind", "nothing", "a bomb"],
+)
 def test_a_compressed_list_that_is_not_one_list_is_refused(sidecar, main_cow, names, change, code):
     asked = request(main_cow, I_IS_100, names, names_compressed=True)
     asked.names = change(asked.names)
@@ -217,7 +269,7 @@ def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, na
     with running.client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names, query_id="hive_2"))
         [entry] = running.sidecar.service.tables._entries.values()
-        entry.view._plans.clear()                             # as when sixty-four others were asked since
+        entry.view._plans.clear()  # as when sixty-four others were asked since
         gc.collect()
         text = client.explain(reply.report_id)
     assert "hive_2" in text
@@ -229,7 +281,7 @@ def test_reasons_in_a_reply_are_cut_to_a_length(sidecar, tmp_path):
     with sidecar(roots=[str(tmp_path)]).client() as client:
         reply = client.prune(request(f"{tmp_path}/{'/'.join(['x' * 100] * 20)}", I_IS_100, ["a"]))
         assert max(map(len, reply.reasons)) == 300
-        assert len(client.explain(reply.report_id)) > 2000    # the report has the rest
+        assert len(client.explain(reply.report_id)) > 2000  # the report has the rest
 
 
 def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):
@@ -246,8 +298,10 @@ def test_a_report_is_shown_on_the_command_line(sidecar, main_cow, names):
     assert (silent.exit_code, silent.stderr.count("\n")) == (3, 1)
 
 
-@pytest.mark.parametrize(("zone", "known"), [("+05:30", True), ("-08:00", True), ("Europe/Oslo", True),
-                                             ("Nowhere/Land", False), ("+99:00", False)])
+@pytest.mark.parametrize(
+    ("zone", "known"),
+    [("+05:30", True), ("-08:00", True), ("Europe/Oslo", True), ("Nowhere/Land", False), ("+99:00", False)],
+)
 def test_a_sessions_zone_may_be_a_fixed_offset(sidecar, main_cow, names, zone, known):
     with sidecar(roots=[str(main_cow)]).client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names, time_zone=zone))

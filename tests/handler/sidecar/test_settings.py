@@ -13,6 +13,7 @@ def file(tmp_path):
         path = tmp_path / "sidecar.toml"
         path.write_text(text)
         return path
+
     return write
 
 
@@ -25,20 +26,30 @@ def test_flags_win_over_the_environment_that_over_the_file_that_over_the_default
     assert settings.idle_seconds == Settings.model_fields["idle_seconds"].default
 
 
-@pytest.mark.parametrize(("text", "roots"), [("/a,/b", ("/a", "/b")), ('["/a", "/b"]', ("/a", "/b")),
-                                             (" /a ", ("/a",))])
+@pytest.mark.parametrize(
+    ("text", "roots"), [("/a,/b", ("/a", "/b")), ('["/a", "/b"]', ("/a", "/b")), (" /a ", ("/a",))]
+)
 def test_a_list_in_the_environment_is_json_or_has_commas(monkeypatch, text, roots):
     monkeypatch.setenv(f"{PREFIX}ROOTS", text)
     assert load_settings(None, {}).roots == roots
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("prot = 1", "prot is not a setting"), ("port = 70000", "port: "), ('port = "x"', "port: "),
-    ("port = [", "sidecar.toml"),
-    ("audit_rate = 2", "audit_rate: "), ('host = "0.0.0.0"', "allow_anonymous"), ('tls_key = "k"', "belong together"),
-    ('tls_client_ca = "c"', "needs tls_certificate"), ('secret = "a"\nsecret_file = "b"', "one of them"),
-    ('secret = ""', "secret is empty"), ('log_level = "loud"', "log_level: "),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("prot = 1", "prot is not a setting"),
+        ("port = 70000", "port: "),
+        ('port = "x"', "port: "),
+        ("port = [", "sidecar.toml"),
+        ("audit_rate = 2", "audit_rate: "),
+        ('host = "0.0.0.0"', "allow_anonymous"),
+        ('tls_key = "k"', "belong together"),
+        ('tls_client_ca = "c"', "needs tls_certificate"),
+        ('secret = "a"\nsecret_file = "b"', "one of them"),
+        ('secret = ""', "secret is empty"),
+        ('log_level = "loud"', "log_level: "),
+    ],
+)
 def test_what_cannot_be_used_is_refused_by_name(file, text, words):
     with pytest.raises(SettingsError, match=words):
         load_settings(file(text), {})
@@ -50,8 +61,9 @@ def test_a_misspelt_variable_is_refused_by_name(monkeypatch):
         load_settings(None, {})
 
 
-@pytest.mark.parametrize("text", ['secret = "s3cret"', 'allow_anonymous = true',
-                                  'tls_certificate = "c"\ntls_key = "k"\ntls_client_ca = "a"'])
+@pytest.mark.parametrize(
+    "text", ['secret = "s3cret"', "allow_anonymous = true", 'tls_certificate = "c"\ntls_key = "k"\ntls_client_ca = "a"']
+)
 def test_who_listens_for_others_says_how_they_are_known(file, text):
     assert load_settings(file(f'host = "0.0.0.0"\n{text}'), {}).host == "0.0.0.0"
 
@@ -69,9 +81,14 @@ def test_a_secret_is_read_from_its_file_and_never_shown(tmp_path):
 
 
 def test_what_is_printed_reads_back_as_the_same_settings(file):
-    given = load_settings(file('roots = ["/a", "hdfs://nn/b"]\nport = 7\naudit_rate = 0.5\nshadow = true\n'
-                               'secret_file = "/etc/sargo/secret"\n'
-                               '[table_options."/a/t"]\n"hoodie.index.type" = "BUCKET"\n'), {})
+    given = load_settings(
+        file(
+            'roots = ["/a", "hdfs://nn/b"]\nport = 7\naudit_rate = 0.5\nshadow = true\n'
+            'secret_file = "/etc/sargo/secret"\n'
+            '[table_options."/a/t"]\n"hoodie.index.type" = "BUCKET"\n'
+        ),
+        {},
+    )
     assert load_settings(file(print_settings(given)), {}) == given
     assert load_settings(file(print_settings(Settings())), {}) == load_settings(None, {})
 
@@ -85,8 +102,17 @@ def test_print_config_shows_every_setting_with_its_words():
         assert f"# {field.description}." in result.output
 
 
-@pytest.mark.parametrize("arguments", [["--port", "x", "--roots", "/"], [], ["--config", "/none"], ["--secret", "a"],
-                                       ["--roots", "relative", "--port", "0"]], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--port", "x", "--roots", "/"],
+        [],
+        ["--config", "/none"],
+        ["--secret", "a"],
+        ["--roots", "relative", "--port", "0"],
+    ],
+    ids=str,
+)
 def test_serve_with_bad_settings_ends_with_one_line(arguments):
     result = CliRunner().invoke(main, ["serve", *arguments])
     assert result.exit_code == 2

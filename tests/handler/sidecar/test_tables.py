@@ -24,6 +24,7 @@ def files(table, as_of=None):
 @pytest.fixture
 def opens(monkeypatch):
     """The paths of the tables that are opened, in order; ``gate`` holds back those whose name holds ``slow``."""
+
     class Opens(list):
         gate = threading.Event()
 
@@ -51,8 +52,9 @@ def hide_last_commit(table):
 
 
 @pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor", "1.1.1_nonpart_mor"])
-def test_a_list_that_is_newer_than_the_view_gets_bits_for_files_that_the_view_knows_only(sidecar, unpack, tmp_path,
-                                                                                        name):
+def test_a_list_that_is_newer_than_the_view_gets_bits_for_files_that_the_view_knows_only(
+    sidecar, unpack, tmp_path, name
+):
     table = shutil.copytree(unpack(name), tmp_path / name)
     newer = files(table)
     give_back = hide_last_commit(table)
@@ -85,7 +87,7 @@ def test_a_commit_is_seen_when_the_timeline_is_looked_at_again(sidecar, unpack, 
         before = client.prune(request(table, I_IS_100, listed))
         assert before.instant < newest
         client.prune(request(table, I_IS_100, listed))
-        assert len(opens) == 1                                # nothing moved: not opened again
+        assert len(opens) == 1  # nothing moved: not opened again
         give_back()
         after = client.prune(request(table, I_IS_100, listed))
     assert (after.instant, after.covered, len(opens)) == (newest, len(listed), 2)
@@ -108,8 +110,9 @@ def test_an_index_that_was_made_or_refreshed_is_seen_without_a_commit(sidecar, u
     assert seen > before
 
 
-def test_the_old_view_answers_until_the_new_one_has_made_the_plans_that_were_asked_for(sidecar, unpack, tmp_path,
-                                                                                      monkeypatch):
+def test_the_old_view_answers_until_the_new_one_has_made_the_plans_that_were_asked_for(
+    sidecar, unpack, tmp_path, monkeypatch
+):
     table = shutil.copytree(unpack("1.1.1_main_cow"), tmp_path / "t")
     listed = files(table)
     newest = open_table(table).at().slices.instant
@@ -138,7 +141,7 @@ def test_the_old_view_answers_until_the_new_one_has_made_the_plans_that_were_ask
                 pass
     finally:
         gate.set()
-    assert decided == [before.instant, newest]                # nobody who asked waited for the new plan
+    assert decided == [before.instant, newest]  # nobody who asked waited for the new plan
 
 
 def test_an_older_instant_is_answered_from_its_own_slices(sidecar, unpack):
@@ -172,7 +175,7 @@ def test_a_merge_on_read_table_gets_bits_for_whole_slices_and_none_for_increment
             none = client.prune(request(table, text, listed, query_type="incremental", instant="2026"))
             assert none.skip == b""
             found += any(item.log_files for item in plan.skipped)
-    assert found > 5                                          # slices with log files were skipped at all
+    assert found > 5  # slices with log files were skipped at all
 
 
 def test_thirty_two_clients_open_a_table_once_and_make_a_plan_once(sidecar, main_cow, opens, monkeypatch):
@@ -215,19 +218,20 @@ def test_a_table_that_takes_for_ever_holds_up_nobody_else_and_is_answered_in_tim
     for thread in threads:
         thread.start()
     with running.client() as client:
-        for _ in range(20):                                   # all of them while the slow table is being opened
+        for _ in range(20):  # all of them while the slow table is being opened
             assert client.prune(request(fast, I_IS_100, listed)).skipped > 0
         for thread in threads:
             thread.join()
         assert {(reply.skip, reply.reasons[0]) for reply in late} == {(b"", "the answer was not ready in time")}
         opens.gate.set()
         while not client.prune(request(slow, I_IS_100, listed)).skipped:
-            pass                                              # what was begun is there for those who ask later
+            pass  # what was begun is there for those who ask later
     assert opens.count(str(slow)) == 1
 
 
-def test_older_instants_of_a_slow_table_take_one_thread_however_many_are_asked_for(sidecar, main_cow, tmp_path,
-                                                                                   monkeypatch):
+def test_older_instants_of_a_slow_table_take_one_thread_however_many_are_asked_for(
+    sidecar, main_cow, tmp_path, monkeypatch
+):
     slow = shutil.copytree(main_cow, tmp_path / "slow")
     fast = shutil.copytree(main_cow, tmp_path / "fast")
     listed = files(fast)

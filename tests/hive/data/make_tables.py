@@ -21,19 +21,27 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 HUDI = "1.0.2"
-BUNDLE = Path.home() / (f".m2/repository/org/apache/hudi/hudi-spark3.5-bundle_2.12/{HUDI}/"
-                        f"hudi-spark3.5-bundle_2.12-{HUDI}.jar")
+BUNDLE = Path.home() / (
+    f".m2/repository/org/apache/hudi/hudi-spark3.5-bundle_2.12/{HUDI}/hudi-spark3.5-bundle_2.12-{HUDI}.jar"
+)
 PARTITIONS = [f"2024-01-0{day}" for day in range(1, 5)]
 COLUMNS = "id,k,name,amount,price,d,ts,maybe"
 
 
 def session() -> SparkSession:
-    return (SparkSession.builder.master("local[2]").config("spark.jars", str(BUNDLE))
-            .config("spark.driver.extraClassPath", str(BUNDLE)).config("spark.ui.enabled", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1")
-            .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
-            .config("spark.sql.session.timeZone", "UTC").config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.extensions", "org.apache.spark.sql.hudi.HoodieSparkSessionExtension").getOrCreate())
+    return (
+        SparkSession.builder.master("local[2]")
+        .config("spark.jars", str(BUNDLE))
+        .config("spark.driver.extraClassPath", str(BUNDLE))
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.extensions", "org.apache.spark.sql.hudi.HoodieSparkSessionExtension")
+        .getOrCreate()
+    )
 
 
 def rows(spark: SparkSession, files: int, per_file: int) -> DataFrame:
@@ -41,17 +49,19 @@ def rows(spark: SparkSession, files: int, per_file: int) -> DataFrame:
     every = files // len(PARTITIONS)
     stretch = F.col("stretch")
     names = F.array(*[F.lit(name) for name in PARTITIONS])
-    return (spark.range(files * per_file)
-            .withColumn("stretch", (F.col("id") / per_file).cast("int"))
-            .withColumn("dt", F.element_at(names, (stretch / every).cast("int") + 1))
-            .withColumn("k", F.col("id").cast("int"))
-            .withColumn("name", F.concat(F.lit("n"), F.lpad(F.col("id").cast("string"), 8, "0")))
-            .withColumn("amount", (F.col("id") * F.lit(1.5)).cast("double"))
-            .withColumn("price", (F.col("id") / 4).cast("decimal(10,2)"))
-            .withColumn("d", F.expr("date_add(date'2020-01-01', stretch)"))
-            .withColumn("ts", F.expr("timestamp'2020-01-01 00:00:00' + make_interval(0,0,0,stretch)"))
-            .withColumn("maybe", F.when(stretch % 3 != 0, F.col("id")))
-            .withColumn("version", F.lit(0)))
+    return (
+        spark.range(files * per_file)
+        .withColumn("stretch", (F.col("id") / per_file).cast("int"))
+        .withColumn("dt", F.element_at(names, (stretch / every).cast("int") + 1))
+        .withColumn("k", F.col("id").cast("int"))
+        .withColumn("name", F.concat(F.lit("n"), F.lpad(F.col("id").cast("string"), 8, "0")))
+        .withColumn("amount", (F.col("id") * F.lit(1.5)).cast("double"))
+        .withColumn("price", (F.col("id") / 4).cast("decimal(10,2)"))
+        .withColumn("d", F.expr("date_add(date'2020-01-01', stretch)"))
+        .withColumn("ts", F.expr("timestamp'2020-01-01 00:00:00' + make_interval(0,0,0,stretch)"))
+        .withColumn("maybe", F.when(stretch % 3 != 0, F.col("id")))
+        .withColumn("version", F.lit(0))
+    )
 
 
 def write(frame: DataFrame, path: Path, operation: str, *, mor: bool, partitioned: bool = True, **options: str) -> None:
@@ -94,8 +104,12 @@ def trips(spark: SparkSession, path: Path) -> None:
     """COPY_ON_WRITE, partitioned, 20 files of 100 rows; then 10 rows of files 3 and 12 renamed: two versions."""
     frame = rows(spark, 20, 100)
     write(stretches(frame, 20), path, "bulk_insert", mor=False)
-    write(changed(frame, "id between 310 and 314 or id between 1210 and 1214", name="concat('renamed', id)"), path,
-          "upsert", mor=False)
+    write(
+        changed(frame, "id between 310 and 314 or id between 1210 and 1214", name="concat('renamed', id)"),
+        path,
+        "upsert",
+        mor=False,
+    )
 
 
 def trips2(spark: SparkSession, path: Path) -> None:
@@ -124,12 +138,19 @@ def flat_mor(spark: SparkSession, path: Path) -> None:
     frame = rows(spark, 4, 50)
     bucket = {"hoodie__index__type": "BUCKET", "hoodie__bucket__index__num__buckets": "4"}
     write(frame.drop("stretch").coalesce(1), path, "upsert", mor=True, partitioned=False, **bucket)
-    write(changed(frame, "id in (7, 8)", k="cast(id + 100000 as int)"), path, "upsert", mor=True, partitioned=False,
-          **bucket)
+    write(
+        changed(frame, "id in (7, 8)", k="cast(id + 100000 as int)"),
+        path,
+        "upsert",
+        mor=True,
+        partitioned=False,
+        **bucket,
+    )
 
 
 TABLES: dict[str, Callable[[SparkSession, Path], None]] = {
-    made.__name__: made for made in (trips, trips2, flat, rides, flat_mor)}
+    made.__name__: made for made in (trips, trips2, flat, rides, flat_mor)
+}
 
 
 def archive(path: Path, target: Path) -> None:

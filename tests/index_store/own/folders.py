@@ -59,6 +59,7 @@ class DyingFolder(Folder):
             for number, path in enumerate(sorted(Path(self.path).rglob("*.parquet"))):
                 if number % 2:
                     path.unlink()
+
         return self._step(half if self.left == 0 else super().remove_all)
 
     @contextmanager
@@ -75,8 +76,9 @@ class OwnNames(Folder):
     creates_atomically = False
 
 
-def outlives_its_writers(run: Run, said: Said, operation: str, table: Path, prepared: Path, home: Path, *, after: bool,
-                         atomic: bool) -> int:
+def outlives_its_writers(
+    run: Run, said: Said, operation: str, table: Path, prepared: Path, home: Path, *, after: bool, atomic: bool
+) -> int:
     """Let the operation die at each of its steps, and hold what is left to what was there before or is there after it.
 
     ``said`` tells what the index in a folder says, None where there is none. Gives how many steps there are.
@@ -101,7 +103,7 @@ def outlives_its_writers(run: Run, said: Said, operation: str, table: Path, prep
         else:
             break
         if not (operation in ("create", "drop") and said(place) == then):
-            run(Folder.at(place), table)                      # it can be done again, on whatever is left
+            run(Folder.at(place), table)  # it can be done again, on whatever is left
         assert said(place) == then
         if then is not None:
             vacuum(Folder.at(place), timedelta(0))

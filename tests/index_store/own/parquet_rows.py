@@ -22,11 +22,32 @@ from index_store.own.told import pieces_of
 from index_store.storage import Storage
 from tests.evaluator.strategies import TYPES, Slice, values_of
 
-SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "value_list(limit=2)", "prefix_set",
-            "prefix_set(limit=2, length=2)", "partition", "bloom_filter(fpp=0.01)", "bloom_filter(size=8B)")
-_PLAIN = {Kind.BOOLEAN: pa.bool_(), Kind.TINYINT: pa.int8(), Kind.SMALLINT: pa.int16(), Kind.INT: pa.int32(),
-          Kind.BIGINT: pa.int64(), Kind.FLOAT: pa.float32(), Kind.DOUBLE: pa.float64(), Kind.STRING: pa.string(),
-          Kind.CHAR: pa.string(), Kind.VARCHAR: pa.string(), Kind.DATE: pa.date32(), Kind.BINARY: pa.binary()}
+SKETCHES = (
+    "null_count",
+    "nan_count",
+    "min_max",
+    "value_list",
+    "value_list(limit=2)",
+    "prefix_set",
+    "prefix_set(limit=2, length=2)",
+    "partition",
+    "bloom_filter(fpp=0.01)",
+    "bloom_filter(size=8B)",
+)
+_PLAIN = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TINYINT: pa.int8(),
+    Kind.SMALLINT: pa.int16(),
+    Kind.INT: pa.int32(),
+    Kind.BIGINT: pa.int64(),
+    Kind.FLOAT: pa.float32(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.STRING: pa.string(),
+    Kind.CHAR: pa.string(),
+    Kind.VARCHAR: pa.string(),
+    Kind.DATE: pa.date32(),
+    Kind.BINARY: pa.binary(),
+}
 LONG = ("x" * 99 + "é", "x" * 100, "x" * 101, "x" * 300, "é" * 120, "\U0010ffff" * 130, "x" * 99 + "\U0010ffff" * 9)
 
 
@@ -71,8 +92,9 @@ def arrow_type(kind: Type, unit: str) -> pa.DataType:
     return _PLAIN[kind.kind]
 
 
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], unit: str,
-                  row_group: int) -> None:
+def write_parquet(
+    path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], unit: str, row_group: int
+) -> None:
     """Nested columns ``st.x`` and ``st.s`` become fields of a struct."""
     arrays: dict[str, pa.Array] = {}
     for name in columns:
@@ -88,36 +110,64 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequen
     nested = {name.partition(".")[2]: array for name, array in arrays.items() if "." in name}
     if nested:
         plain["st"] = pa.StructArray.from_arrays(list(nested.values()), list(nested))
-    pq.write_table(pa.table(plain), path, row_group_size=row_group, version="2.6",
-                   use_dictionary=len(rows) % 2 == 0, coerce_timestamps=None)
+    pq.write_table(
+        pa.table(plain),
+        path,
+        row_group_size=row_group,
+        version="2.6",
+        use_dictionary=len(rows) % 2 == 0,
+        coerce_timestamps=None,
+    )
 
 
 def one_unit(rows: Slice, columns: Sequence[str], unit: str) -> Slice:
     """The rows as they are once they are written: whole milliseconds."""
     if unit != "ms":
         return rows
-    return Slice(tuple({name: value // 1000 * 1000 if name in columns and TYPES[name].kind.is_timestamp
-                        and value is not None else value for name, value in row.items()} for row in rows.rows))
+    return Slice(
+        tuple(
+            {
+                name: value // 1000 * 1000
+                if name in columns and TYPES[name].kind.is_timestamp and value is not None
+                else value
+                for name, value in row.items()
+            }
+            for row in rows.rows
+        )
+    )
 
 
 def slice_files(slice_of: Sequence[int]) -> SliceFiles:
     """File j is ``<j>.parquet`` and belongs to slice ``slice_of[j]``; the slices have no log files but other bases."""
     n = max(slice_of) + 1
     paths = tuple(f"{j}.parquet" for j in range(len(slice_of)))
-    return SliceFiles(paths, ("",) * len(paths), np.array(slice_of, np.intp), np.zeros(len(paths), np.bool_),
-                      np.bincount(slice_of, minlength=n))
+    return SliceFiles(
+        paths,
+        ("",) * len(paths),
+        np.array(slice_of, np.intp),
+        np.zeros(len(paths), np.bool_),
+        np.bincount(slice_of, minlength=n),
+    )
 
 
-def known_columns(folder: Path, files: int, plan: Plan, fields: Mapping[str, Field], unit: str
-                  ) -> dict[str, KnownColumn]:
+def known_columns(
+    folder: Path, files: int, plan: Plan, fields: Mapping[str, Field], unit: str
+) -> dict[str, KnownColumn]:
     """Sketch the files and read back what was stored."""
     storage = Storage.at(folder)
     rows = [{FILE_ID: j, **sketch_file(storage, f"{j}.parquet", plan)} for j in range(files)]
     stored = pa.Table.from_pylist(rows, plan.schema)
     places = np.arange(files)
-    return {target.on: KnownColumn(fields[target.on], [
-        (piece.rows.astype(np.intp), piece) for piece in pieces_of(
-            places, stored, target, fields[target.on], unit, absent_is_null=True)]) for target in plan.targets}
+    return {
+        target.on: KnownColumn(
+            fields[target.on],
+            [
+                (piece.rows.astype(np.intp), piece)
+                for piece in pieces_of(places, stored, target, fields[target.on], unit, absent_is_null=True)
+            ],
+        )
+        for target in plan.targets
+    }
 
 
 def possible(texts: Sequence[str], kind: Type) -> list[str]:
@@ -129,5 +179,14 @@ def one_slice_each(names: Sequence[str]) -> FileSlices:
     return FileSlices("1", "test", tuple(FileSlice("", name, name) for name in names))
 
 
-__all__ = ["SKETCHES", "Target", "awkward_files", "known_columns", "one_slice_each", "one_unit", "possible",
-           "slice_files", "write_parquet"]
+__all__ = [
+    "SKETCHES",
+    "Target",
+    "awkward_files",
+    "known_columns",
+    "one_slice_each",
+    "one_unit",
+    "possible",
+    "slice_files",
+    "write_parquet",
+]

@@ -64,20 +64,28 @@ def test_a_partition_contains_the_rows_of_its_files(tmp_path_factory, data):
         write_parquet(folder / f"{j}.parquet", data.draw(awkward_files(have)).rows, have, "us", 3)
     plan = Plan.of([(name, text) for name in columns for text in ("min_max", "null_count")])
     storage = Storage.at(folder)
-    rows = pa.Table.from_pylist([{FILE_ID: j, **sketch_file(storage, f"{j}.parquet", plan)}
-                                 for j in range(len(partitions))], plan.schema)
+    rows = pa.Table.from_pylist(
+        [{FILE_ID: j, **sketch_file(storage, f"{j}.parquet", plan)} for j in range(len(partitions))], plan.schema
+    )
     rows = rows.append_column("partition", pa.array(partitions))
     whole = aggregate(rows, plan)
     assert sorted(zip(whole["partition"].to_pylist(), whole["on"].to_pylist(), strict=True)) == sorted(
-        itertools.product(set(partitions), columns))
+        itertools.product(set(partitions), columns)
+    )
     for said in whole.to_pylist():
         files = []
         for j in [j for j, one in enumerate(partitions) if one == said["partition"]]:
             of_file = []
             for batch in read_rows(storage, f"{j}.parquet", [said["on"]]):
                 held = batch.columns[said["on"]]
-                of_file += [None] * batch.rows if held.values is None else [
-                    one.encode() if isinstance(one, str) else one for one in python_values(held.values, held.type.type)]
+                of_file += (
+                    [None] * batch.rows
+                    if held.values is None
+                    else [
+                        one.encode() if isinstance(one, str) else one
+                        for one in python_values(held.values, held.type.type)
+                    ]
+                )
             files.append((len(of_file), of_file))
         check_contains(said, files)
         if len({FileType(one).text for one in _types_of(rows, said)} - {"empty"}) == 1 and not _any_doubt(rows, said):
@@ -98,9 +106,13 @@ def _types_of(rows, said):
 def _any_doubt(rows, said):
     """Whether some file has values without a bound: a NaN, text without a short one."""
     on = said["on"]
-    return any(row[f"{on}:type"].startswith("!") or row[f"{on}:type"] == "absent" or (
-        row["rows"] != row[f"{on}:nulls"] and None in (row[f"{on}:min_max:lo"], row[f"{on}:min_max:hi"]))
-               for row in rows.to_pylist() if row["partition"] == said["partition"])
+    return any(
+        row[f"{on}:type"].startswith("!")
+        or row[f"{on}:type"] == "absent"
+        or (row["rows"] != row[f"{on}:nulls"] and None in (row[f"{on}:min_max:lo"], row[f"{on}:min_max:hi"]))
+        for row in rows.to_pylist()
+        if row["partition"] == said["partition"]
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -109,8 +121,11 @@ def _a_disk_that_is_not_waited_for(monkeypatch):
 
 
 def definition_of(table):
-    entries = [Entry(column.name, "min_max") for column in table.schema if not parse_sketch("min_max").why_not(
-        column.type) and not column.name.startswith("_hoodie")]
+    entries = [
+        Entry(column.name, "min_max")
+        for column in table.schema
+        if not parse_sketch("min_max").why_not(column.type) and not column.name.startswith("_hoodie")
+    ]
     return Definition("mine", tuple(entries))
 
 
@@ -194,8 +209,14 @@ def test_an_index_that_was_begun_without_it_does_not_speak_of_all_files(hudi_cop
 def test_bounds_of_expressions_are_those_of_their_values(hudi_copy, tmp_path):
     table, folder = open_table(hudi_copy("1.1.1_main_cow")), Folder.at(tmp_path / "index")
     upper = to_json(ex.Call("upper", (ex.Column(("id",)),)))
-    create(folder, table, Definition("mine", (Entry("upper(id)", "min_max"), Entry("id", "min_max")),
-                                     options={f"{EXPRESSION}upper(id)": upper}), build_locally)
+    create(
+        folder,
+        table,
+        Definition(
+            "mine", (Entry("upper(id)", "min_max"), Entry("id", "min_max")), options={f"{EXPRESSION}upper(id)": upper}
+        ),
+        build_locally,
+    )
     whole = united(OwnIndex.open(folder).partition_aggregates())
     rows = {(row["partition"], row["on"]): row for row in whole.to_pylist()}
     assert rows

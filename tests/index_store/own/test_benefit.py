@@ -18,23 +18,36 @@ from index_store.own.sketches import parse_sketch
 from index_store.own.sketching import sketch_field
 from index_store.table import open_table
 
-SKETCHES = ("min_max", "value_list(limit=1000)", "partition", "prefix_set(limit=100, length=16)",
-            "bloom_filter(fpp=0.05)", "null_count", "nan_count")
+SKETCHES = (
+    "min_max",
+    "value_list(limit=1000)",
+    "partition",
+    "prefix_set(limit=100, length=16)",
+    "bloom_filter(fpp=0.05)",
+    "null_count",
+    "nan_count",
+)
 
 
 @pytest.fixture(scope="module")
 def built(hudi_table, tmp_path_factory):
     table = open_table(hudi_table("1.1.1_main_cow"))
-    entries = tuple(Entry(one, sketch) for one in ("s", "i", "f", "u", "dt") for sketch in SKETCHES
-                    if not parse_sketch(sketch).why_not(table.schema.resolve(one).type))
+    entries = tuple(
+        Entry(one, sketch)
+        for one in ("s", "i", "f", "u", "dt")
+        for sketch in SKETCHES
+        if not parse_sketch(sketch).why_not(table.schema.resolve(one).type)
+    )
     folder = folder_of(table, "", str(tmp_path_factory.mktemp("index") / "all"))
     create(folder, table, Definition("all", entries), build_locally)
     return table, OwnIndex.open(folder), benefits_of(table, OwnIndex.open(folder))
 
 
 def values_by_file(table, index, column):
-    return [pq.read_table(f"{table.path}/{path}", columns=[column])[column].to_pylist()
-            for path in index.files["path"].to_pylist()]
+    return [
+        pq.read_table(f"{table.path}/{path}", columns=[column])[column].to_pylist()
+        for path in index.files["path"].to_pylist()
+    ]
 
 
 def test_every_sketch_has_a_benefit(built):
@@ -60,8 +73,9 @@ def test_an_equality_leaves_the_files_that_have_the_value(built, column):
     bounds = by["min_max"]
     assert bounds.basis == AT_LEAST
     assert bounds.score == pytest.approx(100 * (1 - meeting / (n * (n - 1))))
-    assert bounds.left == pytest.approx(np.mean([sum(a <= end <= b for a, b in spans) for span in spans
-                                                 for end in span]))
+    assert bounds.left == pytest.approx(
+        np.mean([sum(a <= end <= b for a, b in spans) for span in spans for end in span])
+    )
     assert bounds.score <= listed.score + 1e-9
 
 
@@ -71,8 +85,7 @@ def test_counts_say_how_many_files_have_none(built):
         files = values_by_file(table, index, column)
         by = {one.entry.sketch: one.effectiveness for one in found if one.entry.on == column}
         assert by["null_count"].left == sum(None in some for some in files)
-    nans = sum(any(value != value for value in some if value is not None) for some in values_by_file(
-        table, index, "f"))
+    nans = sum(any(value != value for value in some if value is not None) for some in values_by_file(table, index, "f"))
     assert by["nan_count"].left == nans
 
 

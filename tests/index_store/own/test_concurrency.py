@@ -67,8 +67,10 @@ def test_refreshers_in_processes_lose_nothing(count: int, table_and_index, index
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     start = context.Barrier(count)
-    processes = [context.Process(target=refresh_share, args=(str(index), str(table), number, count, start))
-                 for number in range(count)]
+    processes = [
+        context.Process(target=refresh_share, args=(str(index), str(table), number, count, start))
+        for number in range(count)
+    ]
     for process in processes:
         process.start()
     for process in processes:

@@ -46,8 +46,13 @@ def everything_said_or_error(path: Path) -> object:
         return str(error)
 
 
-FILES = ["versions/*2.json", "manifests/*.master.parquet", "manifests/*.delta.parquet", "statistics/*-0.parquet",
-         "partitions/*.parquet"]
+FILES = [
+    "versions/*2.json",
+    "manifests/*.master.parquet",
+    "manifests/*.delta.parquet",
+    "statistics/*-0.parquet",
+    "partitions/*.parquet",
+]
 
 
 @pytest.mark.parametrize("pattern", FILES)
@@ -70,7 +75,7 @@ def test_no_flipped_byte_changes_an_answer(pattern: str, index: Path) -> None:
             else:
                 assert found == said
         path.write_bytes(whole)
-        assert noticed >= 0.8 * len(places)                   # the rest is padding, or spaces between words
+        assert noticed >= 0.8 * len(places)  # the rest is padding, or spaces between words
     assert everything_said(index) == said
 
 
@@ -79,7 +84,7 @@ def test_no_flipped_byte_changes_an_answer(pattern: str, index: Path) -> None:
 def test_a_file_that_was_cut_off_is_an_error(pattern: str, left: float, index: Path) -> None:
     for path in index.glob(pattern):
         whole = path.read_bytes()
-        path.write_bytes(whole[:int(len(whole) * left)])
+        path.write_bytes(whole[: int(len(whole) * left)])
         with pytest.raises(TableError, match=r"instead of|damaged"):
             everything_said(index)
         path.unlink()
@@ -90,7 +95,8 @@ def test_a_file_that_was_cut_off_is_an_error(pattern: str, left: float, index: P
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"digest": "", "version": {}}', b"\xff\xfe", None])
 def test_a_version_that_is_no_whole_one_is_passed_over_and_its_number_is_not_used_again(
-        content: bytes | None, index: Path, table_and_index: tuple[Path, Path]) -> None:
+    content: bytes | None, index: Path, table_and_index: tuple[Path, Path]
+) -> None:
     newest = index / "versions" / "0000000002.json"
     said = answers(OwnIndex.open(Folder.at(index)))
     newest.write_bytes(newest.read_bytes()[:-20] if content is None else content)
@@ -113,6 +119,7 @@ def test_without_a_whole_version_it_says_what_to_do(index: Path, tmp_path: Path)
 
 def test_a_version_of_a_newer_form_is_not_guessed(index: Path) -> None:
     from index_store.own.versions import FORMAT_OF_GENERATIONS, _digest
+
     path = index / "versions" / "0000000002.json"
     plain = json.loads(path.read_text())["version"]
     plain["format"] = FORMAT_OF_GENERATIONS + 1
@@ -130,14 +137,17 @@ def test_optimize_does_not_carry_damage_on(index: Path) -> None:
     assert len(version_files(Folder.at(index))) == 2
 
 
-@pytest.mark.parametrize(("rows", "why"), [
-    ({"rows": [1]}, "without the id"),
-    ({"file_id": pa.array([None], pa.int32())}, "without the id"),
-    ({"file_id": ["0"]}, "without the id"),
-    ({"file_id": pa.array([-1], pa.int32())}, "not asked for"),
-    ({"file_id": pa.array([10_000], pa.int32())}, "not asked for"),
-    ({"file_id": pa.array([1, 1], pa.int32())}, "or twice"),
-])
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ({"rows": [1]}, "without the id"),
+        ({"file_id": pa.array([None], pa.int32())}, "without the id"),
+        ({"file_id": ["0"]}, "without the id"),
+        ({"file_id": pa.array([-1], pa.int32())}, "not asked for"),
+        ({"file_id": pa.array([10_000], pa.int32())}, "not asked for"),
+        ({"file_id": pa.array([1, 1], pa.int32())}, "or twice"),
+    ],
+)
 def test_a_builder_that_gives_other_rows_is_refused(rows, why, table_and_index, tmp_path):
     class Wrong(Toy):
         def build(self, _):
@@ -151,17 +161,22 @@ def test_a_builder_that_gives_other_rows_is_refused(rows, why, table_and_index, 
 def test_only_the_columns_asked_for_have_to_be_whole(tmp_path):
     """Of a large file only some columns are read; names may hold dots, types may be nested."""
     folder = Folder.at(tmp_path)
-    table = pa.table({
-        "a.b": pa.array(range(1000)), "a.b.c": pa.array([[i, None] for i in range(1000)]),
-        "a": pa.array([{"b": i, "c": [{"d": str(i)}]} for i in range(1000)]),
-        "m": pa.array([[("k", i)] for i in range(1000)], pa.map_(pa.string(), pa.int64())),
-        "f": pa.array([[i, i] for i in range(1000)], pa.list_(pa.int32(), 2)),
-        "d": pa.array(["x", "y"] * 500).dictionary_encode(), "n": pa.nulls(1000)})
+    table = pa.table(
+        {
+            "a.b": pa.array(range(1000)),
+            "a.b.c": pa.array([[i, None] for i in range(1000)]),
+            "a": pa.array([{"b": i, "c": [{"d": str(i)}]} for i in range(1000)]),
+            "m": pa.array([[("k", i)] for i in range(1000)], pa.map_(pa.string(), pa.int64())),
+            "f": pa.array([[i, i] for i in range(1000)], pa.list_(pa.int32(), 2)),
+            "d": pa.array(["x", "y"] * 500).dictionary_encode(),
+            "n": pa.nulls(1000),
+        }
+    )
     stored = write_table(folder, "x/y.parquet", table)
     assert read_table(folder, stored).equals(table)
     path = tmp_path / "x" / "y.parquet"
     data = bytearray(path.read_bytes())
-    data[200] ^= 1                                            # in the first column
+    data[200] ^= 1  # in the first column
     path.write_bytes(data)
     for name in table.column_names[1:]:
         assert read_table(folder, stored, [name]).equals(table.select([name]))

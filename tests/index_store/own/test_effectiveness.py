@@ -13,9 +13,12 @@ from evaluator.types import DOUBLE, INT, STRING, decimal_type
 from index_store.own.effectiveness import ABOUT, AT_LEAST, AT_MOST, of_filters, of_look_ups, of_nulls, of_statistics
 
 #: Values of each type, in ascending order.
-SCALES = {INT: list(range(-4, 8)), DOUBLE: [float("-inf"), -1.5, 0.0, 0.5, 2.0, 9.5, float("inf")],
-          STRING: ["", "a", "aa", "ab", "b", "ä", "日", "\U0001f600"],
-          decimal_type(38, 0): [-(10**30), -1, 0, 1, 10**25, 10**37]}
+SCALES = {
+    INT: list(range(-4, 8)),
+    DOUBLE: [float("-inf"), -1.5, 0.0, 0.5, 2.0, 9.5, float("inf")],
+    STRING: ["", "a", "aa", "ab", "b", "ä", "日", "\U0001f600"],
+    decimal_type(38, 0): [-(10**30), -1, 0, 1, 10**25, 10**37],
+}
 
 
 @st.composite
@@ -38,16 +41,20 @@ def slices_of_ranges(draw):
 
 def statistics_of(of, ranges, counts=True):
     null = [one == "null" for one in ranges]
-    return from_values(of, [None if one == "null" else one[0] for one in ranges],
-                       [None if one == "null" else one[1] for one in ranges],
-                       [3 if one else 0 for one in null] if counts else None, [3] * len(null) if counts else None)
+    return from_values(
+        of,
+        [None if one == "null" else one[0] for one in ranges],
+        [None if one == "null" else one[1] for one in ranges],
+        [3 if one else 0 for one in null] if counts else None,
+        [3] * len(null) if counts else None,
+    )
 
 
 def meet(a, b, fractional=False):
     """Whether two ranges may have a value in common."""
     if "null" in (a, b):
         return False
-    if fractional:                                            # NaN is in no order: one unknown end, none is believed
+    if fractional:  # NaN is in no order: one unknown end, none is believed
         a, b = ((None, None) if None in one else one for one in (a, b))
     return (a[0] is None or b[1] is None or a[0] <= b[1]) and (b[0] is None or a[1] is None or b[0] <= a[1])
 
@@ -58,8 +65,16 @@ def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stor
     of, ranges = given_
     found = statistics_of(of, ranges)
     if stored and of not in (INT, DOUBLE):
-        found = type(found)(of, StoredBounds.of(found.lo, of), StoredBounds.of(found.hi, of), found.lo_known,
-                            found.hi_known, found.null_count, found.row_count, found.trust)
+        found = type(found)(
+            of,
+            StoredBounds.of(found.lo, of),
+            StoredBounds.of(found.hi, of),
+            found.lo_known,
+            found.hi_known,
+            found.null_count,
+            found.row_count,
+            found.trust,
+        )
     n = len(ranges)
     overlaps = sum(meet(ranges[i], ranges[j], of is DOUBLE) for i in range(n) for j in range(n) if i != j)
     said = of_statistics(found)
@@ -74,8 +89,9 @@ def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_)
     if of is DOUBLE:
         ranges = [one if one == "null" or None not in one else (None, None) for one in ranges]
     values = [one for one in ranges if one != "null"]
-    left = [len(values) if end is None else sum(meet((end, end), one) for one in values)
-            for one in values for end in one]
+    left = [
+        len(values) if end is None else sum(meet((end, end), one) for one in values) for one in values for end in one
+    ]
     assert of_statistics(statistics_of(of, ranges)).left == pytest.approx(np.mean(left) if left else 0.0)
 
 
@@ -86,17 +102,30 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
     n = len(files)
     lo, hi = [min(some) for some in files], [max(some) for some in files]
     bounds = from_values(INT, lo, hi, [0] * n, [9] * n)
-    kept = [np.mean([sum(lo[j] <= value <= hi[j] for j in range(n) if j != i) for value in some])
-            for i, some in enumerate(files)]
+    kept = [
+        np.mean([sum(lo[j] <= value <= hi[j] for j in range(n) if j != i) for value in some])
+        for i, some in enumerate(files)
+    ]
     asked = [(i, value) for i, some in enumerate(files) for value in some]
     held = np.array([[lo[j] <= value <= hi[j] for j in range(n)] for _, value in asked])
     looked_up = of_look_ups(held, np.array([i for i, _ in asked]))
     assert looked_up.score == pytest.approx(100 * (1 - np.mean(kept) / (n - 1)))
     assert of_statistics(bounds).score <= looked_up.score + 1e-9
-    points = Parts(from_values(INT, [value for _, value in asked], [value for _, value in asked]),
-                   np.array([i for i, _ in asked], np.intp))
-    listed = type(bounds)(bounds.type, bounds.lo, bounds.hi, bounds.lo_known, bounds.hi_known, bounds.null_count,
-                          bounds.row_count, bounds.trust, points)
+    points = Parts(
+        from_values(INT, [value for _, value in asked], [value for _, value in asked]),
+        np.array([i for i, _ in asked], np.intp),
+    )
+    listed = type(bounds)(
+        bounds.type,
+        bounds.lo,
+        bounds.hi,
+        bounds.lo_known,
+        bounds.hi_known,
+        bounds.null_count,
+        bounds.row_count,
+        bounds.trust,
+        points,
+    )
     assert of_statistics(listed).score >= looked_up.score - 1e-9
 
 
@@ -106,12 +135,27 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
     of, value = (STRING, str) if as_text else (INT, int)
     places = [i for i, some in enumerate(lists) for _ in some or ()]
     points = [value(one) for some in lists for one in some or ()]
-    whole = from_values(of, [None if some is None or not some else min(map(value, some)) for some in lists],
-                        [None if some is None or not some else max(map(value, some)) for some in lists],
-                        [4 if some == [] else 0 for some in lists], [4] * len(lists))
+    whole = from_values(
+        of,
+        [None if some is None or not some else min(map(value, some)) for some in lists],
+        [None if some is None or not some else max(map(value, some)) for some in lists],
+        [4 if some == [] else 0 for some in lists],
+        [4] * len(lists),
+    )
     parts = Parts(from_values(of, points, points), np.array(places, np.intp))
-    said = of_statistics(type(whole)(whole.type, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count,
-                                     whole.row_count, whole.trust, parts))
+    said = of_statistics(
+        type(whole)(
+            whole.type,
+            whole.lo,
+            whole.hi,
+            whole.lo_known,
+            whole.hi_known,
+            whole.null_count,
+            whole.row_count,
+            whole.trust,
+            parts,
+        )
+    )
     n = len(lists)
     overlap = 0.0
     for i, mine in enumerate(lists):
@@ -120,7 +164,7 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
                 continue
             if mine is None or other is None:
                 overlap += 1
-            else:                                             # a value counts as often as it is listed
+            else:  # a value counts as often as it is listed
                 overlap += sum(one in other for one in mine) / len(mine)
     assert said.score == pytest.approx(100 * (1 - overlap / (n * (n - 1))))
 
@@ -129,8 +173,19 @@ def test_parts_that_are_ranges_meet_as_ranges_do():
     """Prefixes: 'a'..'b' meets 'aa'..'ab' and not 'c'; one slice counts once, however many of its parts meet."""
     whole = from_values(STRING, ["a", "aa", "c"], ["b", "ad", "c"], [0, 0, 0], [9, 9, 9])
     parts = Parts(from_values(STRING, ["a", "aa", "ac", "c"], ["b", "ab", "ad", "c"]), np.array([0, 1, 1, 2]))
-    said = of_statistics(type(whole)(STRING, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count,
-                                     whole.row_count, whole.trust, parts))
+    said = of_statistics(
+        type(whole)(
+            STRING,
+            whole.lo,
+            whole.hi,
+            whole.lo_known,
+            whole.hi_known,
+            whole.null_count,
+            whole.row_count,
+            whole.trust,
+            parts,
+        )
+    )
     assert said.score == pytest.approx(100 * (1 - (1 + 1 + 0) / 6))
     assert said.asked == 4
 
@@ -140,22 +195,27 @@ def test_with_too_many_parts_some_of_them_are_asked_for():
     lo = [10 * i for i in range(n) for _ in range(4)]
     parts = Parts(from_values(INT, lo, [one + 12 for one in lo]), np.repeat(np.arange(n), 4))
     whole = from_values(INT, [None] * n, [None] * n, [0] * n, [9] * n)
-    whole = type(whole)(INT, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count, whole.row_count,
-                        whole.trust, parts)
+    whole = type(whole)(
+        INT, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count, whole.row_count, whole.trust, parts
+    )
     every, some = of_statistics(whole), of_statistics(whole, most=200 * 20)
     assert (every.asked, some.asked) == (200, 20)
     assert some.score == pytest.approx(every.score, abs=1)
 
 
-@pytest.mark.parametrize(("ranges", "score"), [
-    ([(0, 100)] * 8, 0),                                      # every file spans what the column spans
-    ([(i, 100 - i) for i in range(8)], 0),                    # very similar ranges
-    ([(10 * i, 10 * i + 9) for i in range(8)], 100),          # sorted
-    ([(0, 9)] * 4 + [(10, 19)] * 4, 100 * 8 * 4 / 56),
-    ([(None, None)] * 8, 0),
-    (["null"] * 8, 100),                                      # a comparison leaves out every file
-    ([(0, 1)], 0),                                            # nothing to tell apart
-], ids=["same", "similar", "sorted", "two groups", "unknown", "null", "one file"])
+@pytest.mark.parametrize(
+    ("ranges", "score"),
+    [
+        ([(0, 100)] * 8, 0),  # every file spans what the column spans
+        ([(i, 100 - i) for i in range(8)], 0),  # very similar ranges
+        ([(10 * i, 10 * i + 9) for i in range(8)], 100),  # sorted
+        ([(0, 9)] * 4 + [(10, 19)] * 4, 100 * 8 * 4 / 56),
+        ([(None, None)] * 8, 0),
+        (["null"] * 8, 100),  # a comparison leaves out every file
+        ([(0, 1)], 0),  # nothing to tell apart
+    ],
+    ids=["same", "similar", "sorted", "two groups", "unknown", "null", "one file"],
+)
 def test_scores_of_layouts(ranges, score):
     assert of_statistics(statistics_of(INT, ranges)).score == pytest.approx(score)
 
@@ -172,10 +232,18 @@ def test_two_million_files_are_compared_without_comparing_pairs():
     n = 2_000_000
     lo = rng.integers(0, 1 << 40, n)
     known = from_values(INT, [0], [0])
-    found = type(known)(INT, lo, lo + (1 << 39), np.ones(n, np.bool_), np.ones(n, np.bool_), np.zeros(n, np.int64),
-                        np.full(n, 5), np.zeros(n, np.uint8))
+    found = type(known)(
+        INT,
+        lo,
+        lo + (1 << 39),
+        np.ones(n, np.bool_),
+        np.ones(n, np.bool_),
+        np.zeros(n, np.int64),
+        np.full(n, 5),
+        np.zeros(n, np.uint8),
+    )
     said = of_statistics(found)
-    assert said.score == pytest.approx(25, abs=0.2)           # two numbers of [0, 1] are over 1/2 apart: 1/4
+    assert said.score == pytest.approx(25, abs=0.2)  # two numbers of [0, 1] are over 1/2 apart: 1/4
     assert said.left == pytest.approx(n * 3 / 8, rel=0.01)
 
 

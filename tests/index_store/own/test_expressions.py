@@ -72,8 +72,17 @@ def monkeypatch_module():
         yield patch
 
 
-FIELDS = Schema([Field("City", STRING), Field("amount", decimal_type(10, 2)), Field("i", INT), Field("dt", DATE),
-                 Field("ts", TIMESTAMP_LTZ), Field("wall", TIMESTAMP), Field("l", BIGINT)])
+FIELDS = Schema(
+    [
+        Field("City", STRING),
+        Field("amount", decimal_type(10, 2)),
+        Field("i", INT),
+        Field("dt", DATE),
+        Field("ts", TIMESTAMP_LTZ),
+        Field("wall", TIMESTAMP),
+        Field("l", BIGINT),
+    ]
+)
 ONE_TENTH = ex.Literal(Decimal("1.1"), decimal_type(2, 1))
 
 
@@ -86,16 +95,27 @@ def form(operand, engine="spark", zone="UTC"):
 
 
 def test_one_expression_has_one_form_however_it_is_written():
-    assert form(ex.Call("lcase", (column("city"),))) == form(ex.Call("lower", (column("CITY"),))) == (
-        "lower(City string) string", "City")
+    assert (
+        form(ex.Call("lcase", (column("city"),)))
+        == form(ex.Call("lower", (column("CITY"),)))
+        == ("lower(City string) string", "City")
+    )
     assert form(ex.Call("*", (column("amount"), ONE_TENTH))) == form(ex.Call("*", (ONE_TENTH, column("amount"))))
     assert form(ex.Call("-", (column("i"), column("l")))) != form(ex.Call("-", (column("l"), column("i"))))
 
 
 def test_another_constant_type_or_column_is_another_form():
-    forms = {form(ex.Call("*", (column(name), ex.Literal(value, of)))) for name, value, of in (
-        ("amount", Decimal("1.1"), decimal_type(2, 1)), ("amount", Decimal("1.10"), decimal_type(3, 2)),
-        ("amount", Decimal("1.2"), decimal_type(2, 1)), ("l", 2, INT), ("i", 2, INT), ("i", 2, BIGINT))}
+    forms = {
+        form(ex.Call("*", (column(name), ex.Literal(value, of))))
+        for name, value, of in (
+            ("amount", Decimal("1.1"), decimal_type(2, 1)),
+            ("amount", Decimal("1.10"), decimal_type(3, 2)),
+            ("amount", Decimal("1.2"), decimal_type(2, 1)),
+            ("l", 2, INT),
+            ("i", 2, INT),
+            ("i", 2, BIGINT),
+        )
+    }
     assert len(forms) == 6
 
 

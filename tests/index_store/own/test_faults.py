@@ -58,13 +58,18 @@ def said_by(path: Path) -> dict | None:
         return None
 
 
-@pytest.mark.parametrize(("after", "atomic"), [(False, True), (True, True), (False, False)],
-                         ids=["before", "after", "before, and names are own"])
+@pytest.mark.parametrize(
+    ("after", "atomic"),
+    [(False, True), (True, True), (False, False)],
+    ids=["before", "after", "before, and names are own"],
+)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
-        operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path) -> None:
-    steps = outlives_its_writers(OPERATIONS[operation], said_by, operation, *table_and_index, tmp_path, after=after,
-                                 atomic=atomic)
+    operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path
+) -> None:
+    steps = outlives_its_writers(
+        OPERATIONS[operation], said_by, operation, *table_and_index, tmp_path, after=after, atomic=atomic
+    )
     assert steps >= 2
 
 
@@ -79,6 +84,7 @@ def test_an_error_of_the_disk_is_told_and_nothing_is_left(table_and_index, tmp_p
 
             def write():
                 raise OSError(28, "No space left on device")
+
             return self.storage.change(file, write)
 
     with pytest.raises(TableError, match=r"index/.*cannot be written.*No space left"):

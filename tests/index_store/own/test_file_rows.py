@@ -42,8 +42,9 @@ def test_timestamps_of_any_unit_are_read_as_microseconds(tmp_path, unit, micros)
 
 def test_nanoseconds_are_bounded_outward_and_in_no_list(tmp_path):
     pq.write_table(pa.table({"t": pa.array([1, 1999], pa.timestamp("ns"))}), tmp_path / "a.parquet", version="2.6")
-    row = sketch_file(Storage.at(tmp_path), "a.parquet",
-                      Plan.of([("t", "min_max"), ("t", "value_list"), ("t", "bloom_filter")]))
+    row = sketch_file(
+        Storage.at(tmp_path), "a.parquet", Plan.of([("t", "min_max"), ("t", "value_list"), ("t", "bloom_filter")])
+    )
     assert [int.from_bytes(row[f"t:min_max:{end}"], "little") for end in ("lo", "hi")] == [0, 2]
     assert row["t:value_list:values"] is row["t:bloom_filter:bits"] is None
 
@@ -57,11 +58,14 @@ def test_int96_says_nothing(tmp_path, footers):
     assert (row["t:type"], row["t:nulls"], row["t:min_max:lo"]) == ("!INT96 timestamps", -1, None)
 
 
-@pytest.mark.parametrize(("array", "why"), [
-    (pa.array([1], pa.uint32()), "!type uint32"),
-    (pa.array([[1]], pa.list_(pa.int64())), "!type list<element: int64>"),
-    (pa.array([datetime.time(1)], pa.time64("us")), "!type time64[us]"),
-])
+@pytest.mark.parametrize(
+    ("array", "why"),
+    [
+        (pa.array([1], pa.uint32()), "!type uint32"),
+        (pa.array([[1]], pa.list_(pa.int64())), "!type list<element: int64>"),
+        (pa.array([datetime.time(1)], pa.time64("us")), "!type time64[us]"),
+    ],
+)
 def test_types_that_nobody_compares_say_nothing(tmp_path, array, why):
     [found] = columns_of(tmp_path, pa.table({"x": array}), "x")
     assert (found.type.text, found.values) == (why, None)
@@ -85,10 +89,13 @@ def test_nested_fields_are_null_where_their_parent_is(tmp_path):
     assert (found.type.text, found.values.to_pylist()) == ("int", [5, None, None])
 
 
-@pytest.mark.parametrize(("of", "values"), [
-    (decimal_type(10, 2), [Decimal("-99999999.99"), Decimal("0.01"), None]),
-    (decimal_type(38, 10), [Decimal("-1234567890123456789012345678.0123456789"), Decimal("9e27")]),
-])
+@pytest.mark.parametrize(
+    ("of", "values"),
+    [
+        (decimal_type(10, 2), [Decimal("-99999999.99"), Decimal("0.01"), None]),
+        (decimal_type(38, 10), [Decimal("-1234567890123456789012345678.0123456789"), Decimal("9e27")]),
+    ],
+)
 def test_decimals_are_their_unscaled_integers(tmp_path, of, values):
     array = pa.array(values, pa.decimal128(of.precision, of.scale))
     [found] = columns_of(tmp_path, pa.table({"d": array[1:]}), "d")
@@ -105,32 +112,55 @@ def test_the_two_zeros_are_one_value(tmp_path):
 
 
 def test_a_footer_gives_what_the_rows_give(tmp_path):
-    table = pa.table({"i": pa.array([3, None, 9]), "s": ["b", "x" * 200, None], "dec": pa.array(
-        [Decimal("1.25"), None, Decimal("-7.00")], pa.decimal128(10, 2)), "day": pa.array([1, 2, None], pa.date32()),
-        "t": pa.array([5, 6, None], pa.timestamp("ms", "UTC")), "b": [True, None, False], "none": pa.array(
-            [None] * 3, pa.int32())})
+    table = pa.table(
+        {
+            "i": pa.array([3, None, 9]),
+            "s": ["b", "x" * 200, None],
+            "dec": pa.array([Decimal("1.25"), None, Decimal("-7.00")], pa.decimal128(10, 2)),
+            "day": pa.array([1, 2, None], pa.date32()),
+            "t": pa.array([5, 6, None], pa.timestamp("ms", "UTC")),
+            "b": [True, None, False],
+            "none": pa.array([None] * 3, pa.int32()),
+        }
+    )
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
     storage, names = Storage.at(tmp_path), table.column_names
     by_footer = sketch_file(storage, "a.parquet", Plan.of([(name, "min_max") for name in names]))
-    by_rows = sketch_file(storage, "a.parquet", Plan.of(
-        [entry for name in names for entry in ((name, "min_max"), (name, "value_list"))]))
+    by_rows = sketch_file(
+        storage, "a.parquet", Plan.of([entry for name in names for entry in ((name, "min_max"), (name, "value_list"))])
+    )
     assert by_footer == {name: by_rows[name] for name in by_footer}
     assert by_footer["s:min_max:hi"] == b"x" * 99 + b"y"
 
 
-SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [
-    {"name": "id", "type": ["null", "string"]}, {"name": "d", "type": ["null", {
-        "type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}]}]})
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": "r",
+        "fields": [
+            {"name": "id", "type": ["null", "string"]},
+            {"name": "d", "type": ["null", {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}]},
+        ],
+    }
+)
 
 
 def block(kind, header, content):
     """A block of a log file, as ``HoodieLogFormatWriter`` lays it out."""
+
     def texts(found):
         return struct.pack(">i", len(found)) + b"".join(
-            struct.pack(">ii", key, len(text)) + text.encode() for key, text in found.items())
+            struct.pack(">ii", key, len(text)) + text.encode() for key, text in found.items()
+        )
 
-    body = (struct.pack(">ii", 1, kind) + texts(header) + struct.pack(">q", len(content)) + content + texts({})
-            + struct.pack(">q", 0))
+    body = (
+        struct.pack(">ii", 1, kind)
+        + texts(header)
+        + struct.pack(">q", len(content))
+        + content
+        + texts({})
+        + struct.pack(">q", 0)
+    )
     end = struct.pack(">q", len(body) + 6)
     return b"#HUDI#" + struct.pack(">q", len(body)) + body[:-8] + end
 

@@ -130,7 +130,10 @@ def test_indexes_are_found_beside_the_data_and_where_they_are_said_to_be(hudi_co
     table = open_table(path, options={OTHERS: f"{other}, {broken}, {tmp_path / 'none'}"})
     found = indexes_of(table)
     assert [(one.name, one.folder.path) for one in found] == [
-        ("broken", str(broken)), ("toy", str(path / ".sargo" / "toy")), ("toy", str(other))]
+        ("broken", str(broken)),
+        ("toy", str(path / ".sargo" / "toy")),
+        ("toy", str(other)),
+    ]
     assert found[0].index is None
     assert found[0].fault.startswith("no version of this index is whole")
     assert [one.name for one in indexes_of(open_table(path), [str(other)])] == ["toy", "toy"]

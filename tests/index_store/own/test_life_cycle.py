@@ -71,7 +71,8 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
 
 @pytest.mark.parametrize("name", TABLES)
 def test_refreshed_rebuilt_and_optimized_indexes_say_the_same_after_every_commit(
-        name: str, hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
+    name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
+) -> None:
     happened = carried_over_every_commit(hudi_copy(name), tmp_path, each=2)
     assert happened["built twice"] == 0
 

@@ -52,8 +52,9 @@ def known_of(content: dict[str, int], mark: str) -> Known:
 def whose(known: Known) -> dict[str, tuple[str, int]]:
     """Of each file the part that has its statistics, and the id that it has in it."""
     found = {}
-    for file_id, path in zip(known.files.column("file_id").to_pylist(), known.files.column("path").to_pylist(),
-                             strict=True):
+    for file_id, path in zip(
+        known.files.column("file_id").to_pylist(), known.files.column("path").to_pylist(), strict=True
+    ):
         [build] = [one for one in known.builds if one.first_id <= file_id < one.first_id + one.span]
         found[path] = build.parts[0].file, file_id - build.first_id
     return found
@@ -76,8 +77,9 @@ def test_each_file_is_taken_from_the_first_source_that_knows_it(wanted, sources,
     assert (np.diff(ids) > 0).all()
     assert composed.next_id > max(ids, default=-1)
     if keep:
-        old = dict(zip(known[0].files.column("path").to_pylist(), known[0].files.column("file_id").to_pylist(),
-                       strict=True))
+        old = dict(
+            zip(known[0].files.column("path").to_pylist(), known[0].files.column("file_id").to_pylist(), strict=True)
+        )
         new = dict(zip(composed.known.files.column("path").to_pylist(), ids.tolist(), strict=True))
         assert all(new[path] == old[path] for path, (source, _) in expected.items() if source == "0")
     assert composed.known.files.schema == FILES
@@ -107,8 +109,21 @@ def test_a_master_and_a_cumulative_delta_say_what_the_latest_list_said(tmp_path_
 def master(folder: Folder, known: Known, wanted: pa.Table) -> Version:
     composed = compose(wanted, [known])
     stored = write_master(folder, composed.known.files, "2026")
-    return Version(1, "create", "/t", Definition("x", (Entry("a"),)), "2026", stored, composed.next_id, "2026", None,
-                   composed.known.builds, composed.next_id, wanted.num_rows, 0)
+    return Version(
+        1,
+        "create",
+        "/t",
+        Definition("x", (Entry("a"),)),
+        "2026",
+        stored,
+        composed.next_id,
+        "2026",
+        None,
+        composed.known.builds,
+        composed.next_id,
+        wanted.num_rows,
+        0,
+    )
 
 
 def test_a_file_that_grew_is_another_file():
@@ -120,7 +135,7 @@ def test_a_file_that_grew_is_another_file():
 def test_ids_do_not_run_over():
     known = known_of({"a": 1}, "0")
     with pytest.raises(TableError, match="optimize"):
-        compose(listed({"b": 1}), [known, known_of({"b": 1}, "1")], keep=2 ** 31)
+        compose(listed({"b": 1}), [known, known_of({"b": 1}, "1")], keep=2**31)
 
 
 def test_partitions_are_what_stands_before_the_name():

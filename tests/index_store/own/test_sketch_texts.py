@@ -22,13 +22,24 @@ def sketched(text, values, of, batches=1):
     for part in np.array_split(np.arange(len(values)), batches):
         collector.add(Batch(plain_array(values.take(pa.array(part)), file_type), file_type))
     stored = collector.stored()
-    return stored, sketch.tell(Stored({field.name: pa.array([stored[field.name]], field.type)
-                                       for field in sketch.fields}, file_type, 1))
+    return stored, sketch.tell(
+        Stored({field.name: pa.array([stored[field.name]], field.type) for field in sketch.fields}, file_type, 1)
+    )
 
 
-@pytest.mark.parametrize("text", [
-    "null_count", "nan_count", "min_max", "partition", "value_list(limit=7)", "prefix_set(limit=9, length=3)",
-    "bloom_filter(fpp=0.001)", "bloom_filter(size=8192B)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null_count",
+        "nan_count",
+        "min_max",
+        "partition",
+        "value_list(limit=7)",
+        "prefix_set(limit=9, length=3)",
+        "bloom_filter(fpp=0.001)",
+        "bloom_filter(size=8192B)",
+    ],
+)
 def test_the_text_of_a_sketch_makes_the_same_sketch_again(text):
     assert parse_sketch(text).text == text
     assert parse_sketch(f" {text.upper()} ".replace("B)", "b)").replace("b)", "B)")).text == text
@@ -36,17 +47,32 @@ def test_the_text_of_a_sketch_makes_the_same_sketch_again(text):
 
 def test_defaults_are_written_out():
     assert [parse_sketch(name).text for name in SKETCHES] == [
-        "null_count", "nan_count", "min_max", "value_list(limit=50)", "prefix_set(limit=100, length=16)", "partition",
-        "bloom_filter(fpp=0.01)"]
+        "null_count",
+        "nan_count",
+        "min_max",
+        "value_list(limit=50)",
+        "prefix_set(limit=100, length=16)",
+        "partition",
+        "bloom_filter(fpp=0.01)",
+    ]
     assert parse_sketch("bloom_filter(size=8KB)").text == "bloom_filter(size=8192B)"
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("bloom", "is not known: use one of null_count"), ("min_max(limit=3)", "no option limit"),
-    ("value_list(limit=0)", "from 1 to 10000"), ("value_list(limit=many)", "invalid literal"),
-    ("bloom_filter(fpp=0.9)", "0.000001 to 0.5"), ("bloom_filter(size=1GB)", "8B to 4MB"),
-    ("bloom_filter(fpp=0.1, size=8KB)", "one of the options"), ("bloom_filter(fpp)", "name=value"),
-    ("prefix_set(length=1000)", "from 1 to 100"), ("", "is not known")])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("bloom", "is not known: use one of null_count"),
+        ("min_max(limit=3)", "no option limit"),
+        ("value_list(limit=0)", "from 1 to 10000"),
+        ("value_list(limit=many)", "invalid literal"),
+        ("bloom_filter(fpp=0.9)", "0.000001 to 0.5"),
+        ("bloom_filter(size=1GB)", "8B to 4MB"),
+        ("bloom_filter(fpp=0.1, size=8KB)", "one of the options"),
+        ("bloom_filter(fpp)", "name=value"),
+        ("prefix_set(length=1000)", "from 1 to 100"),
+        ("", "is not known"),
+    ],
+)
 def test_a_text_that_is_no_sketch_is_refused_with_what_is_wrong(text, why):
     with pytest.raises(UnsupportedError, match=why):
         parse_sketch(text)
@@ -57,10 +83,18 @@ def test_a_column_has_one_sketch_of_a_name():
         Plan.of([("c", "bloom_filter(fpp=0.1)"), ("d", "bloom_filter"), ("c", "bloom_filter(fpp=0.2)")])
 
 
-@pytest.mark.parametrize(("sketch", "of", "can"), [
-    ("nan_count", DOUBLE, True), ("nan_count", INT, False), ("prefix_set", STRING, True), ("prefix_set", INT, False),
-    ("bloom_filter", BOOLEAN, False), ("min_max", Type(Kind.OTHER, name="map"), False),
-    ("null_count", Type(Kind.OTHER, name="map"), True)])
+@pytest.mark.parametrize(
+    ("sketch", "of", "can"),
+    [
+        ("nan_count", DOUBLE, True),
+        ("nan_count", INT, False),
+        ("prefix_set", STRING, True),
+        ("prefix_set", INT, False),
+        ("bloom_filter", BOOLEAN, False),
+        ("min_max", Type(Kind.OTHER, name="map"), False),
+        ("null_count", Type(Kind.OTHER, name="map"), True),
+    ],
+)
 def test_which_types_can_have_a_sketch(sketch, of, can):
     assert (parse_sketch(sketch).why_not(of) == "") is can
 
@@ -70,7 +104,7 @@ def test_which_types_can_have_a_sketch(sketch, of, can):
 def test_a_filter_finds_what_is_in_it_and_little_else(fpp, distinct):
     values = pa.array(np.arange(distinct) * 7)
     stored, told = sketched(f"bloom_filter(fpp={fpp})", pa.concat_arrays([values, values]), BIGINT, 3)
-    assert stored["distinct"] == distinct                     # counted, never asked of the user
+    assert stored["distinct"] == distinct  # counted, never asked of the user
     assert len(stored["bits"]) <= distinct * 2.5 + 16
     assert all(told.may_hold([value])[0] for value in values[:200].to_pylist())
     assert told.may_hold([1, 14])[0]

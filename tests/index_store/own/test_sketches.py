@@ -34,8 +34,9 @@ FIELDS = {field.name: field for field in SCHEMA}
 _COUNT = itertools.count()
 
 
-def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[str, ...], forms: st.SearchStrategy
-          ) -> None:
+def check(
+    data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[str, ...], forms: st.SearchStrategy
+) -> None:
     expression = data.draw(forms)
     columns = column_names(expression)
     unit = data.draw(st.sampled_from(list(UNITS)))
@@ -46,8 +47,11 @@ def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[st
     folder.mkdir()
     for j, file in enumerate(files):
         write_parquet(folder / f"{j}.parquet", file.rows, columns, unit, data.draw(st.integers(1, 4)))
-    entries = [(name, text) for name in columns
-               for text in {parsed.partition("(")[0]: parsed for parsed in possible(texts, TYPES[name])}.values()]
+    entries = [
+        (name, text)
+        for name in columns
+        for text in {parsed.partition("(")[0]: parsed for parsed in possible(texts, TYPES[name])}.values()
+    ]
     if not entries:
         return
     places = slice_files(slice_of)
@@ -55,11 +59,15 @@ def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[st
     statistics = {name: one.statistics(places, custom_merge=False) for name, one in known.items()}
 
     def may_hold(lookup, candidates):
-        return None if lookup.function or lookup.column.name not in known else known[lookup.column.name].may_hold(
-            lookup.values, places, custom_merge=False)
+        return (
+            None
+            if lookup.function or lookup.column.name not in known
+            else known[lookup.column.name].may_hold(lookup.values, places, custom_merge=False)
+        )
 
-    found = evaluate(bind(expression, SCHEMA, semantics), places.slices,
-                     [Source("own_index", statistics, may_hold)]).outcomes
+    found = evaluate(
+        bind(expression, SCHEMA, semantics), places.slices, [Source("own_index", statistics, may_hold)]
+    ).outcomes
     for file, of in zip(files, slice_of, strict=True):
         for row in file.rows:
             try:
@@ -74,7 +82,8 @@ def check(data: st.DataObject, semantics: Semantics, root: Path, texts: tuple[st
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_one_sketch(
-        sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     columns = [name for name in COLUMNS if possible([sketch], TYPES[name])]
     semantics = Semantics.named(data.draw(st.sampled_from(ENGINES)), "UTC")
     check(data, semantics, tmp_path_factory.mktemp("files"), (sketch,), leaves(columns))
@@ -84,6 +93,7 @@ def test_every_rows_value_is_in_the_outcome_of_one_sketch(
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
-        engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
     chosen = data.draw(st.permutations(SKETCHES))
     check(data, Semantics.named(engine, "UTC"), tmp_path_factory.mktemp("files"), tuple(chosen), leaves(COLUMNS))

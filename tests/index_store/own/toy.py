@@ -47,7 +47,7 @@ class Toy:
                     row = {"rows": parquet.read_metadata(path).num_rows, "key.value": one.path}
                 else:
                     schema = pa.schema([("file_id", pa.int32()), ("digest", pa.binary())])
-                    row = {"digest": hashlib.sha256(path.read_bytes()[:one.size]).digest()}
+                    row = {"digest": hashlib.sha256(path.read_bytes()[: one.size]).digest()}
                 waiting = rows.setdefault(schema, [])
                 waiting.append({**row, "file_id": one.file_id})
                 if len(waiting) == self.batch:
@@ -72,7 +72,8 @@ def answers(index: OwnIndex) -> dict[tuple[str, int], dict[str, object]]:
     for rows in index.statistics():
         for place, row in zip(rows.place.tolist(), rows.columns.to_pylist(), strict=True):
             assert names[place] not in said
-            said[names[place]] = {name: (value, str(rows.columns.schema.field(name).type))
-                                  for name, value in row.items()}
+            said[names[place]] = {
+                name: (value, str(rows.columns.schema.field(name).type)) for name, value in row.items()
+            }
     assert set(said) == set(names)
     return said

@@ -20,8 +20,11 @@ def timelines(table: Path) -> list[Path]:
 
 def instants(table: Path) -> list[str]:
     """The completed instants of the table, in order."""
-    names = {match[1] for path in timelines(table)[0].iterdir() if path.suffix != ".inflight"
-             and (match := re.fullmatch(r"(\d{17})(?:_\d+)?\.[a-z]+", path.name))}
+    names = {
+        match[1]
+        for path in timelines(table)[0].iterdir()
+        if path.suffix != ".inflight" and (match := re.fullmatch(r"(\d{17})(?:_\d+)?\.[a-z]+", path.name))
+    }
     return sorted(names)
 
 

@@ -45,13 +45,14 @@ def test_the_table_used_longest_ago_goes_first(hudi_table: Callable[[str], Path]
         for manifest in cache.of_table(kept[name].manifest.state).glob("*.json"):
             os.utime(manifest, (1000 + place, 1000 + place))
     assert len(cache.tables()) == 3
-    used = cache.find(kept["1.1.1_main_cow"].manifest.state)           # a look at the oldest makes it the newest
+    used = cache.find(kept["1.1.1_main_cow"].manifest.state)  # a look at the oldest makes it the newest
     assert used is not None
     sizes = {one.table: one.size for one in cache.tables()}
     small = SnapshotCache(tmp_path, limit=sum(sizes.values()) - 1, fewest_slices=0)
     small.make_room(tmp_path)
     assert {one.table for one in small.tables()} == {
-        kept[name].manifest.state.table for name in ("1.1.1_main_cow", "1.1.1_main_mor")}
+        kept[name].manifest.state.table for name in ("1.1.1_main_cow", "1.1.1_main_mor")
+    }
     SnapshotCache(tmp_path, limit=0).make_room(cache.of_table(kept["1.1.1_main_mor"].manifest.state))
     assert [one.table for one in cache.tables()] == [kept["1.1.1_main_mor"].manifest.state.table]
 
@@ -86,7 +87,7 @@ def test_what_is_kept_of_one_table_or_of_all_is_cleared(hudi_table: Callable[[st
 
 
 def test_the_folder_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert default_cache() is None                                     # tests turn it off
+    assert default_cache() is None  # tests turn it off
     monkeypatch.setenv("SARGO_CACHE", str(tmp_path))
     monkeypatch.setenv("SARGO_CACHE_BYTES", "1000")
     named = default_cache()
@@ -117,8 +118,9 @@ for turn in range(6):
 
 def test_several_processes_share_a_folder_that_is_too_small(hudi_table: Callable[[str], Path], tmp_path: Path) -> None:
     command = [sys.executable, "-c", _READER, str(hudi_table("1.1.1_main_cow")), str(tmp_path)]
-    readers = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-               for _ in range(4)]
+    readers = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)
+    ]
     said = [reader.communicate(timeout=120) for reader in readers]
     assert [reader.returncode for reader in readers] == [0] * 4, said
     assert len({out for out, _ in said}) == 1

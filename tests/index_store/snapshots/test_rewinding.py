@@ -22,14 +22,25 @@ from tests.index_store.snapshots.rewinding import commit_by_commit
 
 STORED = ("column_stats", "partition_values")
 #: Commits that cannot be carried over: rollbacks, index builds, changed schemas; and the first of each table.
-ANEW = {"0.15.0_main_cow": 4, "0.15.0_nan_cow": 1, "1.0.2_main_cow": 2, "1.0.2_sec_cow": 4, "1.0.2_sec_mor": 5,
-        "1.1.1_evol_cow": 3, "1.1.1_expr_cow": 6, "1.1.1_main_cow": 2, "1.1.1_main_mor": 2, "1.1.1_sec_cow": 5,
-        "1.1.1_sec_mor": 4}
+ANEW = {
+    "0.15.0_main_cow": 4,
+    "0.15.0_nan_cow": 1,
+    "1.0.2_main_cow": 2,
+    "1.0.2_sec_cow": 4,
+    "1.0.2_sec_mor": 5,
+    "1.1.1_evol_cow": 3,
+    "1.1.1_expr_cow": 6,
+    "1.1.1_main_cow": 2,
+    "1.1.1_main_mor": 2,
+    "1.1.1_sec_cow": 5,
+    "1.1.1_sec_mor": 4,
+}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
-        name: str, hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
+    name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
+) -> None:
     ways = carry_over_every_commit(hudi_copy(name), tmp_path)
     assert ways["anew"] == ANEW.get(name, 1), ways
 
@@ -77,7 +88,8 @@ def _check(table: Table, snapshot: Snapshot) -> None:
     slices = table.slices()
     place = {(one.partition, one.file_id): row for row, one in enumerate(slices)}
     assert {(one.partition, one.file_id): one for one in snapshot.slices} == {
-        (one.partition, one.file_id): one for one in slices}
+        (one.partition, one.file_id): one for one in slices
+    }
     assert snapshot.slices.instant == slices.instant
     order = np.array([place[one.partition, one.file_id] for one in snapshot.slices], np.intp)
     columns = [column for column in table.schema if column.type.kind is not Kind.OTHER]
@@ -87,14 +99,17 @@ def _check(table: Table, snapshot: Snapshot) -> None:
             for column in columns:
                 try:
                     kept = snapshot.column(kind.name, column)
-                except UnusableError:                       # it is read anew when it is asked for
+                except UnusableError:  # it is read anew when it is asked for
                     continue
                 if kept.base is None:
                     assert column.name not in whole
                     continue
                 layers = snapshot.layers
-                found = kept.base if layers is None or kept.since is None else (
-                    layers.join_statistics(kept.base, kept.since))
+                found = (
+                    kept.base
+                    if layers is None or kept.since is None
+                    else (layers.join_statistics(kept.base, kept.since))
+                )
                 assert_same(found, whole[column.name].take(order))
 
 
@@ -114,7 +129,20 @@ def _sorted_parts(one: ColumnStatistics) -> list[tuple[object, ...]]:
     if one.parts is None:
         return []
     of = one.parts.statistics
-    rows = zip(one.parts.slice_of.tolist(), np.asarray(of.lo).tolist(), np.asarray(of.hi).tolist(),
-               of.lo_known.tolist(), of.hi_known.tolist(), of.null_count.tolist(), of.row_count.tolist(), strict=True)
-    return sorted(((at, lo if lo_known else None, hi if hi_known else None, nulls, count)
-                   for at, lo, hi, lo_known, hi_known, nulls, count in rows), key=repr)
+    rows = zip(
+        one.parts.slice_of.tolist(),
+        np.asarray(of.lo).tolist(),
+        np.asarray(of.hi).tolist(),
+        of.lo_known.tolist(),
+        of.hi_known.tolist(),
+        of.null_count.tolist(),
+        of.row_count.tolist(),
+        strict=True,
+    )
+    return sorted(
+        (
+            (at, lo if lo_known else None, hi if hi_known else None, nulls, count)
+            for at, lo, hi, lo_known, hi_known, nulls, count in rows
+        ),
+        key=repr,
+    )

@@ -51,8 +51,11 @@ def said_by(folder: Folder) -> tuple[dict[str, dict], set[tuple[str, bytes, byte
                 before = order
                 found.add((names[row["group"]], row["record"], row["key"]))
     reverse = [read_sorted(folder, one.reverse) for one in version.generations if one.reverse is not None]
-    assert found == {(names[row["group"]], row["record"], row["key"])
-                     for batch in merge_runs(reverse, order="group", drop_deleted=True) for row in batch.to_pylist()}
+    assert found == {
+        (names[row["group"]], row["record"], row["key"])
+        for batch in merge_runs(reverse, order="group", drop_deleted=True)
+        for row in batch.to_pylist()
+    }
     assert len(found) == version.entries
     return {one["name"]: {name: value for name, value in one.items() if name != "group"} for one in groups}, found
 
@@ -71,8 +74,9 @@ def truth(table: Table, columns: Sequence[str], known: Sequence[str]) -> set[tup
                 pieces = []
                 for column in columns:
                     rows = batch.columns[column]
-                    values = [None] * batch.rows if rows.values is None else list(
-                        python_values(rows.values, rows.type.type))
+                    values = (
+                        [None] * batch.rows if rows.values is None else list(python_values(rows.values, rows.type.type))
+                    )
                     of = Type.parse("bigint") if rows.values is None else rows.type.type
                     pieces.append([encode_value(value, of) for value in values])
                 records = batch.columns["_hoodie_record_key"].values.to_pylist()

@@ -16,12 +16,22 @@ from tests.index_store.own.parquet_rows import write_parquet
 INSTANT = "20260101000000000"
 
 
-def small_table(folder: Path, slices: Sequence[Slice], columns: Sequence[str], unit: str = "us",
-                properties: Mapping[str, str] | None = None) -> Table:
+def small_table(
+    folder: Path,
+    slices: Sequence[Slice],
+    columns: Sequence[str],
+    unit: str = "us",
+    properties: Mapping[str, str] | None = None,
+) -> Table:
     """COPY_ON_WRITE, version 6, no metadata table; slice j is file group ``g<j>``, its rows have keys of their own."""
     (folder / ".hoodie").mkdir(parents=True)
-    settings = {"hoodie.table.name": "t", "hoodie.table.type": "COPY_ON_WRITE", "hoodie.table.version": "6",
-                "hoodie.timeline.layout.version": "1", **(properties or {})}
+    settings = {
+        "hoodie.table.name": "t",
+        "hoodie.table.type": "COPY_ON_WRITE",
+        "hoodie.table.version": "6",
+        "hoodie.timeline.layout.version": "1",
+        **(properties or {}),
+    }
     (folder / ".hoodie/hoodie.properties").write_text("\n".join(f"{key}={value}" for key, value in settings.items()))
     (folder / f".hoodie/{INSTANT}.commit").write_text("{}")
     for number, one in enumerate(slices):

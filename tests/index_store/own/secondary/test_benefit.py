@@ -16,11 +16,15 @@ from tests.index_store.own.secondary.small_table import small_table
 GROUPS = 4
 
 
-@pytest.mark.parametrize(("column", "score", "left"), [
-    ("i", 100.0, 1.0), ("s", 0.0, 4.0), ("l", 100.0 * 2 / 3, 2.0)], ids=["of one", "of all", "of two each"])
+@pytest.mark.parametrize(
+    ("column", "score", "left"),
+    [("i", 100.0, 1.0), ("s", 0.0, 4.0), ("l", 100.0 * 2 / 3, 2.0)],
+    ids=["of one", "of all", "of two each"],
+)
 def test_the_score_is_the_share_of_file_groups_that_a_key_rules_out(tmp_path, column, score, left) -> None:
-    slices = [Slice([{"i": 10 * number + row, "s": "same", "l": number // 2} for row in range(5)])
-              for number in range(GROUPS)]
+    slices = [
+        Slice([{"i": 10 * number + row, "s": "same", "l": number // 2} for row in range(5)]) for number in range(GROUPS)
+    ]
     table = small_table(tmp_path / "t", slices, ["i", "s", "l"])
     folder = Folder.at(tmp_path / "index")
     create(folder, table, by(column), local)

@@ -26,12 +26,31 @@ from tests.index_store.own.secondary.said import by, local, said_by, truth
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
 
 #: Both types of tables, with and without partitions, clustered, compacted, cleaned, resized, of three releases.
-TABLES = ("1.1.1_main_cow", "1.1.1_main_mor", "0.15.0_main_cow", "1.0.2_sec_mor", "1.1.1_sec_cow", "1.1.1_evol_cow",
-          "1.1.1_nan_cow", "1.1.1_nonpart_mor", "1.1.1_bucket_ch_resized_mor")
+TABLES = (
+    "1.1.1_main_cow",
+    "1.1.1_main_mor",
+    "0.15.0_main_cow",
+    "1.0.2_sec_mor",
+    "1.1.1_sec_cow",
+    "1.1.1_evol_cow",
+    "1.1.1_nan_cow",
+    "1.1.1_nonpart_mor",
+    "1.1.1_bucket_ch_resized_mor",
+)
 #: Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades.
-FORMAT_TABLES = ("0.15.0_archived_mor", "0.15.0_cleaned_versions_cow", "0.15.0_retried_cow", "1.0.2_reused_mor",
-                 "1.2.0_as_version_6_mor", "1.2.0_cdc_mor", "1.2.0_evolved_mor", "1.2.0_partcols_cow",
-                 "1.2.0_replaced_mor", "1.2.0_upgraded_pending_mor", "1.2.0_widened_mor")
+FORMAT_TABLES = (
+    "0.15.0_archived_mor",
+    "0.15.0_cleaned_versions_cow",
+    "0.15.0_retried_cow",
+    "1.0.2_reused_mor",
+    "1.2.0_as_version_6_mor",
+    "1.2.0_cdc_mor",
+    "1.2.0_evolved_mor",
+    "1.2.0_partcols_cow",
+    "1.2.0_replaced_mor",
+    "1.2.0_upgraded_pending_mor",
+    "1.2.0_widened_mor",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,8 +78,11 @@ class Counting(LocalReader):
 
 def columns_to_index(table: Table) -> tuple[str, ...]:
     """Text, if the table has some beside its keys, then a number."""
-    plain = [one for one in table.schema if one.name not in META_COLUMNS and "." not in one.name
-             and one.name not in table.partition_fields]
+    plain = [
+        one
+        for one in table.schema
+        if one.name not in META_COLUMNS and "." not in one.name and one.name not in table.partition_fields
+    ]
     text = [one.name for one in plain if one.type.kind is Kind.STRING]
     numbers = [one.name for one in plain if one.type.kind.is_number]
     return (*text[-1:], *numbers[-1:])
@@ -99,7 +121,8 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
         listed, _ = table_files(table)
         expected = {f"{one.partition}/{one.file_id}": one.files for one in table.slices()}
         assert sorted(index.files.column("path").to_pylist()) == sorted(
-            file for name in groups for file in expected[name])
+            file for name in groups for file in expected[name]
+        )
         assert set(index.files.column("path").to_pylist()) <= set(listed.column("path").to_pylist())
         happened["not known"] += len(expected) - len(groups)
         if number % each == 0 or number == last:
@@ -118,7 +141,8 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
             assert len(version_files(folder)) == 1
             assert said_by(folder) == (groups, entries)
             assert {one.path for one in folder.stats() if not one.path.startswith("versions/")} == {
-                one.file for one in OwnIndex.open(folder).version.stored}
+                one.file for one in OwnIndex.open(folder).version.stored
+            }
     for one in readers:
         seen.update(one.seen)
     happened["read twice"] = sum(count - 1 for count in seen.values())
@@ -127,7 +151,8 @@ def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Co
 
 @pytest.mark.parametrize("name", TABLES)
 def test_refreshed_rebuilt_and_optimized_indexes_say_what_the_files_hold(
-        name: str, hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
+    name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
+) -> None:
     happened = carried_over_every_commit(hudi_copy(name), tmp_path, each=6)
     assert happened["read twice"] == 0 or happened["not known"]
     assert happened["came"] > 0

@@ -27,19 +27,31 @@ from index_store.own.secondary.keys import (
 )
 from index_store.own.sketches.values import FileType, plain_array, plain_type
 
-LONG = st.integers(-(2 ** 63), 2 ** 63 - 1)
-WIDE = st.integers(-(10 ** 38) + 1, 10 ** 38 - 1)
-BYTES = st.one_of(st.binary(max_size=4),
-                  st.lists(st.sampled_from([b"\0", b"\xff", b"a", b"\1"]), max_size=5).map(b"".join))
+LONG = st.integers(-(2**63), 2**63 - 1)
+WIDE = st.integers(-(10**38) + 1, 10**38 - 1)
+BYTES = st.one_of(
+    st.binary(max_size=4), st.lists(st.sampled_from([b"\0", b"\xff", b"a", b"\1"]), max_size=5).map(b"".join)
+)
 TEXT = st.text(st.sampled_from("a\0b\1ÿ￿\U0010ffff"), max_size=5)
 FLOATS = st.one_of(st.floats(), st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324]))
-VALUES = {"boolean": st.integers(0, 1), "tinyint": st.integers(-128, 127),
-          "smallint": st.integers(-2 ** 15, 2 ** 15 - 1), "int": st.integers(-2 ** 31, 2 ** 31 - 1),
-          "bigint": LONG, "date": st.integers(-2 ** 31, 2 ** 31 - 1),
-          "timestamp": LONG, "timestamp with local time zone": LONG,
-          "decimal(18,4)": st.integers(-(10 ** 18) + 1, 10 ** 18 - 1), "decimal(38,9)": WIDE,
-          "float": st.floats(width=32), "double": FLOATS, "string": TEXT, "varchar(9)": TEXT, "char(9)": TEXT,
-          "binary": BYTES}
+VALUES = {
+    "boolean": st.integers(0, 1),
+    "tinyint": st.integers(-128, 127),
+    "smallint": st.integers(-(2**15), 2**15 - 1),
+    "int": st.integers(-(2**31), 2**31 - 1),
+    "bigint": LONG,
+    "date": st.integers(-(2**31), 2**31 - 1),
+    "timestamp": LONG,
+    "timestamp with local time zone": LONG,
+    "decimal(18,4)": st.integers(-(10**18) + 1, 10**18 - 1),
+    "decimal(38,9)": WIDE,
+    "float": st.floats(width=32),
+    "double": FLOATS,
+    "string": TEXT,
+    "varchar(9)": TEXT,
+    "char(9)": TEXT,
+    "binary": BYTES,
+}
 each_type = pytest.mark.parametrize("name", VALUES)
 
 
@@ -92,7 +104,7 @@ def test_composite_keys_sort_by_one_column_after_the_other(data, names):
         for other, other_key in zip(rows, found, strict=True):
             assert (key < other_key) == (tuple(map(rank, row)) < tuple(map(rank, other)))
             assert (key == other_key) == (tuple(map(rank, row)) == tuple(map(rank, other)))
-        assert key[:leading(key)] == encode_value(row[0], types[0])
+        assert key[: leading(key)] == encode_value(row[0], types[0])
     assert leading_of(keys).to_pylist() == [encode_value(row[0], types[0]) for row in rows]
     assert leading_of(keys[1:]).to_pylist() == [encode_value(row[0], types[0]) for row in rows[1:]]
 
@@ -103,18 +115,27 @@ def test_a_range_of_values_is_a_range_of_bytes(name):
     values = VALUES[name].filter(lambda value: value == value)
 
     @settings(deadline=None)
-    @given(st.one_of(st.none(), values), st.booleans(), st.one_of(st.none(), values), st.booleans(),
-           st.lists(st.one_of(st.none(), VALUES[name]), max_size=8),
-           st.sampled_from([b"", b"\x03sfo\x00\x00", b"\x00"]))
+    @given(
+        st.one_of(st.none(), values),
+        st.booleans(),
+        st.one_of(st.none(), values),
+        st.booleans(),
+        st.lists(st.one_of(st.none(), VALUES[name]), max_size=8),
+        st.sampled_from([b"", b"\x03sfo\x00\x00", b"\x00"]),
+    )
     def check(lo, lo_inclusive, hi, hi_inclusive, others, below):
         ranges = ranges_of(of, lo, hi, lo_inclusive=lo_inclusive, hi_inclusive=hi_inclusive, below=below)
         assert all(one[1] is None or one[0] < one[1] for one in ranges)
         for value in [*others, lo, hi]:
             key = below + encode_value(value, of)
-            inside = value is not None and (value != value or (
-                (lo is None or rank(lo) < rank(value) or (lo_inclusive and rank(lo) == rank(value)))
-                and (hi is None or rank(value) < rank(hi) or (hi_inclusive and rank(value) == rank(hi)))))
-            for whole in (key, key + b"\x00", key + b"\x03\xff\x00\x00"):        # what else a composite key has
+            inside = value is not None and (
+                value != value
+                or (
+                    (lo is None or rank(lo) < rank(value) or (lo_inclusive and rank(lo) == rank(value)))
+                    and (hi is None or rank(value) < rank(hi) or (hi_inclusive and rank(value) == rank(hi)))
+                )
+            )
+            for whole in (key, key + b"\x00", key + b"\x03\xff\x00\x00"):  # what else a composite key has
                 assert sum(start <= whole and (end is None or whole < end) for start, end in ranges) == inside
 
     check()
@@ -152,8 +173,9 @@ def test_what_begins_with_bytes_ends_before_the_next():
     assert key_range(encode_null()) == (b"\x00", b"\x01")
 
 
-@pytest.mark.parametrize(("value", "name"), [(2 ** 63, "bigint"), (1.5, "int"), (-2 ** 63 - 1, "timestamp"),
-                                             (2 ** 127, "decimal(38,0)")])
+@pytest.mark.parametrize(
+    ("value", "name"), [(2**63, "bigint"), (1.5, "int"), (-(2**63) - 1, "timestamp"), (2**127, "decimal(38,0)")]
+)
 def test_a_value_that_the_type_cannot_hold_is_refused(value, name):
     with pytest.raises(ValueError, match="is no value of"):
         encode_value(value, Type.parse(name))

@@ -74,9 +74,16 @@ def conditions_of(row: dict[str, Any], keys: list[str], draw: Callable[..., Any]
             continue
         own = ex.Literal(value, TYPES[name])
         other = ex.Literal(draw(values_of(TYPES[name])), TYPES[name])
-        forms = [ex.Compare("=", here, own), ex.Compare("<=>", here, own), ex.Compare(">=", here, own),
-                 ex.Compare("<=", here, own), ex.Compare("<", here, other), ex.Compare(">", here, other),
-                 ex.In(here, (own, other)), ex.In(here, (other, own))]
+        forms = [
+            ex.Compare("=", here, own),
+            ex.Compare("<=>", here, own),
+            ex.Compare(">=", here, own),
+            ex.Compare("<=", here, own),
+            ex.Compare("<", here, other),
+            ex.Compare(">", here, other),
+            ex.In(here, (own, other)),
+            ex.In(here, (other, own)),
+        ]
         if isinstance(value, str) and not {"%", "_", "\\"} & set(value):
             forms.append(ex.Like(here, value[:2] + "%"))
         found += [draw(st.sampled_from(forms)) for _ in range(draw(st.integers(0, 2)))]
@@ -90,8 +97,9 @@ def test_every_rows_value_is_in_the_outcome(engine: str, data: st.DataObject) ->
     keys = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=3, unique=True))
     columns = sorted({*keys, "i2", *(["st.x", "st.s"] if any("." in one for one in keys) else [])})
     unit = data.draw(st.sampled_from(["us", "us", "ms", "ns"]))
-    slices = [one_unit(one, columns, unit) for one in data.draw(st.lists(awkward_files(columns), min_size=1,
-                                                                         max_size=4))]
+    slices = [
+        one_unit(one, columns, unit) for one in data.draw(st.lists(awkward_files(columns), min_size=1, max_size=4))
+    ]
     folder = Path(tempfile.mkdtemp())
     try:
         table = small_table(folder / "t", slices, columns, unit)
@@ -138,10 +146,12 @@ def both(*parts: HudiExpression) -> HudiExpression:
     return ex.And(parts)
 
 
-ROWS = [[("sfo", 1, 10), ("sfo", 2, 20), (None, 3, 30)],
-        [("sfo", 3, 10), ("oslo", 1, 20)],
-        [("rome", 1, 10), ("oslo", None, 40), ("sf\x00", 7, 50)],
-        [(None, None, None), ("zürich", 9, 15)]]
+ROWS = [
+    [("sfo", 1, 10), ("sfo", 2, 20), (None, 3, 30)],
+    [("sfo", 3, 10), ("oslo", 1, 20)],
+    [("rome", 1, 10), ("oslo", None, 40), ("sf\x00", 7, 50)],
+    [(None, None, None), ("zürich", 9, 15)],
+]
 SPARK = Semantics.named("spark", "UTC")
 
 #: Filters over an index of (s, i, l), the slices that have a row for which each is TRUE, and the leaves of its match.
@@ -154,8 +164,14 @@ EXACT = {
     "two columns": (both(compare("=", "s", "sfo"), compare("=", "i", 1)), [0], (0, 1)),
     "together in no row": (both(compare("=", "s", "oslo"), compare("=", "i", 3)), [], (0, 1)),
     "three columns": (both(compare("=", "l", 10), compare("=", "i", 1), compare("=", "s", "rome")), [2], (0, 1, 2)),
-    "values of two columns": (both(ex.In(column("s"), (literal("sfo", "s"), literal("rome", "s"))),
-                                   ex.In(column("i"), (literal(1, "i"), literal(7, "i")))), [0, 2], (0, 1)),
+    "values of two columns": (
+        both(
+            ex.In(column("s"), (literal("sfo", "s"), literal("rome", "s"))),
+            ex.In(column("i"), (literal(1, "i"), literal(7, "i"))),
+        ),
+        [0, 2],
+        (0, 1),
+    ),
     "a range behind a value": (both(compare("=", "s", "sfo"), compare(">", "i", 2)), [1], (0, 1)),
     "a range of two ends": (both(compare(">=", "s", "p"), compare("<", "s", "sf")), [2], (0, 1)),
     "a prefix": (ex.Like(column("s"), "sf%"), [0, 1, 2], (0,)),
@@ -163,8 +179,11 @@ EXACT = {
     "NULL behind a value": (both(compare("=", "s", "oslo"), ex.IsNull(column("i"))), [2], (0, 1)),
     "a value behind NULL": (both(ex.IsNull(column("s")), compare("=", "i", 3)), [0], (0, 1)),
     "a value behind a range": (both(compare(">", "s", "p"), compare("=", "i", 3)), [0, 1, 2], None),
-    "a value behind a range of two ends": (both(compare(">", "s", "p"), compare("<", "s", "t"), compare("=", "i", 3)),
-                                           [0, 1, 2], (0, 1)),
+    "a value behind a range of two ends": (
+        both(compare(">", "s", "p"), compare("<", "s", "t"), compare("=", "i", 3)),
+        [0, 1, 2],
+        (0, 1),
+    ),
     "beside an OR": (both(compare("=", "s", "sfo"), ex.Or((compare("=", "i", 3), compare("=", "i", 9)))), [0, 1], None),
 }
 
@@ -189,21 +208,28 @@ def indexed(small, request, tmp_path_factory) -> Table:
 def test_a_filter_of_the_key_keeps_exactly_the_slices_with_a_row(case: str, indexed: Table) -> None:
     expression, kept, leaves_of_match = EXACT[case]
     found = answered(indexed, expression, SPARK)
-    true = [number for number, rows in enumerate(ROWS) if any(
-        value_of(expression, dict(zip("sil", row, strict=True)), indexed.schema, SPARK) for row in rows)]
+    true = [
+        number
+        for number, rows in enumerate(ROWS)
+        if any(value_of(expression, dict(zip("sil", row, strict=True)), indexed.schema, SPARK) for row in rows)
+    ]
     assert set(kept) >= set(true)
     assert kept == true or case.startswith(("beside an OR", "a value behind a range"))
     assert found.kept_rows.tolist() == kept
     assert (found.matches["own_secondary_index"].leaves if found.matches else None) == leaves_of_match
 
 
-@pytest.mark.parametrize(("expression", "required"), [
-    (compare("=", "i", 1), (0,)),
-    (both(compare("=", "i", 1), compare("=", "s", "a"), both(compare("=", "l", 1))), (0, 1, 2)),
-    (ex.Or((compare("=", "i", 1), compare("=", "s", "a"))), ()),
-    (ex.Not(compare("=", "i", 1)), ()),
-    (both(ex.Not(both(compare("=", "i", 1))), compare("=", "s", "a")), (1,)),
-    (both(ex.Or((compare("=", "i", 1), compare("=", "i", 2))), compare("=", "s", "a")), (2,))])
+@pytest.mark.parametrize(
+    ("expression", "required"),
+    [
+        (compare("=", "i", 1), (0,)),
+        (both(compare("=", "i", 1), compare("=", "s", "a"), both(compare("=", "l", 1))), (0, 1, 2)),
+        (ex.Or((compare("=", "i", 1), compare("=", "s", "a"))), ()),
+        (ex.Not(compare("=", "i", 1)), ()),
+        (both(ex.Not(both(compare("=", "i", 1))), compare("=", "s", "a")), (1,)),
+        (both(ex.Or((compare("=", "i", 1), compare("=", "i", 2))), compare("=", "s", "a")), (2,)),
+    ],
+)
 def test_only_leaves_that_every_row_needs_count(expression: HudiExpression, required: tuple[int, ...], small) -> None:
     assert required_leaves(bind(expression, small.schema, SPARK)) == required
 
@@ -248,8 +274,7 @@ def test_no_index_no_answer(small) -> None:
 
 
 def test_other_columns_are_none_of_its_business(indexed) -> None:
-    found = answered(indexed, ex.Compare(
-        "=", column("_hoodie_record_key"), ex.Literal("x", STRING)), SPARK)
+    found = answered(indexed, ex.Compare("=", column("_hoodie_record_key"), ex.Literal("x", STRING)), SPARK)
     assert found.kept_rows.tolist() == [0, 1, 2, 3]
     assert np.flatnonzero(answered(indexed, compare("=", "i", 9), SPARK).keep).tolist() == [3], "bounds of any column"
 
@@ -268,7 +293,7 @@ def test_engines_may_take_the_two_zeros_and_nan_as_they_like(engine: str, tmp_pa
                 check(table, slices, both(compare(op, "d", zero), beside), Semantics.named(engine, "UTC"))
 
 
-DAY, MICROS = -141_427, -2_208_988_800_000_000                # 1582-10-15 and 1900-01-01
+DAY, MICROS = -141_427, -2_208_988_800_000_000  # 1582-10-15 and 1900-01-01
 
 
 @pytest.mark.parametrize(("name", "cutoff"), [("dt", DAY), ("ts", MICROS)])

@@ -81,13 +81,21 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
 }
 
 
-@pytest.mark.parametrize(("operation", "after", "atomic"), [
-    *((operation, False, True) for operation in OPERATIONS), ("refresh", True, True), ("optimize", True, True),
-    ("refresh", False, False)])
+@pytest.mark.parametrize(
+    ("operation", "after", "atomic"),
+    [
+        *((operation, False, True) for operation in OPERATIONS),
+        ("refresh", True, True),
+        ("optimize", True, True),
+        ("refresh", False, False),
+    ],
+)
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
-        operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path) -> None:
-    steps = outlives_its_writers(OPERATIONS[operation], said, operation, *table_and_index, tmp_path, after=after,
-                                 atomic=atomic)
+    operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path
+) -> None:
+    steps = outlives_its_writers(
+        OPERATIONS[operation], said, operation, *table_and_index, tmp_path, after=after, atomic=atomic
+    )
     assert steps >= 1
 
 
@@ -155,7 +163,12 @@ def test_who_was_not_the_first_compares_anew_and_reads_nothing_twice(table_and_i
     assert len(read) == len(set(read)) > 0
     assert said(index) == fresh(table, tmp_path / "fresh")
     assert [read_version(Folder.at(index), file).operation for file in version_files(Folder.at(index))] == [
-        "full refresh", "optimize", "refresh", "refresh", "create"]
+        "full refresh",
+        "optimize",
+        "refresh",
+        "refresh",
+        "create",
+    ]
 
 
 def test_an_index_dropped_meanwhile_stays_dropped(table_and_index, index) -> None:
@@ -194,6 +207,7 @@ def test_an_error_of_the_disk_is_told_and_nothing_is_left(fails_at: int, table_a
         def publish(self, temporary, file):
             def write():
                 raise OSError(28, "No space left on device")
+
             return self.storage.change(file, write) if next(count) == fails_at else super().publish(temporary, file)
 
     with pytest.raises(TableError, match=r"cannot be written.*No space left"):
@@ -201,8 +215,9 @@ def test_an_error_of_the_disk_is_told_and_nothing_is_left(fails_at: int, table_a
     assert [path for path in sorted(index.rglob("*")) if path.is_file()] == [path for path in files if path.is_file()]
 
 
-def test_temporary_files_are_gone_after_errors_too_and_little_memory_is_enough(table_and_index, index, tmp_path,
-                                                                               monkeypatch) -> None:
+def test_temporary_files_are_gone_after_errors_too_and_little_memory_is_enough(
+    table_and_index, index, tmp_path, monkeypatch
+) -> None:
     table = table_and_index[0]
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
@@ -228,20 +243,26 @@ def test_no_room_for_temporary_files_is_told(table_and_index, index, tmp_path, m
     assert said(index) == before
 
 
-@pytest.mark.parametrize(("batches", "why"), [
-    ([], "gave 0 of"),
-    ([pa.RecordBatch.from_pydict({"slice": pa.array([0], pa.int32())})], "instead of entries"),
-    ([(99, b"k", b"r", None)], "not asked for"),
-    ([(0, b"k", b"r", None)], "gave 0 of"),
-])
+@pytest.mark.parametrize(
+    ("batches", "why"),
+    [
+        ([], "gave 0 of"),
+        ([pa.RecordBatch.from_pydict({"slice": pa.array([0], pa.int32())})], "instead of entries"),
+        ([(99, b"k", b"r", None)], "not asked for"),
+        ([(0, b"k", b"r", None)], "gave 0 of"),
+    ],
+)
 def test_a_reader_that_does_not_do_its_work_is_an_error(batches, why, table_and_index, index) -> None:
     from index_store.own.secondary.slice_entries import RAW
 
     class Wrong:
         def read(self, _):
             for one in batches:
-                yield one if isinstance(one, pa.RecordBatch) else pa.RecordBatch.from_pylist(
-                    [dict(zip(RAW.names, one, strict=True))], RAW)
+                yield (
+                    one
+                    if isinstance(one, pa.RecordBatch)
+                    else pa.RecordBatch.from_pylist([dict(zip(RAW.names, one, strict=True))], RAW)
+                )
 
     before = said(index)
     with pytest.raises(StatsError, match=why):

@@ -23,8 +23,9 @@ each_order = pytest.mark.parametrize("order", ORDERS)
 
 def batch_of(entries) -> pa.RecordBatch:
     columns = list(zip(*entries, strict=True)) or [()] * 4
-    return pa.RecordBatch.from_arrays([pa.array(column, field.type) for column, field in
-                                       zip(columns, ENTRIES, strict=True)], schema=ENTRIES)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, ENTRIES, strict=True)], schema=ENTRIES
+    )
 
 
 def entries_of(batches) -> list[tuple]:
@@ -34,8 +35,10 @@ def entries_of(batches) -> list[tuple]:
 def expected_of(entries, order, *, drop_deleted=False) -> list[tuple]:
     """The model: a dictionary of what was said last of each entry."""
     last = {entry[:3]: entry for entry in entries}
-    return sorted((entry for entry in last.values() if not (drop_deleted and entry[3])),
-                  key=lambda entry: tuple(entry[place] for place in ORDERS[order]))
+    return sorted(
+        (entry for entry in last.values() if not (drop_deleted and entry[3])),
+        key=lambda entry: tuple(entry[place] for place in ORDERS[order]),
+    )
 
 
 @each_order
@@ -56,11 +59,12 @@ def test_sorted_entries_are_those_that_were_given_last(order, batches, budget, f
 def test_of_equal_entries_the_newest_runs_stays(order, runs, sizes, drop_deleted):
     def blocks(run, size) -> Iterator[pa.RecordBatch]:
         whole = batch_of(expected_of(run, order))
-        for start in range(0, whole.num_rows + 1, size):      # the last block may be empty
+        for start in range(0, whole.num_rows + 1, size):  # the last block may be empty
             yield whole.slice(start, size)
 
-    merged = merge_runs([blocks(run, size) for run, size in zip(runs, sizes, strict=False)], order=order,
-                        drop_deleted=drop_deleted)
+    merged = merge_runs(
+        [blocks(run, size) for run, size in zip(runs, sizes, strict=False)], order=order, drop_deleted=drop_deleted
+    )
     found = list(merged)
     assert all(batch.num_rows for batch in found)
     assert entries_of(found) == expected_of([entry for run in runs for entry in run], order, drop_deleted=drop_deleted)
@@ -77,7 +81,7 @@ def many(rows: int, batch: int, seed: int = 5) -> Iterator[pa.RecordBatch]:
     draw = np.random.default_rng(seed)
     for group in range(-(-rows // batch)):
         keys = [b"\x03city-%03d\x00\x00" % number for number in draw.integers(0, 50, batch)]
-        records = [b"record-%012d" % number for number in draw.integers(0, 10 ** 9, batch)]
+        records = [b"record-%012d" % number for number in draw.integers(0, 10**9, batch)]
         yield entry_batch(pa.array(keys, pa.binary()), pa.array(records, pa.binary()), group % 7)
 
 
@@ -100,7 +104,7 @@ def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order
     with EntrySorter(order, budget, tmp_path, fan_in=8) as sorter:
         for batch in many(rows, 500):
             sorter.add(batch)
-        assert sorter.runs > 2 * 8                            # so that runs are merged to runs
+        assert sorter.runs > 2 * 8  # so that runs are merged to runs
         for batch in sorter.sorted():
             found += batch.num_rows
             first = tuple(batch.column(place)[0].as_py() for place in range(3))
@@ -108,7 +112,7 @@ def test_memory_is_bounded_by_the_budget_whatever_the_data(tmp_path, pool, order
             last = tuple(batch.column(place)[-1].as_py() for place in range(3))
             most = max(most, batch.nbytes)
         assert list(tmp_path.iterdir())
-    peak = tracemalloc.get_traced_memory()[1]                # of Python and numpy; Arrow counts its own
+    peak = tracemalloc.get_traced_memory()[1]  # of Python and numpy; Arrow counts its own
     tracemalloc.stop()
     arrow = pool.max_memory() - before
     assert list(tmp_path.iterdir()) == []

@@ -32,8 +32,13 @@ def entry(row) -> tuple[bytes, bytes, int, bool]:
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(ENTRY, max_size=30), min_size=1, max_size=4), st.integers(1, 5), st.lists(VALUE, max_size=4),
-       st.lists(ASKED, max_size=2), st.sampled_from([0, 64]))
+@given(
+    st.lists(st.lists(ENTRY, max_size=30), min_size=1, max_size=4),
+    st.integers(1, 5),
+    st.lists(VALUE, max_size=4),
+    st.lists(ASKED, max_size=2),
+    st.sampled_from([0, 64]),
+)
 def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, points, asked, few):
     folder = Folder.at(tmp_path_factory.mktemp("search"))
     tables = []
@@ -43,11 +48,17 @@ def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, po
                 writer.write(batch_of(expected_of(map(entry, generation), "key")))
         tables.append(writer.stored if generation else None)
     live = expected_of([entry(row) for generation in generations for row in generation], "key", drop_deleted=True)
-    ranges = [one for lo, lo_inclusive, hi, hi_inclusive in asked
-              for one in ranges_of(INT, lo, hi, lo_inclusive=lo_inclusive, hi_inclusive=hi_inclusive)]
+    ranges = [
+        one
+        for lo, lo_inclusive, hi, hi_inclusive in asked
+        for one in ranges_of(INT, lo, hi, lo_inclusive=lo_inclusive, hi_inclusive=hi_inclusive)
+    ]
     wanted = [*(encode_value(value, INT) for value in points), *ranges]
-    expected = {group for key, _, group, _ in live
-                if key in wanted or any(lo <= key and (hi is None or key < hi) for lo, hi in ranges)}
+    expected = {
+        group
+        for key, _, group, _ in live
+        if key in wanted or any(lo <= key and (hi is None or key < hi) for lo, hi in ranges)
+    }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(search, "_FEW_BLOCKS", few)
         found = find_groups(folder, tables, wanted)
@@ -64,8 +75,11 @@ def test_the_ends_of_a_range_are_in_it_or_not(tmp_path, rows):
     for lo in range(-1, 8):
         for hi in range(-1, 8):
             for lo_inclusive, hi_inclusive in product((False, True), repeat=2):
-                expected = [value for value in range(7) if (lo < value or (lo == value and lo_inclusive))
-                            and (value < hi or (value == hi and hi_inclusive))]
+                expected = [
+                    value
+                    for value in range(7)
+                    if (lo < value or (lo == value and lo_inclusive)) and (value < hi or (value == hi and hi_inclusive))
+                ]
                 ranges = ranges_of(INT, lo, hi, lo_inclusive=lo_inclusive, hi_inclusive=hi_inclusive)
                 assert searched.groups(ranges).tolist() == expected
 
@@ -81,7 +95,7 @@ def test_disjoint_ranges_have_the_same_keys(ranges, key):
     assert all(one[1] is not None and one[1] < other[0] for one, other in pairwise(found))
 
 
-BLOCK, BLOCKS = 8, 4883                                       # as many blocks as ten million entries have
+BLOCK, BLOCKS = 8, 4883  # as many blocks as ten million entries have
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +105,9 @@ def large(tmp_path_factory) -> tuple[Folder, list]:
 
     def table(name, numbers, group, *, deleted=False):
         keys = encode([pa.array(numbers, pa.int64())], [BIGINT])
-        records = pa.array([f"{group}-{place}" if number == 5000 else f"{number}" for place, number in
-                            enumerate(numbers)])
+        records = pa.array(
+            [f"{group}-{place}" if number == 5000 else f"{number}" for place, number in enumerate(numbers)]
+        )
         with SortedWriter(folder, name, ENTRIES, block_rows=BLOCK) as writer:
             for batch in sort_entries([entry_batch(keys, records, group, deleted=deleted)], order="key"):
                 writer.write(batch)
@@ -105,10 +120,17 @@ def large(tmp_path_factory) -> tuple[Folder, list]:
     return folder, [base, newer, gone]
 
 
-@pytest.mark.parametrize(("number", "groups", "blocks"), [
-    pytest.param(20_000, [1], 1, id="in the base"), pytest.param(20_001, [], 0, id="between two keys"),
-    pytest.param(777, [2], 1, id="in the newer one"), pytest.param(8500, [], 2, id="deleted"),
-    pytest.param(-1, [], 0, id="before all"), pytest.param(10 ** 9, [], 0, id="after all")])
+@pytest.mark.parametrize(
+    ("number", "groups", "blocks"),
+    [
+        pytest.param(20_000, [1], 1, id="in the base"),
+        pytest.param(20_001, [], 0, id="between two keys"),
+        pytest.param(777, [2], 1, id="in the newer one"),
+        pytest.param(8500, [], 2, id="deleted"),
+        pytest.param(-1, [], 0, id="before all"),
+        pytest.param(10**9, [], 0, id="after all"),
+    ],
+)
 def test_one_key_among_many_blocks_reads_at_most_two_of_each_generation(large, number, groups, blocks):
     folder, tables = large
     searched = Search(folder, tables)
@@ -149,10 +171,16 @@ def test_composite_keys_are_found_by_their_first_columns(tmp_path):
     table = write_sorted(folder, "table", sort_entries(batches, order="key"), ENTRIES)
     sfo = encode_value("sfo", STRING)
     for wanted, groups in (
-            (sfo, [0, 1, 2]), (sfo + encode_value(2, INT), [1]), (sfo + encode_null(), [2]), (encode_null(), [3]),
-            (prefix_range("sf"), [0, 1, 2, 4, 5]), (prefix_range("sfo"), [0, 1, 2, 5]),
-            (*ranges_of(INT, 2, below=sfo), [1]), (*ranges_of(STRING, "sfo", lo_inclusive=False), [5, 6]),
-            (key_range(b""), [0, 1, 2, 3, 4, 5, 6])):
+        (sfo, [0, 1, 2]),
+        (sfo + encode_value(2, INT), [1]),
+        (sfo + encode_null(), [2]),
+        (encode_null(), [3]),
+        (prefix_range("sf"), [0, 1, 2, 4, 5]),
+        (prefix_range("sfo"), [0, 1, 2, 5]),
+        (*ranges_of(INT, 2, below=sfo), [1]),
+        (*ranges_of(STRING, "sfo", lo_inclusive=False), [5, 6]),
+        (key_range(b""), [0, 1, 2, 3, 4, 5, 6]),
+    ):
         assert find_groups(folder, [table], [wanted]).tolist() == groups
     assert find_groups(folder, [table, None], []).tolist() == []
     assert find_groups(folder, [], [sfo]).tolist() == []
@@ -162,8 +190,10 @@ def test_composite_keys_are_found_by_their_first_columns(tmp_path):
 @given(st.lists(st.tuples(st.none() | st.text(max_size=3), st.integers(0, 5)), max_size=40), st.integers(1, 5))
 def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, rows, n):
     folder = Folder.at(tmp_path_factory.mktemp("shards"))
-    columns = [pa.array([city if city is None else city.encode() for city, _ in rows], plain_type(STRING)),
-               pa.array([number for _, number in rows], pa.int64())]
+    columns = [
+        pa.array([city if city is None else city.encode() for city, _ in rows], plain_type(STRING)),
+        pa.array([number for _, number in rows], pa.int64()),
+    ]
     whole = entry_batch(encode(columns, [STRING, INT]), pa.array([str(place) for place in range(len(rows))]), 3)
     shards = write_shards(folder, "shard-{}".format, sort_entries([whole], order="key"), n)
     assert len(shards) == n
@@ -172,15 +202,16 @@ def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, 
         piece = encode_value(city, STRING)
         shard = shard_of(piece, n)
         assert find_groups(folder, [shards[shard]], [piece + encode_value(number, INT)]).tolist() == [3]
-        assert all(find_groups(folder, [other], [piece]).tolist() == [] for place, other in enumerate(shards)
-                   if place != shard)
+        assert all(
+            find_groups(folder, [other], [piece]).tolist() == [] for place, other in enumerate(shards) if place != shard
+        )
 
 
 def test_shards_do_not_depend_on_the_machine():
     pieces = pa.array([encode_value(city, STRING) for city in ("austin", "chennai", "los-angeles", "sfo", None)])
     assert [shard_of(piece.as_py(), 1000) for piece in pieces] == [62, 122, 0, 714, 158]
     assert shard_of(pieces, 1000).tolist() == [62, 122, 0, 714, 158]
-    assert [shard_count(entries) for entries in (0, 1, 2_000_000, 2_000_001, 10 ** 10)] == [1, 1, 1, 2, 256]
+    assert [shard_count(entries) for entries in (0, 1, 2_000_000, 2_000_001, 10**10)] == [1, 1, 1, 2, 256]
 
 
 def test_a_shard_that_cannot_be_written_leaves_no_file(tmp_path):

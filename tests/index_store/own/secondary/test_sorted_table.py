@@ -41,8 +41,12 @@ def write(folder: Folder, entries, rows: int, schema: pa.Schema = ENTRIES) -> St
 
 
 @settings(deadline=None, max_examples=50)
-@given(COMMON, st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(0, 9), st.booleans()), min_size=1, max_size=40),
-       st.integers(1, 9), st.lists(st.tuples(st.none() | ENDINGS, st.none() | ENDINGS), max_size=4))
+@given(
+    COMMON,
+    st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(0, 9), st.booleans()), min_size=1, max_size=40),
+    st.integers(1, 9),
+    st.lists(st.tuples(st.none() | ENDINGS, st.none() | ENDINGS), max_size=4),
+)
 def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, common, endings, rows, asked):
     entries = [(common + ending, *others) for ending, *others in endings]
     folder = Folder.at(tmp_path_factory.mktemp("sorted"))
@@ -61,8 +65,11 @@ def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, co
 
 
 @settings(deadline=None, max_examples=50)
-@given(st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60),
-       st.integers(1, 9), st.integers(-6, 6))
+@given(
+    st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60),
+    st.integers(1, 9),
+    st.integers(-6, 6),
+)
 def test_the_reverse_mapping_gives_the_entries_of_a_group(tmp_path_factory, entries, rows, group):
     folder = Folder.at(tmp_path_factory.mktemp("reverse"))
     stored = write(folder, entries, rows, REVERSE)
@@ -73,13 +80,14 @@ def test_the_reverse_mapping_gives_the_entries_of_a_group(tmp_path_factory, entr
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_long_keys_with_much_in_common_are_told_apart(tmp_path, rows):
     folder = Folder.at(tmp_path)
-    entries = [(b"https://" + b"x" * 300 + b"%03d" % (number // 2), b"%d" % number, number, False)
-               for number in range(60)]
+    entries = [
+        (b"https://" + b"x" * 300 + b"%03d" % (number // 2), b"%d" % number, number, False) for number in range(60)
+    ]
     stored = write(folder, entries, rows)
     table = SortedTable.open(folder, stored)
     for number in range(0, 60, 2):
         key = entries[number][0]
-        assert entries_of(read_sorted(folder, stored, key, key + b"\0")) == entries[number:number + 2]
+        assert entries_of(read_sorted(folder, stored, key, key + b"\0")) == entries[number : number + 2]
         assert len(table.blocks(key, key + b"\0")) <= 3
 
 
@@ -87,8 +95,10 @@ def test_columns_that_are_not_asked_for_are_not_made(tmp_path):
     folder = Folder.at(tmp_path)
     table = SortedTable.open(folder, write(folder, [(b"a", b"r", 3, False), (b"b", b"s", 4, False)], 1))
     found = list(table.read(range(2), ["group", "deleted"]))
-    assert [batch.to_pydict() for batch in found] == [{"group": [3], "deleted": [False]},
-                                                      {"group": [4], "deleted": [False]}]
+    assert [batch.to_pydict() for batch in found] == [
+        {"group": [3], "deleted": [False]},
+        {"group": [4], "deleted": [False]},
+    ]
 
 
 def test_a_block_ends_by_rows_and_by_bytes(tmp_path):
@@ -134,7 +144,7 @@ def test_a_flipped_byte_is_an_error_wherever_it_is(tmp_path):
     path = tmp_path / "table"
     data = path.read_bytes()
     for place in range(4, len(data), 5):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1:])
+        path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
         with pytest.raises(TableError, match="damaged"):
             list(read_sorted(folder, stored))
 
@@ -163,5 +173,5 @@ def test_in_an_object_store_the_index_and_a_block_take_a_request_each(tmp_path):
         fetched = [one[2] for one in store.take_requests() if one[0] == "GET"]
     assert entries_of(found) == [(key, b"r", 7, False)]
     ends = [tuple(map(int, one.removeprefix("bytes=").split("-"))) for one in fetched]
-    assert len(ends) == 2                                     # the index, the block: each in one request
+    assert len(ends) == 2  # the index, the block: each in one request
     assert all(last - first < 1 << 18 for first, last in ends)

@@ -27,11 +27,22 @@ from tests.spark.true_rows import true_rows, unpack
 SPARK = Semantics.named("spark", "UTC")
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 #: MERGE_ON_READ tables of each way in which versions of a row become one, and some that are only copied.
-TABLES = ("format_1.2.0_pay_partial_mor", "format_1.2.0_pay_nondefault_mor", "format_1.2.0_pay_postgres_mor",
-          "format_0.15.0_pay_partial_mor", "format_1.2.0_order_commit_mor", "merging_1.2.0_partial",
-          "merging_1.2.0_pay_PartialUpdateAvroPayload", "merging_1.2.0_types", "merging_0.15.0_types",
-          "merging_1.2.0_delmark", "merging_1.2.0_ord_two", "merging_1.2.0_parquet_log", "merging_1.0.2_widen",
-          "1.1.1_main_mor")
+TABLES = (
+    "format_1.2.0_pay_partial_mor",
+    "format_1.2.0_pay_nondefault_mor",
+    "format_1.2.0_pay_postgres_mor",
+    "format_0.15.0_pay_partial_mor",
+    "format_1.2.0_order_commit_mor",
+    "merging_1.2.0_partial",
+    "merging_1.2.0_pay_PartialUpdateAvroPayload",
+    "merging_1.2.0_types",
+    "merging_0.15.0_types",
+    "merging_1.2.0_delmark",
+    "merging_1.2.0_ord_two",
+    "merging_1.2.0_parquet_log",
+    "merging_1.0.2_widen",
+    "1.1.1_main_mor",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -55,8 +66,14 @@ def is_it(column: Field, value: Any) -> ex.HudiExpression:
 def indexed_columns(table: Table) -> list[Field]:
     """Those of which a value is equal to itself under every engine, without the key and the partition."""
     keys = {*table.partition_fields, *table.properties.get("hoodie.table.recordkey.fields", "").split(",")}
-    return [one for one in table.schema if not one.name.startswith("_hoodie") and one.name not in keys
-            and "." not in one.name and one.type.kind not in (Kind.OTHER, Kind.FLOAT, Kind.DOUBLE, Kind.BINARY)]
+    return [
+        one
+        for one in table.schema
+        if not one.name.startswith("_hoodie")
+        and one.name not in keys
+        and "." not in one.name
+        and one.type.kind not in (Kind.OTHER, Kind.FLOAT, Kind.DOUBLE, Kind.BINARY)
+    ]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -71,10 +88,13 @@ def test_no_merged_row_is_lost_to_its_own_values(name: str, tmp_path: Path) -> N
     rows = true_rows(name, "snapshot").to_pylist()
     slices = list(table.slices())
     skipped = matched = 0
-    for row in rows[::max(1, len(rows) // 12)]:
+    for row in rows[:: max(1, len(rows) // 12)]:
         group = row["_hoodie_file_name"].lstrip(".").split("_")[0]
-        [place] = [place for place, one in enumerate(slices)
-                   if (one.partition, one.file_id) == (row["_hoodie_partition_path"], group)]
+        [place] = [
+            place
+            for place, one in enumerate(slices)
+            if (one.partition, one.file_id) == (row["_hoodie_partition_path"], group)
+        ]
         for some in (columns, columns[-2:], columns[:2], columns[:1]):
             found = answered(table, ex.And(tuple(is_it(one, row[one.name]) for one in some)), SPARK)
             assert found.keep[place], (row, [one.name for one in some])

@@ -27,9 +27,14 @@ chennai -> c8abbe79-8d89-47ea-b4ce-4d224bae5bfa
 los-angeles -> 9909a8b1-2d15-4d3d-8ec9-efc48c536a01
 sfo -> 334e26e9-8355-45cc-97c6-c31daf0df330
 """
-GROUPS = {"c8abbe79-8d89-47ea-b4ce-4d224bae5bfa": 0, "e3cf430c-889d-4015-bc98-59bdce1e530c": 0,
-          "9909a8b1-2d15-4d3d-8ec9-efc48c536a01": 1, "9809a8b1-2d15-4d3d-8ec9-efc48c536a01": 2,
-          "334e26e9-8355-45cc-97c6-c31daf0df330": 3, "334e26e9-8355-45cc-97c6-c31daf0df329": 3}
+GROUPS = {
+    "c8abbe79-8d89-47ea-b4ce-4d224bae5bfa": 0,
+    "e3cf430c-889d-4015-bc98-59bdce1e530c": 0,
+    "9909a8b1-2d15-4d3d-8ec9-efc48c536a01": 1,
+    "9809a8b1-2d15-4d3d-8ec9-efc48c536a01": 2,
+    "334e26e9-8355-45cc-97c6-c31daf0df330": 3,
+    "334e26e9-8355-45cc-97c6-c31daf0df329": 3,
+}
 _LINE = re.compile(r"(\S+) -> \(?([0-9a-f-]+)(, deleted\))?")
 
 
