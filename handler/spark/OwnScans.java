@@ -34,14 +34,20 @@ import scala.collection.immutable.Map;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractPartialFunction;
 
-/** Makes the optimizer's rule for a session: what {@code SparkSessionExtensions.injectPreCBORule} takes. */
+/**
+ * Makes the optimizer's rule for a session: what {@code SparkSessionExtensions.injectPreCBORule}
+ * takes.
+ */
 public class OwnScans extends AbstractFunction1 {
   public Object apply(Object session) {
     return new OwnScansRule();
   }
 }
 
-/** Gives every relation of a Sargo table a table whose scans are their own, before filters are pushed. */
+/**
+ * Gives every relation of a Sargo table a table whose scans are their own, before filters are
+ * pushed.
+ */
 class OwnScansRule extends Rule {
   public TreeNode apply(TreeNode plan) {
     return ((LogicalPlan) plan).transform(new ToOwnTable());
@@ -54,7 +60,8 @@ class ToOwnTable extends AbstractPartialFunction {
       return false;
     }
     Object table = ((DataSourceV2Relation) node).table();
-    return table.getClass() == PythonTable.class && ((PythonTable) table).name().toLowerCase().startsWith("sargo");
+    return table.getClass() == PythonTable.class
+        && ((PythonTable) table).name().toLowerCase().startsWith("sargo");
   }
 
   public Object applyOrElse(Object node, Function1 otherwise) {
@@ -66,7 +73,10 @@ class ToOwnTable extends AbstractPartialFunction {
     Object[] parts = new Object[relation.productArity()];
     for (int i = 0; i < parts.length; i++) {
       Object part = relation.productElement(i);
-      parts[i] = part == table ? new OwnTable(OwnTable.sourceOf(table), table.name(), table.schema()) : part;
+      parts[i] =
+          part == table
+              ? new OwnTable(OwnTable.sourceOf(table), table.name(), table.schema())
+              : part;
     }
     return relation.makeCopy(parts);
   }
@@ -97,7 +107,10 @@ class OwnTable extends PythonTable {
   }
 }
 
-/** Collects filters and columns, and asks Python once, when the scan is built. All filters stay with Spark. */
+/**
+ * Collects filters and columns, and asks Python once, when the scan is built. All filters stay with
+ * Spark.
+ */
 class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequiredColumns {
   private final PythonDataSourceV2 source;
   private final String format;
@@ -106,7 +119,11 @@ class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequir
   private Filter[] filters = new Filter[0];
   private StructType required;
 
-  OwnScanBuilder(PythonDataSourceV2 source, String format, StructType schema, CaseInsensitiveStringMap options) {
+  OwnScanBuilder(
+      PythonDataSourceV2 source,
+      String format,
+      StructType schema,
+      CaseInsensitiveStringMap options) {
     super(source, format, schema, options);
     this.source = source;
     this.format = format;
@@ -124,7 +141,10 @@ class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequir
     return new Filter[0];
   }
 
-  /** Whole columns: no part of a struct is left out; and one at least, for rows are counted by their values. */
+  /**
+   * Whole columns: no part of a struct is left out; and one at least, for rows are counted by their
+   * values.
+   */
   public void pruneColumns(StructType wanted) {
     Set names = new HashSet(Arrays.asList((Object[]) wanted.fieldNames()));
     List kept = new ArrayList();
@@ -140,7 +160,8 @@ class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequir
   }
 
   public Scan build() {
-    PythonDataSourceCreationResult made = source.getOrCreateDataSourceInPython(format, options, new Some(schema));
+    PythonDataSourceCreationResult made =
+        source.getOrCreateDataSourceInPython(format, options, new Some(schema));
     PythonDataSourceReadInfo info = null;
     if (filters.length > 0) {
       Option result = source.source().pushdownFiltersInPython(made, required, filters);
@@ -163,8 +184,13 @@ class OwnScan extends PythonScan {
   private final Filter[] filters;
   private final String note;
 
-  OwnScan(PythonDataSourceV2 source, String format, StructType schema, CaseInsensitiveStringMap options,
-      Filter[] filters, String note) {
+  OwnScan(
+      PythonDataSourceV2 source,
+      String format,
+      StructType schema,
+      CaseInsensitiveStringMap options,
+      Filter[] filters,
+      String note) {
     super(source, format, schema, options, new Filter[0]);
     this.filters = filters;
     this.note = note;
@@ -175,7 +201,8 @@ class OwnScan extends PythonScan {
     if (info.partitions().isEmpty()) {
       return "";
     }
-    Matcher found = NOTE.matcher(new String((byte[]) info.partitions().head(), StandardCharsets.ISO_8859_1));
+    Matcher found =
+        NOTE.matcher(new String((byte[]) info.partitions().head(), StandardCharsets.ISO_8859_1));
     return found.find() ? found.group() : "";
   }
 
@@ -189,6 +216,8 @@ class OwnScan extends PythonScan {
 
   public Map getMetaData() {
     Map said = super.getMetaData();
-    return note.isEmpty() ? said : plus(plus(said, "Sargo", note), "PrunedWith", Arrays.toString(filters));
+    return note.isEmpty()
+        ? said
+        : plus(plus(said, "Sargo", note), "PrunedWith", Arrays.toString(filters));
   }
 }

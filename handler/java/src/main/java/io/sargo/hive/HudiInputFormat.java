@@ -15,11 +15,12 @@ import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
 /**
- * The format of tables that are STORED BY {@link HudiStorageHandler}: the files of a COPY_ON_WRITE table, the merged view of a
- * MERGE_ON_READ table, or its read-optimised one with the table property {@code sargo.view = read_optimized}.
+ * The format of tables that are STORED BY {@link HudiStorageHandler}: the files of a COPY_ON_WRITE
+ * table, the merged view of a MERGE_ON_READ table, or its read-optimised one with the table
+ * property {@code sargo.view = read_optimized}.
  *
- * <p>Like its parent it is not vectorizable: Hive 3.1.3 reads rows of a table with a storage handler that are not there if its format
- * looks so ({@code count(*) where k < 150} said 200).
+ * <p>Like its parent it is not vectorizable: Hive 3.1.3 reads rows of a table with a storage
+ * handler that are not there if its format looks so ({@code count(*) where k < 150} said 200).
  */
 public class HudiInputFormat extends PruningRealtimeInputFormat {
 
@@ -32,15 +33,28 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
     } catch (KeepAll e) {
       throw new IOException(inputs[0] + " is not the base path of a Hudi table", e);
     }
-    boolean mergeOnRead = Listing.isMergeOnRead(table), merged = mergeOnRead && !"read_optimized".equals(job.get("sargo.view"));
-    refuse("true".equals(table.getProperty("hoodie.datasource.write.drop.partition.columns")), "the files of " + inputs[0]
-        + " do not hold the partition columns (hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does");
-    refuse(Listing.isIncremental(job, table), "incremental reading (hoodie." + table.getProperty("hoodie.table.name")
-        + ".consume.mode): Hudi lists nothing by a base path: use the table that Hudi's Hive sync registered");
-    refuse(merged && HiveVersionInfo.getShortVersion().startsWith("3"), "on Hive 3 Hudi's reader leaves out log files of a table "
-        + "STORED BY: use the table that Hudi's Hive sync registered, or the table property 'sargo.view' = 'read_optimized'");
-    refuse(mergeOnRead && Ownership.isReadOtherwise(job, inputs[0]), "two views of " + inputs[0] + " in one MapReduce job: Hive would "
-        + "read both as one of them: use Tez, or two queries");
+    boolean mergeOnRead = Listing.isMergeOnRead(table),
+        merged = mergeOnRead && !"read_optimized".equals(job.get("sargo.view"));
+    refuse(
+        "true".equals(table.getProperty("hoodie.datasource.write.drop.partition.columns")),
+        "the files of "
+            + inputs[0]
+            + " do not hold the partition columns (hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does");
+    refuse(
+        Listing.isIncremental(job, table),
+        "incremental reading (hoodie."
+            + table.getProperty("hoodie.table.name")
+            + ".consume.mode): Hudi lists nothing by a base path: use the table that Hudi's Hive sync registered");
+    refuse(
+        merged && HiveVersionInfo.getShortVersion().startsWith("3"),
+        "on Hive 3 Hudi's reader leaves out log files of a table "
+            + "STORED BY: use the table that Hudi's Hive sync registered, or the table property 'sargo.view' = 'read_optimized'");
+    refuse(
+        mergeOnRead && Ownership.isReadOtherwise(job, inputs[0]),
+        "two views of "
+            + inputs[0]
+            + " in one MapReduce job: Hive would "
+            + "read both as one of them: use Tez, or two queries");
     if (merged) {
       return super.getSplits(job, n);
     }
@@ -56,9 +70,10 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
   }
 
   @Override
-  public RecordReader<NullWritable, ArrayWritable> getRecordReader(InputSplit split, JobConf job, Reporter reporter)
-      throws IOException {
-    return split instanceof RealtimeSplit ? super.getRecordReader(split, job, reporter)
+  public RecordReader<NullWritable, ArrayWritable> getRecordReader(
+      InputSplit split, JobConf job, Reporter reporter) throws IOException {
+    return split instanceof RealtimeSplit
+        ? super.getRecordReader(split, job, reporter)
         : rows(new PruningInputFormat(), split, job, reporter);
   }
 }

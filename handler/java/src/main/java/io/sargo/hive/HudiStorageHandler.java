@@ -19,12 +19,15 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.OutputFormat;
 
 /**
- * RFC-27's storage handler: {@code CREATE EXTERNAL TABLE t (...) STORED BY 'io.sargo.hive.HudiStorageHandler' LOCATION '...'}.
+ * RFC-27's storage handler: {@code CREATE EXTERNAL TABLE t (...) STORED BY
+ * 'io.sargo.hive.HudiStorageHandler' LOCATION '...'}.
  *
- * <p>The whole predicate is pushed, and all of it stays as the residual: Hive checks every row that it reads. To Hive the table has no
- * partitions; Hudi's partition columns are ordinary columns, and conditions on them arrive in the filter like all others.
+ * <p>The whole predicate is pushed, and all of it stays as the residual: Hive checks every row that
+ * it reads. To Hive the table has no partitions; Hudi's partition columns are ordinary columns, and
+ * conditions on them arrive in the filter like all others.
  */
-public class HudiStorageHandler extends DefaultStorageHandler implements HiveStoragePredicateHandler {
+public class HudiStorageHandler extends DefaultStorageHandler
+    implements HiveStoragePredicateHandler {
 
   @Override
   @SuppressWarnings("rawtypes") // as Hive declares it
@@ -44,7 +47,8 @@ public class HudiStorageHandler extends DefaultStorageHandler implements HiveSto
   }
 
   @Override
-  public DecomposedPredicate decomposePredicate(JobConf job, Deserializer deserializer, ExprNodeDesc predicate) {
+  public DecomposedPredicate decomposePredicate(
+      JobConf job, Deserializer deserializer, ExprNodeDesc predicate) {
     if (!(predicate instanceof ExprNodeGenericFuncDesc)) {
       return null;
     }
@@ -58,8 +62,11 @@ public class HudiStorageHandler extends DefaultStorageHandler implements HiveSto
   public void configureInputJobProperties(TableDesc table, Map<String, String> job) {
     Properties properties = table.getProperties();
     for (String name : properties.stringPropertyNames()) {
-      // Parquet's reader of Hive 3.1.3 takes the columns from the job; without them it reads by a wrong list
-      if (name.equals("columns") || name.equals("columns.types") || name.startsWith(Settings.PREFIX)) {
+      // Parquet's reader of Hive 3.1.3 takes the columns from the job; without them it reads by a
+      // wrong list
+      if (name.equals("columns")
+          || name.equals("columns.types")
+          || name.startsWith(Settings.PREFIX)) {
         job.put(name, properties.getProperty(name));
       }
     }
@@ -76,13 +83,16 @@ public class HudiStorageHandler extends DefaultStorageHandler implements HiveSto
     public void preCreateTable(Table table) throws MetaException {
       Map<String, String> properties = table.getParameters();
       if (!"EXTERNAL_TABLE".equals(table.getTableType())) {
-        throw new MetaException("CREATE EXTERNAL TABLE: Hive would delete the files of a managed Hudi table with it");
+        throw new MetaException(
+            "CREATE EXTERNAL TABLE: Hive would delete the files of a managed Hudi table with it");
       }
       if (properties != null && "true".equalsIgnoreCase(properties.get("external.table.purge"))) {
-        throw new MetaException("external.table.purge: Hive would delete Hudi's files with the table");
+        throw new MetaException(
+            "external.table.purge: Hive would delete Hudi's files with the table");
       }
       if (table.getPartitionKeysSize() > 0) {
-        throw new MetaException("PARTITIONED BY: declare Hudi's partition columns as ordinary columns");
+        throw new MetaException(
+            "PARTITIONED BY: declare Hudi's partition columns as ordinary columns");
       }
     }
 
@@ -91,12 +101,25 @@ public class HudiStorageHandler extends DefaultStorageHandler implements HiveSto
       throw new MetaException(ReadOnlyOutputFormat.WHY);
     }
 
-    @Override public void commitInsertTable(Table table, boolean overwrite) {}
-    @Override public void rollbackInsertTable(Table table, boolean overwrite) {}
-    @Override public void rollbackCreateTable(Table table) {}
-    @Override public void commitCreateTable(Table table) {}
-    @Override public void preDropTable(Table table) {}
-    @Override public void rollbackDropTable(Table table) {}
-    @Override public void commitDropTable(Table table, boolean deleteData) {}
+    @Override
+    public void commitInsertTable(Table table, boolean overwrite) {}
+
+    @Override
+    public void rollbackInsertTable(Table table, boolean overwrite) {}
+
+    @Override
+    public void rollbackCreateTable(Table table) {}
+
+    @Override
+    public void commitCreateTable(Table table) {}
+
+    @Override
+    public void preDropTable(Table table) {}
+
+    @Override
+    public void rollbackDropTable(Table table) {}
+
+    @Override
+    public void commitDropTable(Table table, boolean deleteData) {}
   }
 }

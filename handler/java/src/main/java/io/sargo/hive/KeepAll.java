@@ -6,8 +6,20 @@ final class KeepAll extends Exception {
 
   /** What the counters tell apart. */
   enum Reason {
-    DISABLED, NO_ADDRESS, NO_FILES, NO_FILTER, FOREIGN_FILTER, UNKNOWN_TABLE, TOO_MANY_FILES, SIDECAR_DOWN, SIDECAR_SLOW, BREAKER_OPEN,
-    REFUSED, WRONG_ANSWER, WRONG_VERSION, FAILURE
+    DISABLED,
+    NO_ADDRESS,
+    NO_FILES,
+    NO_FILTER,
+    FOREIGN_FILTER,
+    UNKNOWN_TABLE,
+    TOO_MANY_FILES,
+    SIDECAR_DOWN,
+    SIDECAR_SLOW,
+    BREAKER_OPEN,
+    REFUSED,
+    WRONG_ANSWER,
+    WRONG_VERSION,
+    FAILURE
   }
 
   final Reason reason;

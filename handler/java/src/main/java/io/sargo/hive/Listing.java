@@ -21,20 +21,29 @@ import org.apache.hudi.hadoop.RealtimeFileStatus;
 import org.apache.hudi.hadoop.realtime.HoodieRealtimePath;
 
 /**
- * What Hudi listed for one scan, as the sidecar is asked about it: names relative to the table's base path. A file slice of a
- * realtime listing has several names (base file and log files) and is skipped only if each of them may be.
+ * What Hudi listed for one scan, as the sidecar is asked about it: names relative to the table's
+ * base path. A file slice of a realtime listing has several names (base file and log files) and is
+ * skipped only if each of them may be.
  */
 final class Listing {
   final FileStatus[] files;
   final Path base;
   final Properties table;
+
   /** The names of all files in order, joined by line feeds. */
   final byte[] names;
+
   final int nameCount;
+
   /** The instant that every slice was listed for, if the listing says so (realtime only). */
   final String instant;
+
   private boolean incremental;
-  /** Where the names of each file begin, and where the last ones end. A file without names is always kept. */
+
+  /**
+   * Where the names of each file begin, and where the last ones end. A file without names is always
+   * kept.
+   */
   private final int[] first;
 
   Listing(Configuration conf, FileStatus[] files) throws IOException, KeepAll {
@@ -55,12 +64,15 @@ final class Listing {
       first[i + 1] = n;
       if (files[i] instanceof RealtimeFileStatus) {
         instants.add(((RealtimeFileStatus) files[i]).getMaxCommitTime());
-        incremental |= files[i].getPath() instanceof HoodieRealtimePath
-            && ((HoodieRealtimePath) files[i].getPath()).getBelongsToIncrementalQuery();
+        incremental |=
+            files[i].getPath() instanceof HoodieRealtimePath
+                && ((HoodieRealtimePath) files[i].getPath()).getBelongsToIncrementalQuery();
       }
     }
     KeepAll.when(n > Settings.MOST_NAMES, KeepAll.Reason.TOO_MANY_FILES, n + " files");
-    KeepAll.when(n == 0 || instants.size() > 1, KeepAll.Reason.UNKNOWN_TABLE,
+    KeepAll.when(
+        n == 0 || instants.size() > 1,
+        KeepAll.Reason.UNKNOWN_TABLE,
         n + " of the table's own files are listed, for the instants " + instants);
     nameCount = n;
     names = joined.toString().getBytes(StandardCharsets.UTF_8);
@@ -93,11 +105,15 @@ final class Listing {
   /** The paths whose contents make the rows of one listed file; none if it cannot be named. */
   private static Set<String> pathsOf(FileStatus file, String prefix) {
     Set<String> paths = new LinkedHashSet<>();
-    boolean outside = file instanceof FileStatusWithBootstrapBaseFile || file instanceof LocatedFileStatusWithBootstrapBaseFile;
+    boolean outside =
+        file instanceof FileStatusWithBootstrapBaseFile
+            || file instanceof LocatedFileStatusWithBootstrapBaseFile;
     Path path = file.getPath();
     paths.add(path.toUri().getPath());
     if (file instanceof RealtimeFileStatus) {
-      outside |= !(path instanceof HoodieRealtimePath) || ((HoodieRealtimePath) path).includeBootstrapFilePath();
+      outside |=
+          !(path instanceof HoodieRealtimePath)
+              || ((HoodieRealtimePath) path).includeBootstrapFilePath();
       for (HoodieLogFile log : ((RealtimeFileStatus) file).getDeltaLogFiles()) {
         paths.add(log.getPath().toUri().getPath());
       }
@@ -112,7 +128,8 @@ final class Listing {
   }
 
   /** The folder, at or above this one, that holds .hoodie/hoodie.properties, which are read. */
-  static Path findBase(Configuration conf, Path folder, Properties properties) throws IOException, KeepAll {
+  static Path findBase(Configuration conf, Path folder, Properties properties)
+      throws IOException, KeepAll {
     FileSystem fs = folder.getFileSystem(conf);
     for (Path at = folder; at != null; at = at.getParent()) {
       Path file = new Path(at, ".hoodie/hoodie.properties");
@@ -126,9 +143,14 @@ final class Listing {
     throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no Hudi table above the listed files");
   }
 
-  /** The value of a consume setting, such as {@code hoodie.<table>.consume.mode}, whatever database is named in it. */
+  /**
+   * The value of a consume setting, such as {@code hoodie.<table>.consume.mode}, whatever database
+   * is named in it.
+   */
   static String consume(Configuration conf, Properties table, String what) {
     String name = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;
-    return conf.getValByRegex("^hoodie\\b.*" + Pattern.quote(name) + "$").values().stream().findFirst().orElse(null);
+    return conf.getValByRegex("^hoodie\\b.*" + Pattern.quote(name) + "$").values().stream()
+        .findFirst()
+        .orElse(null);
   }
 }

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one place where files are skipped: takes what Hudi listed for a scan and removes what the sidecar names. Every doubt keeps every
- * file, is counted ({@link Counters}) and said in one line of the log.
+ * The one place where files are skipped: takes what Hudi listed for a scan and removes what the
+ * sidecar names. Every doubt keeps every file, is counted ({@link Counters}) and said in one line
+ * of the log.
  */
 final class Pruner {
   private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
@@ -31,7 +32,9 @@ final class Pruner {
       return pruneOrSayWhy(job, listed);
     } catch (KeepAll e) {
       keptAll(job, listed, e.reason, e.getMessage());
-    } catch (Exception | LinkageError | StackOverflowError e) { // another Hive or Hudi may lack a method: never fail the query
+    } catch (Exception
+        | LinkageError
+        | StackOverflowError e) { // another Hive or Hudi may lack a method: never fail the query
       keptAll(job, listed, KeepAll.Reason.FAILURE, e.toString());
     }
     return listed;
@@ -42,24 +45,35 @@ final class Pruner {
     Settings settings = new Settings(job);
     KeepAll.when(!settings.enabled, KeepAll.Reason.DISABLED, "sargo.enabled is false");
     String filter = Ownership.filterOf(job);
-    KeepAll.when(settings.address.isEmpty(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
+    KeepAll.when(
+        settings.address.isEmpty(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
     Listing listing = new Listing(job, listed);
     Reply reply = Sidecar.at(settings).ask(request(job, listing, filter, settings), settings);
     FileStatus[] kept = listed;
     if (!reply.skip.isEmpty()) {
-      KeepAll.when(listing.instant != null && !listing.instant.equals(reply.instant), KeepAll.Reason.WRONG_ANSWER,
+      KeepAll.when(
+          listing.instant != null && !listing.instant.equals(reply.instant),
+          KeepAll.Reason.WRONG_ANSWER,
           "listed at " + listing.instant + ", answered for " + reply.instant);
       kept = listing.without(reply.skip);
     }
     int skipped = listed.length - kept.length;
     Counters.INSTANCE.add("files_listed", listed.length);
     Counters.INSTANCE.add("files_skipped", skipped);
-    LOG.info("sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}", listed.length, skipped,
-        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun), listing.base, reply.reportId, job.get("hive.query.id"), reply.reasons);
+    LOG.info(
+        "sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}",
+        listed.length,
+        skipped,
+        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun),
+        listing.base,
+        reply.reportId,
+        job.get("hive.query.id"),
+        reply.reasons);
     return kept;
   }
 
-  private static Request request(JobConf job, Listing listing, String filter, Settings settings) throws IOException {
+  private static Request request(JobConf job, Listing listing, String filter, Settings settings)
+      throws IOException {
     Request request = new Request();
     request.table = listing.base.toUri().toString();
     request.filter = filter;
@@ -71,11 +85,15 @@ final class Pruner {
     if (listing.isIncremental(job)) {
       request.queryType = "incremental";
       request.instant = Listing.consume(job, listing.table, "start.timestamp");
-    } else if (asOf != null && listing.instant == null) { // a merged listing says itself which instant it is of
+    } else if (asOf != null
+        && listing.instant == null) { // a merged listing says itself which instant it is of
       request.queryType = "as_of";
       request.instant = asOf;
     } else {
-      request.queryType = listing.instant == null && Listing.isMergeOnRead(listing.table) ? "read_optimized" : "snapshot";
+      request.queryType =
+          listing.instant == null && Listing.isMergeOnRead(listing.table)
+              ? "read_optimized"
+              : "snapshot";
     }
     request.compressed = listing.names.length >= settings.compressFrom;
     request.names = request.compressed ? deflated(listing.names) : listing.names;
@@ -106,7 +124,13 @@ final class Pruner {
     Counters.INSTANCE.add("files_listed", listed.length);
     long times = Counters.INSTANCE.add("kept_all." + reason.name().toLowerCase(Locale.ROOT), 1);
     Object where = listed.length == 0 ? null : listed[0].getPath().getParent();
-    LOG.info("sargo: kept all, listed={} reason={} times={} where={} query={} why={}", listed.length, reason, times, where,
-        job.get("hive.query.id"), why);
+    LOG.info(
+        "sargo: kept all, listed={} reason={} times={} where={} query={} why={}",
+        listed.length,
+        reason,
+        times,
+        where,
+        job.get("hive.query.id"),
+        why);
   }
 }

@@ -12,9 +12,11 @@ import org.apache.hudi.hadoop.HoodieCopyOnWriteTableInputFormat;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 
 /**
- * In place of HoodieParquetInputFormat: COPY_ON_WRITE tables, and the read-optimised view of MERGE_ON_READ tables.
+ * In place of HoodieParquetInputFormat: COPY_ON_WRITE tables, and the read-optimised view of
+ * MERGE_ON_READ tables.
  *
- * <p>Hudi's getSplits and listStatus are final, so the files are filtered in the delegate that they ask.
+ * <p>Hudi's getSplits and listStatus are final, so the files are filtered in the delegate that they
+ * ask.
  */
 public class PruningInputFormat extends HoodieParquetInputFormat {
 
@@ -23,8 +25,8 @@ public class PruningInputFormat extends HoodieParquetInputFormat {
   }
 
   @Override
-  public RecordReader<NullWritable, ArrayWritable> getRecordReader(InputSplit split, JobConf job, Reporter reporter)
-      throws IOException {
+  public RecordReader<NullWritable, ArrayWritable> getRecordReader(
+      InputSplit split, JobConf job, Reporter reporter) throws IOException {
     return super.getRecordReader(split, Ownership.forReading(split, job, false), reporter);
   }
 

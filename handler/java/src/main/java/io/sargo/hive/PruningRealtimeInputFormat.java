@@ -15,10 +15,11 @@ import org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat;
 import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
 /**
- * In place of HoodieParquetRealtimeInputFormat: the merged view of MERGE_ON_READ tables, base files with their log files.
+ * In place of HoodieParquetRealtimeInputFormat: the merged view of MERGE_ON_READ tables, base files
+ * with their log files.
  *
- * <p>It holds Hudi's format instead of being one. That looks vectorizable to Hive because it is a subclass of the Parquet format, but
- * merges rows: vectorized queries fail on it (Hive 4.0.1).
+ * <p>It holds Hudi's format instead of being one. That looks vectorizable to Hive because it is a
+ * subclass of the Parquet format, but merges rows: vectorized queries fail on it (Hive 4.0.1).
  */
 public class PruningRealtimeInputFormat implements InputFormat<NullWritable, ArrayWritable> {
 
@@ -30,13 +31,17 @@ public class PruningRealtimeInputFormat implements InputFormat<NullWritable, Arr
   }
 
   @Override
-  public RecordReader<NullWritable, ArrayWritable> getRecordReader(InputSplit split, JobConf job, Reporter reporter)
-      throws IOException {
+  public RecordReader<NullWritable, ArrayWritable> getRecordReader(
+      InputSplit split, JobConf job, Reporter reporter) throws IOException {
     return rows(new HoodieParquetRealtimeInputFormat(), split, job, reporter);
   }
 
-  /** Rows, whether or not the rest of the query is vectorized: in that mode Parquet's reader would hand out batches. */
-  static RecordReader<NullWritable, ArrayWritable> rows(HoodieParquetInputFormat format, InputSplit split, JobConf job, Reporter reporter)
+  /**
+   * Rows, whether or not the rest of the query is vectorized: in that mode Parquet's reader would
+   * hand out batches.
+   */
+  static RecordReader<NullWritable, ArrayWritable> rows(
+      HoodieParquetInputFormat format, InputSplit split, JobConf job, Reporter reporter)
       throws IOException {
     JobConf copy = new JobConf(Ownership.forReading(split, job, split instanceof RealtimeSplit));
     copy.setBoolean("VECTOR_MODE", false);

@@ -13,16 +13,24 @@ import org.apache.hadoop.util.Progressable;
 
 /** Writes nothing, and says so: rows come into a Hudi table through Hudi's writers only. */
 public class ReadOnlyOutputFormat implements HiveOutputFormat<Object, Object> {
-  static final String WHY = "a table STORED BY io.sargo.hive.HudiStorageHandler is read-only: write to it with Hudi";
+  static final String WHY =
+      "a table STORED BY io.sargo.hive.HudiStorageHandler is read-only: write to it with Hudi";
 
   @Override
-  public FileSinkOperator.RecordWriter getHiveRecordWriter(JobConf job, Path path, Class<? extends Writable> type, boolean compressed,
-      Properties table, Progressable progress) throws IOException {
+  public FileSinkOperator.RecordWriter getHiveRecordWriter(
+      JobConf job,
+      Path path,
+      Class<? extends Writable> type,
+      boolean compressed,
+      Properties table,
+      Progressable progress)
+      throws IOException {
     throw new IOException(WHY);
   }
 
   @Override
-  public RecordWriter<Object, Object> getRecordWriter(FileSystem fs, JobConf job, String name, Progressable progress) throws IOException {
+  public RecordWriter<Object, Object> getRecordWriter(
+      FileSystem fs, JobConf job, String name, Progressable progress) throws IOException {
     throw new IOException(WHY);
   }
 

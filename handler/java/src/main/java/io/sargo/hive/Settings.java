@@ -9,21 +9,26 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What an administrator or a session says, or a table STORED BY the handler, under the keys {@code sargo.*}. The handler puts its tables'
- * properties over the job's configuration; Hive does not do that with those of a native table.
+ * What an administrator or a session says, or a table STORED BY the handler, under the keys {@code
+ * sargo.*}. The handler puts its tables' properties over the job's configuration; Hive does not do
+ * that with those of a native table.
  */
 final class Settings {
   static final String PREFIX = "sargo.";
   static final int MOST_NAMES = 4_000_000;
   static final int LARGEST_FRAME = 64 << 20;
-  private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?([^\\[\\]]+)\\]?:([1-9]\\d{0,4})");
+  private static final Pattern HOST_AND_PORT =
+      Pattern.compile("\\[?([^\\[\\]]+)\\]?:([1-9]\\d{0,4})");
 
   final boolean enabled;
   final String address, host;
+
   /** {@code compressFrom}: lists of names of so many bytes are sent compressed. */
   final int port, timeoutMs, breakerMs, compressFrom;
+
   /** PEM file of the certificates that the sidecar's may be signed with, or empty: no TLS. */
   final String tlsCa;
+
   private final String secretFile;
 
   Settings(Configuration conf) throws IOException {
@@ -43,8 +48,9 @@ final class Settings {
   }
 
   /**
-   * The secret for this address, or null. Each line of the file is "host:port secret": whoever may set the address in a session or
-   * a table property does not get the secret of another one sent there.
+   * The secret for this address, or null. Each line of the file is "host:port secret": whoever may
+   * set the address in a session or a table property does not get the secret of another one sent
+   * there.
    */
   String secret() throws IOException {
     if (secretFile.isEmpty()) {

@@ -35,25 +35,33 @@ import org.apache.thrift.transport.TTransport;
 import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
- * The sidecar at one address: connections that are kept, and a circuit breaker. Answers are not kept: Hive lists nothing twice in a
- * query (a FetchTask lists each partition once), and the sidecar keeps what it worked out for a filter.
+ * The sidecar at one address: connections that are kept, and a circuit breaker. Answers are not
+ * kept: Hive lists nothing twice in a query (a FetchTask lists each partition once), and the
+ * sidecar keeps what it worked out for a filter.
  *
- * <p>A question has one deadline for everything (connecting, the TLS handshake, writing, reading): it is asked in a thread of its own,
- * and when the time is over its connection is closed under it. After two failures in a row nobody is asked for a while, then one
- * question at a time until one is answered.
+ * <p>A question has one deadline for everything (connecting, the TLS handshake, writing, reading):
+ * it is asked in a thread of its own, and when the time is over its connection is closed under it.
+ * After two failures in a row nobody is asked for a while, then one question at a time until one is
+ * answered.
  */
 final class Sidecar {
   private static final int MOST_WAITING = 64;
   private static final int MOST_IDLE = 16;
   private static final int FAILURES_TO_OPEN = 2;
   private static final Map<String, Sidecar> KNOWN = new ConcurrentHashMap<>();
-  private static final ThreadPoolExecutor ASKERS = new ThreadPoolExecutor(0, MOST_WAITING, 30, TimeUnit.SECONDS, new SynchronousQueue<>(),
-      task -> {
-        Thread thread = new Thread(task, "sargo-ask");
-        thread.setDaemon(true);
-        thread.setContextClassLoader(Sidecar.class.getClassLoader());
-        return thread;
-      });
+  private static final ThreadPoolExecutor ASKERS =
+      new ThreadPoolExecutor(
+          0,
+          MOST_WAITING,
+          30,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          task -> {
+            Thread thread = new Thread(task, "sargo-ask");
+            thread.setDaemon(true);
+            thread.setContextClassLoader(Sidecar.class.getClassLoader());
+            return thread;
+          });
 
   private final ConcurrentLinkedDeque<TTransport> idle = new ConcurrentLinkedDeque<>();
   private int failures;
@@ -77,7 +85,8 @@ final class Sidecar {
       question.abandon();
       throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, "no answer in " + settings.timeoutMs + " ms");
     } catch (RejectedExecutionException e) {
-      throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, MOST_WAITING + " questions wait for an answer");
+      throw new KeepAll(
+          KeepAll.Reason.SIDECAR_SLOW, MOST_WAITING + " questions wait for an answer");
     } catch (InterruptedException e) {
       question.abandon();
       Thread.currentThread().interrupt();
@@ -87,7 +96,9 @@ final class Sidecar {
         works = true; // it refused, which is an answer
         throw (KeepAll) e.getCause();
       }
-      throw new KeepAll(question.connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN, String.valueOf(e.getCause()));
+      throw new KeepAll(
+          question.connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN,
+          String.valueOf(e.getCause()));
     } finally {
       learn(works, settings);
     }
@@ -96,9 +107,14 @@ final class Sidecar {
   private synchronized void knock(Settings settings) throws KeepAll {
     if (failures >= FAILURES_TO_OPEN) {
       if (System.nanoTime() - closedUntil < 0) {
-        throw new KeepAll(KeepAll.Reason.BREAKER_OPEN, "the sidecar failed " + failures + " times, it is left alone for a while");
+        throw new KeepAll(
+            KeepAll.Reason.BREAKER_OPEN,
+            "the sidecar failed " + failures + " times, it is left alone for a while");
       }
-      closedUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs); // this one tries, the others wait
+      closedUntil =
+          System.nanoTime()
+              + TimeUnit.MILLISECONDS.toNanos(
+                  settings.breakerMs); // this one tries, the others wait
     }
   }
 
@@ -157,7 +173,9 @@ final class Sidecar {
       hold(plain);
       plain.setTcpNoDelay(true);
       plain.connect(new InetSocketAddress(settings.host, settings.port), settings.timeoutMs);
-      plain.setSoTimeout(settings.timeoutMs + 1000); // the deadline is kept by ask(), which then says that it was slow
+      plain.setSoTimeout(
+          settings.timeoutMs
+              + 1000); // the deadline is kept by ask(), which then says that it was slow
       Socket ready = settings.tlsCa.isEmpty() ? plain : encrypted(plain);
       return new TFramedTransport(new TSocket(ready), Settings.LARGEST_FRAME);
     }
@@ -170,11 +188,14 @@ final class Sidecar {
           trusted.setCertificateEntry("ca" + trusted.size(), one);
         }
       }
-      TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      TrustManagerFactory trust =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
       trust.init(trusted);
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(null, trust.getTrustManagers(), null);
-      SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(plain, settings.host, settings.port, true);
+      SSLSocket socket =
+          (SSLSocket)
+              context.getSocketFactory().createSocket(plain, settings.host, settings.port, true);
       SSLParameters parameters = socket.getSSLParameters();
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
       socket.setSSLParameters(parameters);
