@@ -8,7 +8,7 @@ the storage handler. Permissions of local files come from the JDK (see JdkLocalF
 native library starts a process for each file, which no cluster does.
 
 The goals: more than 5 times faster where 1 % of the files are kept, at most 5 % slower where all are. What the jar
-itself takes (ownership of the filter, names, question and answer, dropping files) stands in its log line.
+itself takes (scope of the filter, names, question and answer, dropping files) stands in its log line.
 
 Left out without a JDK, Maven or PyHive; the first run fetches Hive (about 300 MB).
 """

@@ -8,8 +8,8 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 
 /**
- * What this process listed, skipped and kept for which reason, in JMX as {@code
- * io.sargo.hive:type=Counters}.
+ * Counts, for this process, the files that were listed and skipped, and each reason for skipping
+ * nothing. JMX shows the counts as {@code io.sargo.hive:type=Counters}.
  */
 public final class Counters implements CountersMXBean {
   static final Counters INSTANCE = new Counters();
@@ -20,11 +20,11 @@ public final class Counters implements CountersMXBean {
       ManagementFactory.getPlatformMBeanServer()
           .registerMBean(this, new ObjectName("io.sargo.hive:type=Counters"));
     } catch (JMException | SecurityException e) {
-      // another class loader's copy is there already: the log has the counts all the same
+      // Another class loader registered its copy first. The log lines still carry the counts.
     }
   }
 
-  /** The count after this. */
+  /** Adds {@code n} to a counter and returns its new value. */
   long add(String name, long n) {
     return counts.merge(name, n, Long::sum);
   }

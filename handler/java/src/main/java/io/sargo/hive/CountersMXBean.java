@@ -1,6 +1,6 @@
 package io.sargo.hive;
 
-/** What JMX shows. */
+/** The attributes of {@link Counters} in JMX. */
 public interface CountersMXBean {
   java.util.Map<String, Long> getCounts();
 }

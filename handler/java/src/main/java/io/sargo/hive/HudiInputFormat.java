@@ -15,12 +15,13 @@ import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
 /**
- * The format of tables that are STORED BY {@link HudiStorageHandler}: the files of a COPY_ON_WRITE
- * table, the merged view of a MERGE_ON_READ table, or its read-optimised one with the table
- * property {@code sargo.view = read_optimized}.
+ * The input format of tables STORED BY {@link HudiStorageHandler}. It reads the files of a
+ * COPY_ON_WRITE table and the merged view of a MERGE_ON_READ table, or its read-optimised view with
+ * the table property {@code sargo.view = read_optimized}.
  *
- * <p>Like its parent it is not vectorizable: Hive 3.1.3 reads rows of a table with a storage
- * handler that are not there if its format looks so ({@code count(*) where k < 150} said 200).
+ * <p>The class is not a {@code HoodieParquetInputFormat}, so Hive does not vectorise it. Hive 3.1.3
+ * returns wrong rows for a vectorised table with a storage handler: {@code count(*) where k < 150}
+ * returned 200.
  */
 public class HudiInputFormat extends PruningRealtimeInputFormat {
 
@@ -35,22 +36,22 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
     }
     boolean mergeOnRead = Listing.isMergeOnRead(table),
         merged = mergeOnRead && !"read_optimized".equals(job.get("sargo.view"));
-    refuse(
+    refuseIf(
         "true".equals(table.getProperty("hoodie.datasource.write.drop.partition.columns")),
         "the files of "
             + inputs[0]
             + " do not hold the partition columns (hoodie.datasource.write.drop.partition.columns): register it as Hudi's Hive sync does");
-    refuse(
+    refuseIf(
         Listing.isIncremental(job, table),
         "incremental reading (hoodie."
             + table.getProperty("hoodie.table.name")
             + ".consume.mode): Hudi lists nothing by a base path: use the table that Hudi's Hive sync registered");
-    refuse(
+    refuseIf(
         merged && HiveVersionInfo.getShortVersion().startsWith("3"),
         "on Hive 3 Hudi's reader leaves out log files of a table "
             + "STORED BY: use the table that Hudi's Hive sync registered, or the table property 'sargo.view' = 'read_optimized'");
-    refuse(
-        mergeOnRead && Ownership.isReadOtherwise(job, inputs[0]),
+    refuseIf(
+        mergeOnRead && FilterScope.isReadOtherwise(job, inputs[0]),
         "two views of "
             + inputs[0]
             + " in one MapReduce job: Hive would "
@@ -63,8 +64,8 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
     return format.getSplits(job, n);
   }
 
-  private static void refuse(boolean holds, String why) throws IOException {
-    if (holds) {
+  private static void refuseIf(boolean condition, String why) throws IOException {
+    if (condition) {
       throw new IOException(why);
     }
   }
@@ -74,6 +75,6 @@ public class HudiInputFormat extends PruningRealtimeInputFormat {
       InputSplit split, JobConf job, Reporter reporter) throws IOException {
     return split instanceof RealtimeSplit
         ? super.getRecordReader(split, job, reporter)
-        : rows(new PruningInputFormat(), split, job, reporter);
+        : rowReader(new PruningInputFormat(), split, job, reporter);
   }
 }

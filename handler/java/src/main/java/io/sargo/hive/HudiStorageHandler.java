@@ -22,15 +22,15 @@ import org.apache.hadoop.mapred.OutputFormat;
  * RFC-27's storage handler: {@code CREATE EXTERNAL TABLE t (...) STORED BY
  * 'io.sargo.hive.HudiStorageHandler' LOCATION '...'}.
  *
- * <p>The whole predicate is pushed, and all of it stays as the residual: Hive checks every row that
- * it reads. To Hive the table has no partitions; Hudi's partition columns are ordinary columns, and
- * conditions on them arrive in the filter like all others.
+ * <p>The handler pushes the whole predicate down and returns the whole predicate as the residual,
+ * so Hive checks every row that it reads. The table has no partitions in Hive. Hudi's partition
+ * columns are ordinary columns, and conditions on them are part of the filter.
  */
 public class HudiStorageHandler extends DefaultStorageHandler
     implements HiveStoragePredicateHandler {
 
   @Override
-  @SuppressWarnings("rawtypes") // as Hive declares it
+  @SuppressWarnings("rawtypes") // Hive's signature
   public Class<? extends InputFormat> getInputFormatClass() {
     return HudiInputFormat.class;
   }
@@ -62,8 +62,7 @@ public class HudiStorageHandler extends DefaultStorageHandler
   public void configureInputJobProperties(TableDesc table, Map<String, String> job) {
     Properties properties = table.getProperties();
     for (String name : properties.stringPropertyNames()) {
-      // Parquet's reader of Hive 3.1.3 takes the columns from the job; without them it reads by a
-      // wrong list
+      // The Parquet reader of Hive 3.1.3 takes the columns from the job, not from the table.
       if (name.equals("columns")
           || name.equals("columns.types")
           || name.startsWith(Settings.PREFIX)) {
@@ -74,11 +73,11 @@ public class HudiStorageHandler extends DefaultStorageHandler
 
   @Override
   public HiveMetaHook getMetaHook() {
-    return new Declared();
+    return new DeclarationHook();
   }
 
-  /** What a table must be declared as, so that no statement on it can touch Hudi's files. */
-  private static final class Declared extends DefaultHiveMetaHook {
+  /** Refuses declarations that would let a statement change or delete Hudi's files. */
+  private static final class DeclarationHook extends DefaultHiveMetaHook {
     @Override
     public void preCreateTable(Table table) throws MetaException {
       Map<String, String> properties = table.getParameters();

@@ -1,10 +1,13 @@
 package io.sargo.hive;
 
-/** Why nothing is skipped: one of the known reasons (what is counted), and words for the log. */
+/**
+ * The decision to skip no file. It carries a {@link Reason}, which is counted, and a message for
+ * the log.
+ */
 final class KeepAll extends Exception {
   private static final long serialVersionUID = 1;
 
-  /** What the counters tell apart. */
+  /** The reasons that the counters tell apart. */
   enum Reason {
     DISABLED,
     NO_ADDRESS,
@@ -29,8 +32,9 @@ final class KeepAll extends Exception {
     this.reason = reason;
   }
 
-  static void when(boolean holds, Reason reason, String why) throws KeepAll {
-    if (holds) {
+  /** Throws KeepAll if the condition holds. */
+  static void when(boolean condition, Reason reason, String why) throws KeepAll {
+    if (condition) {
       throw new KeepAll(reason, why);
     }
   }

@@ -21,9 +21,20 @@ import org.apache.hudi.hadoop.RealtimeFileStatus;
 import org.apache.hudi.hadoop.realtime.HoodieRealtimePath;
 
 /**
- * What Hudi listed for one scan, as the sidecar is asked about it: names relative to the table's
- * base path. A file slice of a realtime listing has several names (base file and log files) and is
- * skipped only if each of them may be.
+ * The files that Hudi listed for one scan, and their names in the request to the sidecar, relative
+ * to the table's base path.
+ *
+ * <p>A file slice of a realtime listing has several names (its base file and its log files). It is
+ * skipped only if the answer skips each of them. A file that cannot be named (outside the base
+ * path, or bootstrapped) has no name and is always kept.
+ *
+ * <pre>
+ *   listed                                   names                     skipped if
+ *   file:/t/dt=1/a.parquet                   dt=1/a.parquet            bit 0
+ *   file:/t/dt=1/b.parquet + .b.log.1        dt=1/b.parquet            bits 1 and 2
+ *                                            dt=1/.b.log.1
+ *   file:/elsewhere/c.parquet                (none)                    never
+ * </pre>
  */
 final class Listing {
   final FileStatus[] files;
@@ -35,23 +46,20 @@ final class Listing {
 
   final int nameCount;
 
-  /** The instant that every slice was listed for, if the listing says so (realtime only). */
+  /** The instant that every slice was listed for; null unless the listing is realtime. */
   final String instant;
 
   private boolean incremental;
 
-  /**
-   * Where the names of each file begin, and where the last ones end. A file without names is always
-   * kept.
-   */
-  private final int[] first;
+  /** File i has the names {@code firstName[i]} to {@code firstName[i + 1] - 1}. */
+  private final int[] firstName;
 
   Listing(Configuration conf, FileStatus[] files) throws IOException, KeepAll {
     KeepAll.when(files.length == 0, KeepAll.Reason.NO_FILES, "nothing was listed");
     this.files = files;
     table = new Properties();
     base = findBase(conf, files[0].getPath().getParent(), table);
-    first = new int[files.length + 1];
+    firstName = new int[files.length + 1];
     String prefix = base.toUri().getPath() + "/";
     StringBuilder joined = new StringBuilder();
     Set<String> instants = new LinkedHashSet<>();
@@ -61,7 +69,7 @@ final class Listing {
         joined.append(n == 0 ? "" : "\n").append(path, prefix.length(), path.length());
         n++;
       }
-      first[i + 1] = n;
+      firstName[i + 1] = n;
       if (files[i] instanceof RealtimeFileStatus) {
         instants.add(((RealtimeFileStatus) files[i]).getMaxCommitTime());
         incremental |=
@@ -69,7 +77,7 @@ final class Listing {
                 && ((HoodieRealtimePath) files[i].getPath()).getBelongsToIncrementalQuery();
       }
     }
-    KeepAll.when(n > Settings.MOST_NAMES, KeepAll.Reason.TOO_MANY_FILES, n + " files");
+    KeepAll.when(n > Settings.MAX_NAMES, KeepAll.Reason.TOO_MANY_FILES, n + " files");
     KeepAll.when(
         n == 0 || instants.size() > 1,
         KeepAll.Reason.UNKNOWN_TABLE,
@@ -88,46 +96,52 @@ final class Listing {
   }
 
   static boolean isIncremental(Configuration conf, Properties table) {
-    return "INCREMENTAL".equalsIgnoreCase(consume(conf, table, "mode"));
+    return "INCREMENTAL".equalsIgnoreCase(consumeSetting(conf, table, "mode"));
   }
 
-  /** Without the files of which every name is to be skipped. */
+  /** The listed files, less those of which every name is to be skipped. */
   FileStatus[] without(BitSet skip) {
     List<FileStatus> kept = new ArrayList<>();
     for (int i = 0; i < files.length; i++) {
-      if (first[i] == first[i + 1] || skip.nextClearBit(first[i]) < first[i + 1]) {
+      if (firstName[i] == firstName[i + 1] || skip.nextClearBit(firstName[i]) < firstName[i + 1]) {
         kept.add(files[i]);
       }
     }
     return kept.toArray(new FileStatus[0]);
   }
 
-  /** The paths whose contents make the rows of one listed file; none if it cannot be named. */
+  /**
+   * The paths of a listed file: its base file and its log files. Empty if one of them cannot be
+   * named.
+   */
   private static Set<String> pathsOf(FileStatus file, String prefix) {
     Set<String> paths = new LinkedHashSet<>();
-    boolean outside =
+    boolean unnameable =
         file instanceof FileStatusWithBootstrapBaseFile
             || file instanceof LocatedFileStatusWithBootstrapBaseFile;
     Path path = file.getPath();
     paths.add(path.toUri().getPath());
     if (file instanceof RealtimeFileStatus) {
-      outside |=
+      unnameable |=
           !(path instanceof HoodieRealtimePath)
               || ((HoodieRealtimePath) path).includeBootstrapFilePath();
       for (HoodieLogFile log : ((RealtimeFileStatus) file).getDeltaLogFiles()) {
         paths.add(log.getPath().toUri().getPath());
       }
     }
-    for (String one : paths) {
-      outside |= !one.startsWith(prefix) || one.indexOf('\n') >= 0;
+    for (String name : paths) {
+      unnameable |= !name.startsWith(prefix) || name.indexOf('\n') >= 0;
     }
-    if (outside) {
+    if (unnameable) {
       paths.clear();
     }
     return paths;
   }
 
-  /** The folder, at or above this one, that holds .hoodie/hoodie.properties, which are read. */
+  /**
+   * The nearest folder, from this one upwards, with .hoodie/hoodie.properties. Loads these
+   * properties.
+   */
   static Path findBase(Configuration conf, Path folder, Properties properties)
       throws IOException, KeepAll {
     FileSystem fs = folder.getFileSystem(conf);
@@ -143,11 +157,8 @@ final class Listing {
     throw new KeepAll(KeepAll.Reason.UNKNOWN_TABLE, "no Hudi table above the listed files");
   }
 
-  /**
-   * The value of a consume setting, such as {@code hoodie.<table>.consume.mode}, whatever database
-   * is named in it.
-   */
-  static String consume(Configuration conf, Properties table, String what) {
+  /** The value of {@code hoodie.<table>.consume.<what>}, with or without a database in the key. */
+  static String consumeSetting(Configuration conf, Properties table, String what) {
     String name = "." + table.getProperty("hoodie.table.name", "") + ".consume." + what;
     return conf.getValByRegex("^hoodie\\b.*" + Pattern.quote(name) + "$").values().stream()
         .findFirst()

@@ -18,9 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one place where files are skipped: takes what Hudi listed for a scan and removes what the
- * sidecar names. Every doubt keeps every file, is counted ({@link Counters}) and said in one line
- * of the log.
+ * Skips files: takes the listing of a scan and removes the files that the sidecar names. No other
+ * class removes a file.
+ *
+ * <p>Every failure keeps every file, adds one to a counter ({@link Counters}) and writes one line
+ * to the log.
  */
 final class Pruner {
   private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
@@ -29,22 +31,21 @@ final class Pruner {
 
   static FileStatus[] prune(JobConf job, FileStatus[] listed) {
     try {
-      return pruneOrSayWhy(job, listed);
+      return pruneOrThrow(job, listed);
     } catch (KeepAll e) {
-      keptAll(job, listed, e.reason, e.getMessage());
-    } catch (Exception
-        | LinkageError
-        | StackOverflowError e) { // another Hive or Hudi may lack a method: never fail the query
-      keptAll(job, listed, KeepAll.Reason.FAILURE, e.toString());
+      recordKeptAll(job, listed, e.reason, e.getMessage());
+    } catch (Exception | LinkageError | StackOverflowError e) {
+      // Another version of Hive or Hudi may lack a method. Pruning never fails the query.
+      recordKeptAll(job, listed, KeepAll.Reason.FAILURE, e.toString());
     }
     return listed;
   }
 
-  private static FileStatus[] pruneOrSayWhy(JobConf job, FileStatus[] listed) throws Exception {
-    long begun = System.nanoTime();
+  private static FileStatus[] pruneOrThrow(JobConf job, FileStatus[] listed) throws Exception {
+    long start = System.nanoTime();
     Settings settings = new Settings(job);
     KeepAll.when(!settings.enabled, KeepAll.Reason.DISABLED, "sargo.enabled is false");
-    String filter = Ownership.filterOf(job);
+    String filter = FilterScope.filterOf(job);
     KeepAll.when(
         settings.address.isEmpty(), KeepAll.Reason.NO_ADDRESS, "sargo.sidecar.address is not set");
     Listing listing = new Listing(job, listed);
@@ -64,7 +65,7 @@ final class Pruner {
         "sargo: asked, listed={} skipped={} ms={} table={} report={} query={} notes={}",
         listed.length,
         skipped,
-        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun),
+        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
         listing.base,
         reply.reportId,
         job.get("hive.query.id"),
@@ -80,13 +81,12 @@ final class Pruner {
     request.filterText = job.get(TableScanDesc.FILTER_TEXT_CONF_STR);
     request.engineVersion = HiveVersionInfo.getShortVersion();
     request.engine = request.engineVersion.startsWith("3") ? "hive3" : "hive4";
-    request.timeZone = zone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
-    String asOf = Listing.consume(job, listing.table, "commit");
+    request.timeZone = ianaZone(job.getTrimmed("hive.local.time.zone", "LOCAL"));
+    String asOf = Listing.consumeSetting(job, listing.table, "commit");
     if (listing.isIncremental(job)) {
       request.queryType = "incremental";
-      request.instant = Listing.consume(job, listing.table, "start.timestamp");
-    } else if (asOf != null
-        && listing.instant == null) { // a merged listing says itself which instant it is of
+      request.instant = Listing.consumeSetting(job, listing.table, "start.timestamp");
+    } else if (asOf != null && listing.instant == null) { // a realtime listing carries its instant
       request.queryType = "as_of";
       request.instant = asOf;
     } else {
@@ -96,7 +96,7 @@ final class Pruner {
               : "snapshot";
     }
     request.compressed = listing.names.length >= settings.compressFrom;
-    request.names = request.compressed ? deflated(listing.names) : listing.names;
+    request.names = request.compressed ? deflate(listing.names) : listing.names;
     request.nameCount = listing.nameCount;
     request.queryId = job.get("hive.query.id");
     request.user = UserGroupInformation.getCurrentUser().getShortUserName();
@@ -104,23 +104,24 @@ final class Pruner {
     return request;
   }
 
-  /** The session's zone as an IANA name; null when it has none. */
-  private static String zone(String setting) {
+  /** The session's time zone as an IANA name, or null if it has none. */
+  private static String ianaZone(String setting) {
     ZoneId zone = "LOCAL".equalsIgnoreCase(setting) ? ZoneId.systemDefault() : ZoneId.of(setting);
     return ZoneId.getAvailableZoneIds().contains(zone.getId()) ? zone.getId() : null;
   }
 
-  private static byte[] deflated(byte[] bytes) throws IOException {
+  private static byte[] deflate(byte[] bytes) throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    Deflater fast = new Deflater(Deflater.BEST_SPEED);
-    try (DeflaterOutputStream deflating = new DeflaterOutputStream(out, fast)) {
-      deflating.write(bytes);
+    Deflater deflater = new Deflater(Deflater.BEST_SPEED);
+    try (DeflaterOutputStream stream = new DeflaterOutputStream(out, deflater)) {
+      stream.write(bytes);
     }
-    fast.end();
+    deflater.end();
     return out.toByteArray();
   }
 
-  private static void keptAll(JobConf job, FileStatus[] listed, KeepAll.Reason reason, String why) {
+  private static void recordKeptAll(
+      JobConf job, FileStatus[] listed, KeepAll.Reason reason, String why) {
     Counters.INSTANCE.add("files_listed", listed.length);
     long times = Counters.INSTANCE.add("kept_all." + reason.name().toLowerCase(Locale.ROOT), 1);
     Object where = listed.length == 0 ? null : listed[0].getPath().getParent();

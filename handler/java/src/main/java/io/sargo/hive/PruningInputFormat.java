@@ -12,11 +12,11 @@ import org.apache.hudi.hadoop.HoodieCopyOnWriteTableInputFormat;
 import org.apache.hudi.hadoop.HoodieParquetInputFormat;
 
 /**
- * In place of HoodieParquetInputFormat: COPY_ON_WRITE tables, and the read-optimised view of
+ * Replaces {@code HoodieParquetInputFormat}: COPY_ON_WRITE tables, and the read-optimised view of
  * MERGE_ON_READ tables.
  *
- * <p>Hudi's getSplits and listStatus are final, so the files are filtered in the delegate that they
- * ask.
+ * <p>Hudi's {@code getSplits} and {@code listStatus} are final and call a delegate. The delegate
+ * here removes skipped files from its listing.
  */
 public class PruningInputFormat extends HoodieParquetInputFormat {
 
@@ -27,7 +27,7 @@ public class PruningInputFormat extends HoodieParquetInputFormat {
   @Override
   public RecordReader<NullWritable, ArrayWritable> getRecordReader(
       InputSplit split, JobConf job, Reporter reporter) throws IOException {
-    return super.getRecordReader(split, Ownership.forReading(split, job, false), reporter);
+    return super.getRecordReader(split, FilterScope.forReading(split, job, false), reporter);
   }
 
   private static final class Lister extends HoodieCopyOnWriteTableInputFormat {

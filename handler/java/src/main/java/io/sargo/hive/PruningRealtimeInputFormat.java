@@ -15,11 +15,12 @@ import org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat;
 import org.apache.hudi.hadoop.realtime.RealtimeSplit;
 
 /**
- * In place of HoodieParquetRealtimeInputFormat: the merged view of MERGE_ON_READ tables, base files
- * with their log files.
+ * Replaces {@code HoodieParquetRealtimeInputFormat}: the merged view of MERGE_ON_READ tables, base
+ * files with their log files.
  *
- * <p>It holds Hudi's format instead of being one. That looks vectorizable to Hive because it is a
- * subclass of the Parquet format, but merges rows: vectorized queries fail on it (Hive 4.0.1).
+ * <p>The class delegates to Hudi's format and does not extend it. Hive treats every subclass of its
+ * Parquet format as vectorisable, but this view merges rows, and vectorised queries fail on it
+ * (Hive 4.0.1).
  */
 public class PruningRealtimeInputFormat implements InputFormat<NullWritable, ArrayWritable> {
 
@@ -33,17 +34,14 @@ public class PruningRealtimeInputFormat implements InputFormat<NullWritable, Arr
   @Override
   public RecordReader<NullWritable, ArrayWritable> getRecordReader(
       InputSplit split, JobConf job, Reporter reporter) throws IOException {
-    return rows(new HoodieParquetRealtimeInputFormat(), split, job, reporter);
+    return rowReader(new HoodieParquetRealtimeInputFormat(), split, job, reporter);
   }
 
-  /**
-   * Rows, whether or not the rest of the query is vectorized: in that mode Parquet's reader would
-   * hand out batches.
-   */
-  static RecordReader<NullWritable, ArrayWritable> rows(
+  /** A reader of single rows. If the query is vectorised, Parquet's reader would return batches. */
+  static RecordReader<NullWritable, ArrayWritable> rowReader(
       HoodieParquetInputFormat format, InputSplit split, JobConf job, Reporter reporter)
       throws IOException {
-    JobConf copy = new JobConf(Ownership.forReading(split, job, split instanceof RealtimeSplit));
+    JobConf copy = new JobConf(FilterScope.forReading(split, job, split instanceof RealtimeSplit));
     copy.setBoolean("VECTOR_MODE", false);
     format.setConf(copy);
     return format.getRecordReader(split, copy, reporter);

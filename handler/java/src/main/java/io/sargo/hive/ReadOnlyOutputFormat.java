@@ -11,7 +11,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.RecordWriter;
 import org.apache.hadoop.util.Progressable;
 
-/** Writes nothing, and says so: rows come into a Hudi table through Hudi's writers only. */
+/** Refuses every write. Only Hudi's writers add rows to a Hudi table. */
 public class ReadOnlyOutputFormat implements HiveOutputFormat<Object, Object> {
   static final String WHY =
       "a table STORED BY io.sargo.hive.HudiStorageHandler is read-only: write to it with Hudi";

@@ -9,24 +9,24 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What an administrator or a session says, or a table STORED BY the handler, under the keys {@code
- * sargo.*}. The handler puts its tables' properties over the job's configuration; Hive does not do
- * that with those of a native table.
+ * The settings of the jar: the keys {@code sargo.*} of the job's configuration. Properties of a
+ * table STORED BY the handler override them, because {@link HudiStorageHandler} copies them into
+ * the job. Properties of a native table do not reach the job.
  */
 final class Settings {
   static final String PREFIX = "sargo.";
-  static final int MOST_NAMES = 4_000_000;
-  static final int LARGEST_FRAME = 64 << 20;
+  static final int MAX_NAMES = 4_000_000;
+  static final int MAX_FRAME_BYTES = 64 << 20;
   private static final Pattern HOST_AND_PORT =
       Pattern.compile("\\[?([^\\[\\]]+)\\]?:([1-9]\\d{0,4})");
 
   final boolean enabled;
   final String address, host;
 
-  /** {@code compressFrom}: lists of names of so many bytes are sent compressed. */
+  /** Name lists of {@code compressFrom} bytes or more are sent compressed. */
   final int port, timeoutMs, breakerMs, compressFrom;
 
-  /** PEM file of the certificates that the sidecar's may be signed with, or empty: no TLS. */
+  /** A PEM file of the trusted certificates. If empty, connections do not use TLS. */
   final String tlsCa;
 
   private final String secretFile;
@@ -48,9 +48,9 @@ final class Settings {
   }
 
   /**
-   * The secret for this address, or null. Each line of the file is "host:port secret": whoever may
-   * set the address in a session or a table property does not get the secret of another one sent
-   * there.
+   * The secret for this address, or null if no file is set. Each line of the file is "host:port
+   * secret", so a session or table property that sets another address does not send this secret to
+   * it.
    */
   String secret() throws IOException {
     if (secretFile.isEmpty()) {

@@ -35,24 +35,34 @@ import org.apache.thrift.transport.TTransport;
 import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
- * The sidecar at one address: connections that are kept, and a circuit breaker. Answers are not
- * kept: Hive lists nothing twice in a query (a FetchTask lists each partition once), and the
- * sidecar keeps what it worked out for a filter.
+ * A client of the sidecar at one address: pooled connections and a circuit breaker.
  *
- * <p>A question has one deadline for everything (connecting, the TLS handshake, writing, reading):
- * it is asked in a thread of its own, and when the time is over its connection is closed under it.
- * After two failures in a row nobody is asked for a while, then one question at a time until one is
- * answered.
+ * <p><b>Deadline.</b> A call runs on a thread of its own. One deadline covers connecting, the TLS
+ * handshake, writing and reading. When it passes, the connection is closed and the thread ends.
+ *
+ * <p><b>Circuit breaker.</b> Calls pass while it is closed.
+ *
+ * <pre>
+ *   closed     -- two failures in a row --&gt;  open
+ *   open       -- breakerMs have passed --&gt;  half open: one call passes, others are rejected
+ *   half open  -- the call is answered  --&gt;  closed
+ *   half open  -- the call fails        --&gt;  open
+ * </pre>
+ *
+ * <p>A refusal is an answer. An answer that fails its checks is a failure.
+ *
+ * <p>Answers are not cached. Hive lists nothing twice in a query (a FetchTask lists each partition
+ * once), and the sidecar caches its plans.
  */
 final class Sidecar {
-  private static final int MOST_WAITING = 64;
-  private static final int MOST_IDLE = 16;
+  private static final int MAX_CALLS = 64;
+  private static final int MAX_IDLE = 16;
   private static final int FAILURES_TO_OPEN = 2;
-  private static final Map<String, Sidecar> KNOWN = new ConcurrentHashMap<>();
-  private static final ThreadPoolExecutor ASKERS =
+  private static final Map<String, Sidecar> BY_ADDRESS = new ConcurrentHashMap<>();
+  private static final ThreadPoolExecutor THREADS =
       new ThreadPoolExecutor(
           0,
-          MOST_WAITING,
+          MAX_CALLS,
           30,
           TimeUnit.SECONDS,
           new SynchronousQueue<>(),
@@ -64,105 +74,108 @@ final class Sidecar {
           });
 
   private final ConcurrentLinkedDeque<TTransport> idle = new ConcurrentLinkedDeque<>();
-  private int failures;
-  private long closedUntil;
+  private int consecutiveFailures;
+  private long openUntil;
 
   static Sidecar at(Settings settings) {
-    return KNOWN.computeIfAbsent(settings.address + " " + settings.tlsCa, key -> new Sidecar());
+    return BY_ADDRESS.computeIfAbsent(
+        settings.address + " " + settings.tlsCa, key -> new Sidecar());
   }
 
-  /** The checked answer to a question; KeepAll says why there is none. */
+  /** The reply to a request, after its checks. Throws KeepAll with the reason if there is none. */
   Reply ask(Request request, Settings settings) throws KeepAll {
-    knock(settings);
-    Question question = new Question(request, settings);
-    boolean works = false;
+    checkBreaker(settings);
+    Call call = new Call(request, settings);
+    boolean answered = false;
     try {
-      Reply reply = ASKERS.submit(question::answer).get(settings.timeoutMs, TimeUnit.MILLISECONDS);
+      Reply reply = THREADS.submit(call::run).get(settings.timeoutMs, TimeUnit.MILLISECONDS);
       reply.check(request);
-      works = true;
+      answered = true;
       return reply;
     } catch (TimeoutException e) {
-      question.abandon();
+      call.abandon();
       throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, "no answer in " + settings.timeoutMs + " ms");
     } catch (RejectedExecutionException e) {
-      throw new KeepAll(
-          KeepAll.Reason.SIDECAR_SLOW, MOST_WAITING + " questions wait for an answer");
+      throw new KeepAll(KeepAll.Reason.SIDECAR_SLOW, MAX_CALLS + " calls are under way");
     } catch (InterruptedException e) {
-      question.abandon();
+      call.abandon();
       Thread.currentThread().interrupt();
       throw new KeepAll(KeepAll.Reason.FAILURE, "the query was interrupted");
     } catch (ExecutionException e) {
       if (e.getCause() instanceof KeepAll) {
-        works = true; // it refused, which is an answer
+        answered = true; // a refusal is an answer
         throw (KeepAll) e.getCause();
       }
       throw new KeepAll(
-          question.connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN,
+          call.connected ? KeepAll.Reason.WRONG_ANSWER : KeepAll.Reason.SIDECAR_DOWN,
           String.valueOf(e.getCause()));
     } finally {
-      learn(works, settings);
+      recordResult(answered, settings);
     }
   }
 
-  private synchronized void knock(Settings settings) throws KeepAll {
-    if (failures >= FAILURES_TO_OPEN) {
-      if (System.nanoTime() - closedUntil < 0) {
+  /** Throws KeepAll while the breaker is open. */
+  private synchronized void checkBreaker(Settings settings) throws KeepAll {
+    if (consecutiveFailures >= FAILURES_TO_OPEN) {
+      if (System.nanoTime() - openUntil < 0) {
         throw new KeepAll(
             KeepAll.Reason.BREAKER_OPEN,
-            "the sidecar failed " + failures + " times, it is left alone for a while");
+            "the sidecar failed "
+                + consecutiveFailures
+                + " times in a row and is not called for a while");
       }
-      closedUntil =
-          System.nanoTime()
-              + TimeUnit.MILLISECONDS.toNanos(
-                  settings.breakerMs); // this one tries, the others wait
+      // Half open: this call passes, the others are rejected until it ends.
+      openUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
     }
   }
 
-  private synchronized void learn(boolean works, Settings settings) {
-    failures = works ? 0 : failures + 1;
-    closedUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
+  /** Closes the breaker after an answer. Counts a failure, and starts a new pause. */
+  private synchronized void recordResult(boolean answered, Settings settings) {
+    consecutiveFailures = answered ? 0 : consecutiveFailures + 1;
+    openUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.breakerMs);
   }
 
-  /** One question on its way. */
-  private final class Question {
+  /** One call: its request, its connection, and whether the caller has given it up. */
+  private final class Call {
     private final Request request;
     private final Settings settings;
-    private Closeable held;
+    private Closeable connection;
     private boolean abandoned;
     volatile boolean connected;
 
-    Question(Request request, Settings settings) {
+    Call(Request request, Settings settings) {
       this.request = request;
       this.settings = settings;
     }
 
-    Reply answer() throws IOException, TException, GeneralSecurityException, KeepAll {
-      TTransport kept = idle.pollFirst();
-      if (kept != null) {
+    Reply run() throws IOException, TException, GeneralSecurityException, KeepAll {
+      TTransport pooled = idle.pollFirst();
+      if (pooled != null) {
         try {
-          return exchange(kept);
+          return exchange(pooled);
         } catch (TException e) {
-          // the sidecar may have been started anew: once more, on a new connection
+          // The sidecar may have restarted and closed this connection. Retry once, on a new one.
         }
       }
       return exchange(connect());
     }
 
-    private Reply exchange(TTransport on) throws TException, KeepAll {
-      hold(on);
-      boolean whole = false;
+    private Reply exchange(TTransport transport) throws TException, KeepAll {
+      use(transport);
+      boolean complete = false;
       try {
-        TProtocol protocol = new TBinaryProtocol(on, Settings.LARGEST_FRAME, 10_000, true, true);
+        TProtocol protocol =
+            new TBinaryProtocol(transport, Settings.MAX_FRAME_BYTES, 10_000, true, true);
         request.write(protocol, 1);
         connected = true;
         Reply reply = Reply.read(protocol, 1);
-        whole = true;
+        complete = true;
         return reply;
       } finally {
-        if (whole && idle.size() < MOST_IDLE) {
-          idle.addFirst(on);
+        if (complete && idle.size() < MAX_IDLE) {
+          idle.addFirst(transport);
         } else {
-          on.close();
+          transport.close();
         }
       }
     }
@@ -170,22 +183,22 @@ final class Sidecar {
     private TTransport connect() throws IOException, TException, GeneralSecurityException {
       connected = false;
       Socket plain = new Socket(Proxy.NO_PROXY);
-      hold(plain);
+      use(plain);
       plain.setTcpNoDelay(true);
       plain.connect(new InetSocketAddress(settings.host, settings.port), settings.timeoutMs);
-      plain.setSoTimeout(
-          settings.timeoutMs
-              + 1000); // the deadline is kept by ask(), which then says that it was slow
-      Socket ready = settings.tlsCa.isEmpty() ? plain : encrypted(plain);
-      return new TFramedTransport(new TSocket(ready), Settings.LARGEST_FRAME);
+      // Longer than the deadline, so that ask() ends a slow call and reports it as SIDECAR_SLOW.
+      plain.setSoTimeout(settings.timeoutMs + 1000);
+      Socket ready = settings.tlsCa.isEmpty() ? plain : encrypt(plain);
+      return new TFramedTransport(new TSocket(ready), Settings.MAX_FRAME_BYTES);
     }
 
-    private Socket encrypted(Socket plain) throws IOException, GeneralSecurityException {
+    private Socket encrypt(Socket plain) throws IOException, GeneralSecurityException {
       KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
       trusted.load(null, null);
       try (InputStream in = Files.newInputStream(Paths.get(settings.tlsCa))) {
-        for (Certificate one : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-          trusted.setCertificateEntry("ca" + trusted.size(), one);
+        for (Certificate certificate :
+            CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+          trusted.setCertificateEntry("ca" + trusted.size(), certificate);
         }
       }
       TrustManagerFactory trust =
@@ -203,22 +216,23 @@ final class Sidecar {
       return socket;
     }
 
-    private synchronized void hold(Closeable opened) {
-      held = opened;
+    /** Sets the connection that {@link #abandon} closes. */
+    private synchronized void use(Closeable opened) {
+      connection = opened;
       if (abandoned) {
         abandon();
       }
     }
 
-    /** Closes what the question waits on. */
+    /** Closes the connection, and any that the call opens later. */
     synchronized void abandon() {
       abandoned = true;
       try {
-        if (held != null) {
-          held.close();
+        if (connection != null) {
+          connection.close();
         }
       } catch (IOException e) {
-        // it is out of use either way
+        // The connection is not used again.
       }
     }
   }

@@ -20,28 +20,31 @@ import org.apache.thrift.protocol.TProtocolUtil;
 import org.apache.thrift.protocol.TType;
 
 /**
- * {@code prune} of handler/sargo.thrift in Thrift's binary protocol, written by hand: it is one
- * call, and so a build needs no Thrift compiler, which no Maven repository has. Field numbers are
- * those of the IDL.
+ * The messages of {@code prune} in {@code handler/sargo.thrift}, in Thrift's binary protocol.
+ *
+ * <p>They are written by hand, because a build would otherwise need the Thrift compiler, which
+ * Maven Central does not have. Field numbers are those of the IDL. {@code
+ * src/test/resources/messages.properties} holds the same messages as an independent implementation
+ * writes them.
  */
 final class Wire {
   static final int PROTOCOL_VERSION = 1;
 
   private Wire() {}
 
-  /** PruneRequest. */
+  /** A PruneRequest. A field that is null is not sent. */
   static final class Request {
-    String table,
-        filter,
-        filterText,
-        engine,
-        engineVersion,
-        timeZone,
-        queryType,
-        instant,
-        queryId,
-        secret,
-        user;
+    String table;
+    String filter;
+    String filterText;
+    String engine;
+    String engineVersion;
+    String timeZone;
+    String queryType;
+    String instant;
+    String queryId;
+    String secret;
+    String user;
     byte[] names;
     boolean compressed;
     int nameCount;
@@ -90,22 +93,22 @@ final class Wire {
     }
   }
 
-  /** PruneReply. A required field that is not there makes it wrong. */
+  /** A PruneReply. A reply without its required fields is rejected. */
   static final class Reply {
-    /** The names that may be skipped, by their place in the request. */
+    /** Bit i is set if name i of the request may be skipped. */
     final BitSet skip;
 
     final String instant, reportId;
     final Object reasons;
     private final Map<?, ?> fields;
-    private final int bytes;
+    private final int skipBytes;
 
     private Reply(Map<?, ?> fields) throws TException {
       this.fields = fields;
       if (!(fields.get(2) instanceof byte[])) {
         throw new TProtocolException("the reply has no answer");
       }
-      bytes = ((byte[]) fields.get(2)).length;
+      skipBytes = ((byte[]) fields.get(2)).length;
       skip = BitSet.valueOf((byte[]) fields.get(2));
       instant = text(fields.get(4));
       reportId = text(fields.get(8));
@@ -113,7 +116,8 @@ final class Wire {
     }
 
     /**
-     * Raises KeepAll when the sidecar refused, and TException when this is no answer to that call.
+     * Throws KeepAll if the sidecar refused, and TException if the message is no reply to this
+     * call.
      */
     static Reply read(TProtocol in, int sequence) throws TException, KeepAll {
       TMessage message = in.readMessageBegin();
@@ -125,7 +129,7 @@ final class Wire {
           || !"prune".equals(message.name)) {
         throw new TProtocolException("no reply to this call");
       }
-      Map<Integer, Object> result = struct(in);
+      Map<Integer, Object> result = readStruct(in);
       if (result.get(1) instanceof Map) {
         Map<?, ?> refused = (Map<?, ?>) result.get(1);
         String code = text(refused.get(2));
@@ -139,68 +143,79 @@ final class Wire {
       return new Reply((Map<?, ?>) result.get(0));
     }
 
-    /** Every sign that this answers another question. */
+    /**
+     * Throws KeepAll unless the reply answers this request: same version, same names, consistent
+     * bits.
+     */
     void check(Request request) throws KeepAll {
       if (!Integer.valueOf(PROTOCOL_VERSION).equals(fields.get(1))) {
         throw new KeepAll(
             KeepAll.Reason.WRONG_VERSION, "the sidecar speaks protocol " + fields.get(1));
       }
+      String mismatch = mismatch(request);
+      if (mismatch != null) {
+        throw new KeepAll(
+            KeepAll.Reason.WRONG_ANSWER, mismatch + ", asked about " + request.nameCount);
+      }
+    }
+
+    /** The first difference between the request and what the reply repeats of it, or null. */
+    private String mismatch(Request request) {
       CRC32 crc = new CRC32();
       crc.update(request.names, 0, request.names.length);
-      String wrong =
-          !Integer.valueOf(request.nameCount).equals(fields.get(3))
-              ? "it counts " + fields.get(3) + " names"
-              : !Long.valueOf(crc.getValue()).equals(fields.get(10))
-                  ? "it is for another list of names"
-                  : bytes != 0 && bytes != (request.nameCount + 7) / 8
-                      ? "it has " + bytes + " bytes of bits"
-                      : skip.length() > request.nameCount
-                          ? "it has bits beyond the last name"
-                          : !Integer.valueOf(skip.cardinality()).equals(fields.get(6))
-                              ? "it counts " + fields.get(6) + " bits of " + skip.cardinality()
-                              : null;
-      if (wrong != null) {
-        throw new KeepAll(
-            KeepAll.Reason.WRONG_ANSWER, wrong + ", asked about " + request.nameCount);
+      if (!Integer.valueOf(request.nameCount).equals(fields.get(3))) {
+        return "it counts " + fields.get(3) + " names";
       }
+      if (!Long.valueOf(crc.getValue()).equals(fields.get(10))) {
+        return "it is for another list of names";
+      }
+      if (skipBytes != 0 && skipBytes != (request.nameCount + 7) / 8) {
+        return "it has " + skipBytes + " bytes of bits";
+      }
+      if (skip.length() > request.nameCount) {
+        return "it has bits beyond the last name";
+      }
+      if (!Integer.valueOf(skip.cardinality()).equals(fields.get(6))) {
+        return "it counts " + fields.get(6) + " bits of " + skip.cardinality();
+      }
+      return null;
     }
   }
 
   /** The fields of a struct by number. */
-  private static Map<Integer, Object> struct(TProtocol in) throws TException {
+  private static Map<Integer, Object> readStruct(TProtocol in) throws TException {
     Map<Integer, Object> fields = new HashMap<>();
     for (TField field = in.readFieldBegin();
         field.type != TType.STOP;
         field = in.readFieldBegin()) {
-      fields.put((int) field.id, value(in, field.type));
+      fields.put((int) field.id, readValue(in, field.type));
     }
     return fields;
   }
 
   /**
-   * Integer, Long, byte[] for text and bytes, List of text, Map for a struct; null for what a reply
-   * has no use for.
+   * An Integer, Long, byte[] (text or bytes), List of text, Map (struct), or null for other types.
    */
-  private static Object value(TProtocol in, byte type) throws TException {
+  private static Object readValue(TProtocol in, byte type) throws TException {
     switch (type) {
       case TType.I32:
         return in.readI32();
       case TType.I64:
         return in.readI64();
       case TType.STRING:
-        ByteBuffer read = in.readBinary();
-        byte[] bytes = new byte[read.remaining()];
-        read.get(bytes);
+        ByteBuffer buffer = in.readBinary();
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
         return bytes;
       case TType.LIST:
         TList list = in.readListBegin();
         List<String> texts = new ArrayList<>();
         for (int i = 0; i < list.size; i++) {
-          texts.add(text(value(in, list.elemType)));
+          texts.add(text(readValue(in, list.elemType)));
         }
         return texts;
       case TType.STRUCT:
-        return struct(in);
+        return readStruct(in);
       default:
         TProtocolUtil.skip(in, type);
         return null;

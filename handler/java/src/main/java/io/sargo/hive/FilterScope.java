@@ -21,20 +21,30 @@ import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.JobConf;
 
 /**
- * Whether the filter in a job's configuration belongs to the scan that the listed files are for.
+ * Decides whether the filter in a job's configuration applies to the scan that the files are listed
+ * for.
  *
  * <p>Under MapReduce one configuration serves all scans of a job. In a UNION of table U with a
- * filter and table T without one, T's files are listed while U's filter is still there: skipping by
- * it lost 2,000 of 2,200 rows on Hive 4.0.1. So with a plan (MapReduce, Tez) every input path must
- * be read by exactly one alias, the same one, whose own filter serializes to the very text in the
- * configuration. Without a plan a FetchTask asks, which has one scan.
+ * filter and table T without one, Hive lists T's files while U's filter is in the configuration.
+ * Skipping T's files by it lost 2,000 of 2,200 rows on Hive 4.0.1.
+ *
+ * <p>A job with a plan (MapReduce, Tez) therefore passes these checks, or keeps every file:
+ *
+ * <ol>
+ *   <li>One alias reads each input path, or a path above or below it. It is the same alias for all
+ *       of them.
+ *   <li>The alias is a table scan with a filter of its own.
+ *   <li>That filter serialises to exactly the text in the configuration.
+ * </ol>
+ *
+ * <p>A job without a plan is a FetchTask, which has one scan.
  */
-final class Ownership {
+final class FilterScope {
   private static final String PLAN = "hive.exec.plan";
 
-  private Ownership() {}
+  private FilterScope() {}
 
-  /** The filter of this listing's only reader, as the sidecar may see it. */
+  /** The filter of the only scan of this listing, in the form for the sidecar. */
   static String filterOf(JobConf job) throws KeepAll {
     String filter = job.get(TableScanDesc.FILTER_EXPR_CONF_STR);
     KeepAll.when(
@@ -44,32 +54,42 @@ final class Ownership {
     if (job.get(PLAN) != null) {
       checkPlan(Utilities.getMapWork(job), FileInputFormat.getInputPaths(job), filter);
     }
-    return withoutCatalogColumns(filter);
+    return withCatalogColumnsRenamed(filter);
   }
 
   private static void checkPlan(MapWork work, Path[] inputs, String filter) throws KeepAll {
-    keepIf(work == null, "the plan cannot be read");
+    keepAllIf(work == null, "the plan cannot be read");
     Set<String> readers = new TreeSet<>();
     for (Path input : inputs) {
-      Set<String> found = readersOf(work, input);
-      keepIf(found.size() != 1, found.size() + " scans read " + input.getName());
-      readers.addAll(found);
+      Set<String> inputReaders = readersOf(work, input);
+      keepAllIf(inputReaders.size() != 1, inputReaders.size() + " scans read " + input.getName());
+      readers.addAll(inputReaders);
     }
     TableScanDesc reader = readers.size() == 1 ? scanOf(work, readers.iterator().next()) : null;
-    keepIf(reader == null, "no table scan, or more than one, reads the listed paths: " + readers);
+    keepAllIf(
+        reader == null, "no table scan, or more than one, reads the listed paths: " + readers);
     ExprNodeGenericFuncDesc own = reader.getFilterExpr();
-    keepIf(own == null, "the scan itself has no filter");
-    keepIf(
+    keepAllIf(own == null, "the scan itself has no filter");
+    keepAllIf(
         !SerializationUtilities.serializeExpression(own).equals(filter),
         "the scan's own filter is another one");
   }
 
   /**
-   * A job to read this split with. Parquet's reader takes the filter from the plan once more, and
-   * where several scans read a file it forgets that one of them has none, depending on their order:
-   * rows are lost, with Hudi's own format too (Hive 3.1.3 and 4.0.1, under MapReduce). Of merged
-   * splits it reads the base files by it, and rows are lost that a log file makes match. So these
-   * scans' filters are taken off the plan: Hive still filters every row that is read.
+   * The job to read this split with: without a filter if Parquet's reader would lose rows by it.
+   *
+   * <p>Parquet's reader takes the filter from the plan a second time. Two cases lose rows, with
+   * Hudi's own formats too:
+   *
+   * <ul>
+   *   <li>Several scans read the file. Depending on their order the reader ignores that one of them
+   *       has no filter (Hive 3.1.3 and 4.0.1 under MapReduce).
+   *   <li>The split is merged. The reader filters rows of the base file before a log file changes
+   *       them so that they match.
+   * </ul>
+   *
+   * <p>In these cases the scans' filters are removed from the plan too. Hive still filters every
+   * row that is read.
    */
   static JobConf forReading(InputSplit split, JobConf job, boolean merged) {
     if (job.get(PLAN) == null) {
@@ -90,9 +110,9 @@ final class Ownership {
   }
 
   /**
-   * Whether tables of another format or with another {@code sargo.view} read this very folder in
-   * the same job. Under MapReduce Hive keeps one description of a folder, so all of them would be
-   * read as one of them is.
+   * Whether tables with another input format or another {@code sargo.view} read this folder in the
+   * same job. Under MapReduce Hive keeps one description of a folder and would read all these
+   * tables by it.
    */
   static boolean isReadOtherwise(JobConf job, Path input) {
     if (job.get(PLAN) == null) {
@@ -114,7 +134,7 @@ final class Ownership {
         > 1;
   }
 
-  /** The aliases of everything that reads this folder or file, or something above or below it. */
+  /** The aliases that read this folder or file, or a folder or file above or below it. */
   private static Set<String> readersOf(MapWork work, Path input) {
     Set<String> readers = new TreeSet<>();
     String one = input.toUri().getPath() + "/";
@@ -135,7 +155,7 @@ final class Ownership {
     return reader instanceof TableScanOperator ? ((TableScanOperator) reader).getConf() : null;
   }
 
-  /** The same job without what Parquet's reader would drop rows by. */
+  /** A copy of the job without the settings by which Parquet's reader filters rows. */
   private static JobConf unfiltered(JobConf job) {
     JobConf unfiltered = new JobConf(job);
     unfiltered.unset(TableScanDesc.FILTER_EXPR_CONF_STR);
@@ -144,12 +164,17 @@ final class Ownership {
     return unfiltered;
   }
 
-  private static void keepIf(boolean doubtful, String why) throws KeepAll {
+  private static void keepAllIf(boolean condition, String why) throws KeepAll {
     KeepAll.when(
-        doubtful, KeepAll.Reason.FOREIGN_FILTER, "the filter may belong to another reader: " + why);
+        condition,
+        KeepAll.Reason.FOREIGN_FILTER,
+        "the filter may belong to another reader: " + why);
   }
 
-  /** Their return types differ between Hive 3.1 and 4: one jar for both can only ask by name. */
+  /**
+   * Calls a getter by name: its return type differs between Hive 3.1 and 4, and one jar serves
+   * both.
+   */
   @SuppressWarnings("unchecked")
   private static <T> T call(Object target, String method) {
     try {
@@ -160,17 +185,19 @@ final class Ownership {
   }
 
   /**
-   * The filter with the columns renamed whose values Hive does not read from the table's files:
-   * partition keys of a native table, which come from the metastore and need not be what Hudi
-   * stores under that name, and virtual columns. No table has a column of such a name, so what is
-   * said of it stays undecided.
+   * The filter with partition keys of a native table and virtual columns renamed to {@code
+   * hive:<name>}.
+   *
+   * <p>Hive does not read their values from the table's files. Partition values come from the
+   * metastore and may differ from the column that Hudi stores under that name. No table has a
+   * column of the new name, so conditions on it stay undecided.
    */
-  private static String withoutCatalogColumns(String filter) {
+  private static String withCatalogColumnsRenamed(String filter) {
     ExprNodeGenericFuncDesc copy = SerializationUtilities.deserializeExpression(filter);
-    return rename(copy) ? SerializationUtilities.serializeExpression(copy) : filter;
+    return renameCatalogColumns(copy) ? SerializationUtilities.serializeExpression(copy) : filter;
   }
 
-  private static boolean rename(ExprNodeDesc node) {
+  private static boolean renameCatalogColumns(ExprNodeDesc node) {
     boolean renamed = false;
     if (node instanceof ExprNodeColumnDesc
         && ((ExprNodeColumnDesc) node).getIsPartitionColOrVirtualCol()) {
@@ -180,7 +207,7 @@ final class Ownership {
     }
     if (node.getChildren() != null) {
       for (ExprNodeDesc child : node.getChildren()) {
-        renamed |= rename(child);
+        renamed |= renameCatalogColumns(child);
       }
     }
     return renamed;
