@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.evaluate import Source
-from evaluator.needs import Needs
+from evaluator.binding.required_statistics import Needs
+from evaluator.evaluation.evaluate import Source
 from handler.advisor import Advisor, Asked
 from handler.candidate_scores import score_of, values_of
 from handler.workload import LoggedFilter, Workload

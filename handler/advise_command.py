@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.language.semantics import ENGINES, Semantics
 from handler.advise import advise
 from handler.advise_reasons import why_nothing
 from handler.advise_view import advice_report, show_advice

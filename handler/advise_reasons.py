@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluator.expression import column_names
+from evaluator.language.expression import column_names
 from handler.advise import Advice
 from handler.advisor import Advisor
 

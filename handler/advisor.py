@@ -16,14 +16,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bind import BoundExpression, bind
-from evaluator.errors import SargoError
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
-from evaluator.needs import Needs, needs_of
-from evaluator.schema import Field
-from evaluator.semantics import Semantics
-from evaluator.types import Kind
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.required_statistics import Needs, needs_of
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
+from evaluator.language.schema import Field
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind
 from handler.implied_keys import with_record_keys
 from handler.index_entries import definition_of
 from handler.sql import parse

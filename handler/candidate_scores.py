@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.bind import bind
-from evaluator.errors import SargoError
-from evaluator.evaluate import evaluate
-from evaluator.expression import Column, Compare, Literal
-from evaluator.needs import needs_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import Kind, Type
+from evaluator.binding.bind import bind
+from evaluator.binding.required_statistics import needs_of
+from evaluator.evaluation.evaluate import evaluate
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import Column, Compare, Literal
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind, Type
 from index_store import TableError
 from index_store.own.definition import Entry
 from index_store.own.effectiveness import Effectiveness, of_look_ups, of_nulls, of_statistics

@@ -20,9 +20,9 @@ import click
 from rich.console import Console
 
 import sarg
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import HudiExpression, to_dict, to_text
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import HudiExpression, to_dict, to_text
+from evaluator.language.semantics import ENGINES, Semantics
 from handler import demo as demonstration
 from handler.advise_command import command as advise_command
 from handler.cache_command import command as cache_command

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from evaluator import expression as ex
+from evaluator.language import expression as ex
 from handler.tree_view import grow
 from sarg import Decoded
 from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode

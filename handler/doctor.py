@@ -24,7 +24,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
 from handler.table_report import report_table

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler.doctor import (
     Ask,
     Finding,

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from evaluator.expression import to_text
-from evaluator.outcome import FALSE, TRUE, UNKNOWN, describe
-from evaluator.reasons import USED, Decision
+from evaluator.explain.reasons import USED, Decision
+from evaluator.language.expression import to_text
+from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
 from handler.explanation import Explanation, Step
 from handler.plan import Plan, slice_as_dict
 from handler.plan_view import bar, show_reasons, show_summary

@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bind import BoundExpression
-from evaluator.bounds import Trust, reason
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.evaluate import Evaluation, Source
-from evaluator.obstacles import Obstacle, obstacles
-from evaluator.outcome import describe
-from evaluator.reasons import Decision, decisions
-from evaluator.residual import Residuals, residuals
-from evaluator.value_texts import ordinal_text
+from evaluator.binding.bind import BoundExpression
+from evaluator.evaluation.evaluate import Evaluation, Source
+from evaluator.explain.pruning_blockers import Obstacle, obstacles
+from evaluator.explain.reasons import Decision, decisions
+from evaluator.explain.residual import Residuals, residuals
+from evaluator.language.outcome import describe
+from evaluator.language.value_texts import ordinal_text
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.distrust import Trust, reason
 from handler.leaf_reports import LeafReport, report_leaves
 
 __all__ = ["ColumnReport", "Explanation", "FileLeaf", "MatchReport", "Step"]

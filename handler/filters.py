@@ -15,7 +15,7 @@ import binascii
 import re
 
 import sarg
-from evaluator.expression import HudiExpression
+from evaluator.language.expression import HudiExpression
 from handler.sql import Engine, parse
 
 __all__ = ["SHORTEST_FILTER", "Filter", "default_engine", "is_hive_filter", "read_filter"]

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from evaluator.bind import bind
-from evaluator.expression import And, Column, Compare, HudiExpression, In, Literal, Node, Or, fold
-from evaluator.leaves import Lookup
-from evaluator.schema import Schema
-from evaluator.semantics import Semantics
-from evaluator.types import STRING
+from evaluator.binding.bind import bind
+from evaluator.binding.leaves import Lookup
+from evaluator.language.expression import And, Column, Compare, HudiExpression, In, Literal, Node, Or, fold
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import STRING
 from index_store.kinds.record_keys import KEY_COLUMN, CompositeKey
 
 __all__ = ["MOST_KEYS", "with_record_keys"]

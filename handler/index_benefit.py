@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from index_store import Table
 from index_store.own.benefit import Benefit, benefits_of
 from index_store.own.definition import SECONDARY_INDEX

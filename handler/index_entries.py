@@ -13,9 +13,9 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import Call, Cast, Column, IsNull, Operand
-from evaluator.semantics import Semantics
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import Call, Cast, Column, IsNull, Operand
+from evaluator.language.semantics import Semantics
 from handler.sql import SqlError, parse
 from index_store import Table
 from index_store.index_info import SECONDARY_PREFIX

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from index_store.own.definition import SECONDARY_INDEX
 
 __all__ = ["IndexStatement", "StatementError", "parse_statement"]

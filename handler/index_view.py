@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evaluator.value_texts import ordinal_text
+from evaluator.language.value_texts import ordinal_text
 from handler.index_benefit import benefit_rows, benefits_as_plain
 from handler.index_work import Report, Staleness
 from handler.listing_view import size_text

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bind import BoundExpression
-from evaluator.bounds import Trust, reason
-from evaluator.evaluate import Evaluation, Source
-from evaluator.outcome import FALSE, TRUE
-from evaluator.planes import polarities
+from evaluator.binding.bind import BoundExpression
+from evaluator.evaluation.evaluate import Evaluation, Source
+from evaluator.evaluation.pruning_formula import polarities
+from evaluator.language.outcome import FALSE, TRUE
+from evaluator.statistics.distrust import Trust, reason
 
 __all__ = ["LeafReport", "Shortfall", "report_leaves"]
 

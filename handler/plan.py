@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import reason
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.expression import Constant, HudiExpression, to_dict, to_text
-from evaluator.obstacles import Obstacle
-from evaluator.ordering import SortKey, order_slices, rejects_null, why_unordered
-from evaluator.outcome import UNKNOWN, Outcomes
-from evaluator.residual import Residuals, is_complete
-from evaluator.schema import Field, Schema
-from evaluator.types import Kind, Type
+from evaluator.explain.ordering import SortKey, order_slices, rejects_null, why_unordered
+from evaluator.explain.pruning_blockers import Obstacle
+from evaluator.explain.residual import Residuals, is_complete
+from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
+from evaluator.language.outcome import UNKNOWN, Outcomes
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import reason
 from handler.explanation import Explanation, MatchReport
 from handler.leaf_reports import LeafReport
 from handler.reading import Ask, OrderedSlices, ResidualGroup, RowCount, default_nulls, exact_row_counts

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evaluator.expression import to_text
+from evaluator.language.expression import to_text
 from handler.plan import Plan
 from index_store import FileSlice
 

@@ -16,11 +16,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bind import bind
-from evaluator.errors import SargoError
-from evaluator.expression import Unknown
-from evaluator.needs import Needs, needs_of
-from evaluator.semantics import Semantics, process_time_zone
+from evaluator.binding.bind import bind
+from evaluator.binding.required_statistics import Needs, needs_of
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import Unknown
+from evaluator.language.semantics import Semantics, process_time_zone
 from handler.explanation import Explanation
 from handler.filters import Filter, default_engine, read_filter
 from handler.implied_keys import with_record_keys
@@ -60,7 +60,7 @@ def prune(
 
     table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
     filter      SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
-    engine      whose rules hold, one of ``evaluator.semantics.ENGINES``: "hive" or "spark" when the version or the ANSI
+    engine      whose rules hold, one of ``language.semantics.ENGINES``: "hive" or "spark" when the version or the ANSI
                 setting is not known; by default Hive's for a Hive filter and Spark's otherwise
     as_of       answer for the table as of this instant; by default the latest
     strict      raise what fails instead of skipping nothing

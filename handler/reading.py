@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.evaluate import Source
-from evaluator.expression import HudiExpression, to_dict, to_text
-from evaluator.ordering import Nulls, Rank, SliceOrder
-from evaluator.schema import Field, Schema
-from evaluator.types import Kind
-from evaluator.value_texts import value_text
+from evaluator.evaluation.evaluate import Source
+from evaluator.explain.ordering import Nulls, Rank, SliceOrder
+from evaluator.language.expression import HudiExpression, to_dict, to_text
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import Kind
+from evaluator.language.value_texts import value_text
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store import FileSlice, FileSlices
 
 __all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
@@ -46,7 +46,7 @@ _CHANGES = "_hoodie_operation"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResidualGroup:
-    """Kept slices that share a residual (``evaluator.residual``): TRUE on their rows exactly where the filter is.
+    """Kept slices that share a residual (``explain.residual``): TRUE on their rows exactly where the filter is.
 
     ``complete`` is False when a part of the filter that was not understood is left: the engine's own filter decides.
     """
@@ -82,7 +82,7 @@ class RowCount:
 class Best:
     """The best that a row of a slice may be in a sort: a ``Rank`` by its name in lower case.
 
-    ``value`` is the bound of a slice that is "bounded", in the form of ``evaluator.types``; ``text`` the same for
+    ``value`` is the bound of a slice that is "bounded", in the form of ``language.types``; ``text`` the same for
     people.
     """
 
@@ -117,7 +117,7 @@ class OrderedSlices:
         """Whether reading may stop after the first ``read`` slices, when n matching rows are found in them.
 
         ``worst`` is the column's value in the worst of these n rows, None for NULL: a Python value (``datetime``,
-        ``Decimal``, ...) or one in the form of ``evaluator.types``. ``ties_matter``: there are further sort columns.
+        ``Decimal``, ...) or one in the form of ``language.types``. ``ties_matter``: there are further sort columns.
         """
         return self.order.may_stop(read, worst, ties_matter=ties_matter)
 

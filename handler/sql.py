@@ -2,7 +2,7 @@
 
 sqlglot parses the text; ``sql_conditions`` and ``sql_operands`` turn its tree into ours. What is valid SQL but not
 understood becomes ``Unknown`` or ``Opaque`` at that node only (C1); what is not valid SQL raises ``SqlError``.
-Columns carry no types here: names and types are resolved by ``evaluator.bind``.
+Columns carry no types here: names and types are resolved by ``evaluator.binding.bind``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from evaluator.errors import SargoError
-from evaluator.expression import HudiExpression
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import HudiExpression
 from handler.sql_conditions import condition, is_condition
 from handler.sql_dialects import Engine, dialect_of
 from handler.sql_literals import LiteralError

@@ -18,8 +18,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
-from evaluator.expression import And, Compare, Constant, HudiExpression, In, IsNull, Like, Literal, Not, Or, Unknown
-from evaluator.regular_expression import matches
+from evaluator.language.expression import (
+    And,
+    Compare,
+    Constant,
+    HudiExpression,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Or,
+    Unknown,
+)
+from evaluator.language.regular_expression import matches
 from handler.sql_literals import LiteralError
 from handler.sql_operands import TRUE, operand
 

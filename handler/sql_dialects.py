@@ -16,11 +16,11 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
 
-from evaluator.semantics import ENGINES
+from evaluator.language.semantics import ENGINES
 
 __all__ = ["Engine", "dialect_of"]
 
-#: The names of ``evaluator.semantics.ENGINES``.
+#: The names of ``evaluator.language.semantics.ENGINES``.
 Engine: TypeAlias = Literal["hive", "hive3", "hive4", "spark", "spark-ansi", "spark-legacy"]
 
 _OWN_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION"}

@@ -26,8 +26,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 from sqlglot import exp
 
-from evaluator.expression import Literal
-from evaluator.types import (
+from evaluator.language.expression import Literal
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     DATE,

@@ -1,7 +1,7 @@
 """sqlglot's values -> operands: columns, literals, casts, arithmetic and functions.
 
 Function names are lower case and canonical: a synonym (``ucase``, ``substr``, ``ceiling``, ``mod``) becomes the one
-name that ``evaluator.functions`` knows. Anything else keeps its name: ``evaluator.bind`` says what can be decided.
+name that ``evaluator.functions`` knows. Anything else keeps its name: ``binding.bind`` says what can be decided.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from evaluator.expression import (
+from evaluator.language.expression import (
     Call,
     Cast,
     Column,
@@ -23,7 +23,7 @@ from evaluator.expression import (
     Opaque,
     Operand,
 )
-from evaluator.types import BOOLEAN, Kind
+from evaluator.language.types import BOOLEAN, Kind
 from handler.sql_literals import VOID, binary, date, number, string, suffixed, timestamp, type_of
 
 __all__ = ["TRUE", "operand"]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from evaluator.bounds import Trust, reason
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
+from evaluator.statistics.distrust import Trust, reason
 from handler.plan import coverage_as_dict
 from handler.tables import OpenTable, TableAt
 from index_store import Coverage, IndexInfo, Table

@@ -17,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 import index_store
-from evaluator.bind import BoundExpression
-from evaluator.columns import ColumnStatistics
-from evaluator.errors import SargoError
-from evaluator.evaluate import Evaluation, MayHold, Source, evaluate
-from evaluator.layered_evaluation import evaluate_layers
-from evaluator.layered_sources import LayeredSource
-from evaluator.layers import Layers
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Match, MayMatch
+from evaluator.binding.bind import BoundExpression
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Match, MayMatch
+from evaluator.evaluation.evaluate import Evaluation, MayHold, Source, evaluate
+from evaluator.evaluation.layered_evaluation import evaluate_layers
+from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.language.errors import SargoError
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.layers import Layers
 from index_store import FileSlices, IndexKind, Table
 from index_store.kinds.base import faults_of
 from index_store.snapshots import (

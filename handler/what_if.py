@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.evaluate import Source, evaluate
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
 from handler.advisor import Advisor, Asked
 from handler.index_entries import IndexWorkError
 from index_store import FileSlices, Table

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
-from evaluator.errors import SargoError
-from evaluator.expression import HudiExpression, to_text
-from evaluator.schema import Schema
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import HudiExpression, to_text
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import ENGINES, Semantics
 from handler.filters import is_hive_filter
 from handler.sidecar.hive_filter import read_hive_filter
 from handler.sql import Engine, parse

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 
 __all__ = ["FormatError", "StatsError", "TableError", "naming_column", "naming_table"]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluator.types import Type
+from evaluator.language.types import Type
 from index_store.errors import TableError
 from index_store.kinds.expression_functions import why_not_used
 from index_store.properties import HOODIE, names

@@ -16,8 +16,8 @@ from weakref import WeakValueDictionary
 import pyarrow as pa
 from pyarrow import parquet
 
-from evaluator.schema import Schema
-from evaluator.types import STRING, Kind, Type
+from evaluator.language.schema import Schema
+from evaluator.language.types import STRING, Kind, Type
 from index_store.commit_schema import find_schema
 from index_store.errors import FormatError, TableError
 from index_store.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name

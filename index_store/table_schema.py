@@ -24,8 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from evaluator.schema import Field, Schema
-from evaluator.types import (
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

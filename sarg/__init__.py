@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 
-from evaluator.expression import HudiExpression
+from evaluator.language.expression import HudiExpression
 from sarg.build import TOP_NODE, build_tree
 from sarg.demote import demote
 from sarg.envelope import to_bytes

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import Call, Cast, Column, If, Literal, Node, Operand
-from evaluator.types import Kind, Type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import Call, Cast, Column, If, Literal, Node, Operand
+from evaluator.language.types import Kind, Type
 from sarg.exprnode import FunctionNode
 from sarg.function_names import CASTS, RUN_TIME_FUNCTIONS, sql_name
 from sarg.literals import type_of

@@ -32,7 +32,7 @@ import math
 import re
 from decimal import Decimal
 
-from evaluator.expression import (
+from evaluator.language.expression import (
     And,
     Column,
     Compare,
@@ -43,10 +43,10 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
-from evaluator.expression import (
+from evaluator.language.expression import (
     Constant as Truth,
 )
-from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
+from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
 from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
 from sarg.function_names import VIRTUAL_COLUMNS
 from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument

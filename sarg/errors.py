@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 
 
 class DecodeError(SargoError):

@@ -20,8 +20,8 @@ import functools
 from decimal import Decimal
 from fractions import Fraction
 
-from evaluator.expression import Literal, Opaque, Operand
-from evaluator.types import DATE, TIMESTAMP, Kind, Type
+from evaluator.language.expression import Literal, Opaque, Operand
+from evaluator.language.types import DATE, TIMESTAMP, Kind, Type
 from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp, ZonedTimestamp
 
 __all__ = ["day_of_midnight", "literal_of", "range_of", "type_of"]

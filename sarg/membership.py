@@ -14,8 +14,8 @@ or a zero of a floating-point type is unknown.
 
 from __future__ import annotations
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import (
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import (
     And,
     Call,
     Column,
@@ -30,7 +30,7 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
 from sarg.constants import Constant
 from sarg.exprnode import ConstantNode, ExprNode, FunctionNode
 from sarg.literals import literal_of, type_of

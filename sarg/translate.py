@@ -23,8 +23,8 @@ Hive's own SearchArgument is not used on this way: it truncates literals and so 
 
 from __future__ import annotations
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import (
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import (
     And,
     Call,
     Cast,
@@ -43,8 +43,8 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
-from evaluator.regular_expression import matches
-from evaluator.types import BOOLEAN, Kind, Type
+from evaluator.language.regular_expression import matches
+from evaluator.language.types import BOOLEAN, Kind, Type
 from sarg.calls import call, exactly, only
 from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode, fold_tree
 from sarg.function_names import COMPARISONS, VIRTUAL_COLUMNS, sql_name

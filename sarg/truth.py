@@ -11,7 +11,7 @@ For anything larger it is ``condition AND ?``: TRUE only where the condition can
 
 from __future__ import annotations
 
-from evaluator.expression import (
+from evaluator.language.expression import (
     And,
     Call,
     Cast,
@@ -30,7 +30,7 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
-from evaluator.types import Type
+from evaluator.language.types import Type
 
 __all__ = ["is_false", "is_null", "is_true"]
 

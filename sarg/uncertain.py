@@ -15,7 +15,7 @@ The constant v is somewhere in [low, high]; every value that ``x op v`` can take
 
 from __future__ import annotations
 
-from evaluator.expression import And, Compare, HudiExpression, IsNull, Literal, Not, Operand, Or, Unknown
+from evaluator.language.expression import And, Compare, HudiExpression, IsNull, Literal, Not, Operand, Or, Unknown
 
 __all__ = ["compare_with_range"]
 

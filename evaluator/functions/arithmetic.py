@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import (
     Argument,
     RangeFunction,
@@ -26,10 +25,11 @@ from evaluator.functions.base import (
     widest_integer,
 )
 from evaluator.functions.conversions import vanishes
-from evaluator.interval import Interval
-from evaluator.literal import exact_number
-from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.literal import exact_number
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.errors import UnsupportedError
-from evaluator.interval import Interval
-from evaluator.semantics import Semantics
-from evaluator.types import Kind, Type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind, Type
 
 __all__ = [
     "INTEGERS",

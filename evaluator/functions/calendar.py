@@ -14,13 +14,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
 from evaluator.functions.date_pattern import format_bounds
-from evaluator.interval import Interval, hull
-from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
-from evaluator.zones import DAY, FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval, hull
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
+from evaluator.language.zones import DAY, FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
 
 __all__ = ["FUNCTIONS", "as_shown", "day_text", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
 

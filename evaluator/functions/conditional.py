@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import INTEGERS, Argument, RangeFunction, decimal_parts, widest_integer
-from evaluator.interval import Interval, hull
-from evaluator.semantics import Semantics
-from evaluator.types import BOOLEAN, Kind, Type, decimal_type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval, hull
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BOOLEAN, Kind, Type, decimal_type
 
 __all__ = ["FUNCTIONS"]
 

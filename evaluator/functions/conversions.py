@@ -27,15 +27,15 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import INTEGERS, Argument, monotone, strict
 from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
 from evaluator.functions.from_text import from_text, reads_text
-from evaluator.interval import Interval
-from evaluator.literal import exact_number, nearest_float
-from evaluator.semantics import Semantics
-from evaluator.types import Kind, Type
-from evaluator.zones import DAY, instant_of
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.literal import exact_number, nearest_float
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind, Type
+from evaluator.language.zones import DAY, instant_of
 
 __all__ = ["cast", "keeps_value", "vanishes"]
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import Argument, strict
-from evaluator.interval import Interval
-from evaluator.literal import exact_number, is_integer_text, is_number_text, nearest_float, wall_clock_of_text
-from evaluator.types import Kind, Type
-from evaluator.zones import DAY
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.literal import exact_number, is_integer_text, is_number_text, nearest_float, wall_clock_of_text
+from evaluator.language.types import Kind, Type
+from evaluator.language.zones import DAY
 
 __all__ = ["from_text", "reads_text"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evaluator.errors import UnsupportedError
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
 from evaluator.functions.letter_case import LOWER, UPPER, LetterCase, successor
-from evaluator.interval import Interval
-from evaluator.semantics import Semantics
-from evaluator.types import INT, STRING, Kind, Type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT, STRING, Kind, Type
 
 __all__ = ["FUNCTIONS", "successor"]
 

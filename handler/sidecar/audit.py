@@ -1,6 +1,6 @@
 """Audits: files that an answer allowed to skip are read, and every row is held against the filter.
 
-The row-level reference (``evaluator.reference``) decides, which shares nothing with the rules that skipped the file.
+The row-level reference (``reference.row_oracle``) decides, which shares nothing with the rules that skipped the file.
 
     passed      no row matches
     failed      a row matches: a wrong skip
@@ -29,11 +29,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import fs, parquet
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import HudiExpression, column_names
-from evaluator.reference import value_of
-from evaluator.schema import Schema
-from evaluator.semantics import Semantics
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import HudiExpression, column_names
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler.sidecar.confined import ConfinedFileSystem
 from handler.sidecar.listed import KnownFiles
 from handler.sidecar.merged import Unread, merged_batches
@@ -98,7 +98,7 @@ def audit_file(file: SkippedFile) -> Verdict:
 
 
 def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
-    """The rows in the value form of ``evaluator.types``, the filter's columns only."""
+    """The rows in the value form of ``evaluator.language.types``, the filter's columns only."""
     confined = None if file.root is None else fs.PyFileSystem(ConfinedFileSystem(file.root))
     storage = Storage.at(file.table, confined, None if confined is not None else file.storage_options)
     wanted = {}

@@ -12,7 +12,7 @@ from typing import Any
 from thriftpy2.protocol.binary import TBinaryProtocol
 from thriftpy2.thrift import TApplicationException, TMessageType
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler.sidecar.idl import PruneReply, Refused, interface
 from handler.sidecar.wire import Memory
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sarg
-from evaluator.expression import (
+from evaluator.functions import arithmetic, text
+from evaluator.language.expression import (
     And,
     Call,
     Cast,
@@ -26,8 +27,7 @@ from evaluator.expression import (
     fold,
     walk,
 )
-from evaluator.functions import arithmetic, text
-from evaluator.schema import Schema
+from evaluator.language.schema import Schema
 from sarg.exprnode import ColumnNode, ExprNode
 
 __all__ = ["OF_HIVE", "ZONELESS", "read_hive_filter"]

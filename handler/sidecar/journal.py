@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from evaluator.expression import to_text
+from evaluator.language.expression import to_text
 from handler.sidecar.reports import Report
 
 __all__ = ["Journal"]

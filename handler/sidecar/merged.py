@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from evaluator.errors import SargoError, UnsupportedError
+from evaluator.language.errors import SargoError, UnsupportedError
 from handler.rust_panic import panic
 
 __all__ = ["MOST_LOG_BYTES", "Unread", "merged_batches"]

@@ -25,8 +25,8 @@ from importlib.metadata import version
 
 import numpy as np
 
-from evaluator.semantics import Semantics
-from evaluator.zones import zone_named
+from evaluator.language.semantics import Semantics
+from evaluator.language.zones import zone_named
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface

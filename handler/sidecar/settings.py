@@ -20,7 +20,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 
 if sys.version_info >= (3, 11):
     import tomllib

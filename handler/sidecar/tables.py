@@ -21,7 +21,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler.sidecar.idl import Refused
 from handler.sidecar.roots import Location
 from handler.sidecar.settings import Settings

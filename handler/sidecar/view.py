@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.expression import Literal, Unknown, walk
+from evaluator.language.expression import Literal, Unknown, walk
 from handler.plan import Plan
 from handler.planner import prune
 from handler.sidecar.hive_filter import read_hive_filter

@@ -20,7 +20,7 @@ from typing import Any
 from thriftpy2.protocol.binary import TBinaryProtocol
 from thriftpy2.thrift import TApplicationException, TMessageType, TType
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler.sidecar.idl import interface
 
 _BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only

@@ -51,7 +51,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.tables import OpenTable, open_table
 from index_store.buckets import rebucket
 from index_store.buckets.hash_fields import HashFields

@@ -18,7 +18,7 @@
 
 Names, casts and the types in which things are compared are Spark's own: its analyser has written them into the tree.
 ``cast`` and ``try_cast`` differ only in what is an error and what is NULL, which the evaluator's casts allow for
-(``evaluator.semantics``), and so do ANSI and other arithmetic.
+(``evaluator.language.semantics``), and so do ANSI and other arithmetic.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluator.expression import (
+from evaluator.language.expression import (
     And,
     Call,
     Cast,
@@ -46,8 +46,8 @@ from evaluator.expression import (
     Or,
     Unknown,
 )
-from evaluator.regular_expression import matches
-from evaluator.types import BOOLEAN, Kind, Type
+from evaluator.language.regular_expression import matches
+from evaluator.language.types import BOOLEAN, Kind, Type
 from handler.spark.catalyst_functions import FUNCTIONS, MOMENTS, OF_DAYS, TRANSPARENT
 from handler.spark.catalyst_tree import CatalystNode, read_tree
 from handler.spark.catalyst_values import cast_of, literal_of, type_of
@@ -229,7 +229,7 @@ def _compare(op: str, left: Node, right: Node) -> HudiExpression:
 
 
 def _beside(operand: Operand, other: Operand) -> Operand:
-    """A text that Spark casts to what it is compared with, as the text itself: ``evaluator.literal`` reads more forms.
+    """A text that Spark casts to what it is compared with, as the text itself: ``language.literal`` reads more forms.
 
     Only beside a date, a timestamp or an integer column of that very type, for which the two mean the same.
     """

@@ -27,7 +27,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 
 __all__ = ["changed", "reads_alike"]
 

@@ -22,8 +22,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import And, Constant, HudiExpression, Unknown
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import And, Constant, HudiExpression, Unknown
 from handler.spark.catalyst import condition_of
 from handler.spark.catalyst_tree import missing_parts
 from handler.spark.sessions import engine_of, has_jvm, time_zone_of

@@ -26,8 +26,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import Constant, HudiExpression
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import Constant, HudiExpression
 from handler.planner import prune
 from handler.spark.pushed_filters import condition_of_filters
 from handler.spark.schemas import spark_schema

@@ -7,7 +7,7 @@
 
 The driver opens the table, binds the filter and holds the answer: neither slices nor statistics. Keys (bloom filters,
 record index and the like) are looked up by the driver, for the slices that statistics leave, as they always are. The
-answer is that of one machine, bit for bit, with the two exceptions of ``evaluator.layered_evaluation``.
+answer is that of one machine, bit for bit, with the two exceptions of ``evaluator.evaluation.layered_evaluation``.
 
 What people ask afterwards (what each condition did, why not more was skipped) reads the columns onto the driver then.
 """
@@ -26,15 +26,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from platformdirs import user_cache_path
 
-from evaluator import outcome
-from evaluator.bind import BoundExpression
-from evaluator.errors import SargoError
-from evaluator.evaluate import Evaluation, MayHold, Source, evaluate
-from evaluator.expression import Constant
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.outcome import Outcomes
-from evaluator.sources import Match, MayMatch
+from evaluator.binding.bind import BoundExpression
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Match, MayMatch
+from evaluator.evaluation.evaluate import Evaluation, MayHold, Source, evaluate
+from evaluator.language import outcome
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import Constant
+from evaluator.language.outcome import Outcomes
 from handler.spark.chunks import slices_from_arrow, slices_to_arrow
 from handler.spark.driver_views import SlicesFromRuns, lazy_sources
 from handler.spark.executors import on_executors

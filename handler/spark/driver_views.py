@@ -8,8 +8,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics
-from evaluator.evaluate import Source
+from evaluator.evaluation.evaluate import Source
+from evaluator.statistics.columns import ColumnStatistics
 from handler.spark.shared_folder import SharedFolder
 from handler.spark.stored_answers import Answer, Answers, StoredSlices
 from index_store import FileSlice

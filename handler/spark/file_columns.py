@@ -26,7 +26,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 
 __all__ = ["in_table_type", "is_same_type", "nullable"]
 

@@ -31,9 +31,8 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from evaluator.columns import ColumnStatistics
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import (
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import (
     Cast,
     Column,
     Compare,
@@ -45,7 +44,8 @@ from evaluator.expression import (
     Unknown,
     column_names,
 )
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import ColumnStatistics
 from handler import planner
 from handler.plan import Plan, Reason
 from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression

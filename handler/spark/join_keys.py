@@ -28,7 +28,7 @@ import xxhash
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
 
 __all__ = ["Bloom", "JoinKeys", "collect_keys"]
 

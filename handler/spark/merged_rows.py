@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from evaluator.errors import SargoError, UnsupportedError
+from evaluator.language.errors import SargoError, UnsupportedError
 from handler.rust_panic import panic
 from handler.spark.file_columns import in_table_type
 from index_store import FileSlice, Table, TableError

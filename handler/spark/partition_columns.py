@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from index_store import Table
 from index_store.kinds.partition_values import HIVE_NULL, custom_fields
 

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.expression import HudiExpression, Unknown
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.expression import HudiExpression, Unknown
 from handler import planner
 from handler.plan import Plan
 from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression

@@ -20,8 +20,8 @@ from typing import Any
 
 from pyspark.sql.types import DataType, DecimalType, StringType, StructType, TimestampNTZType, TimestampType
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import (
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import (
     And,
     Column,
     Compare,
@@ -34,7 +34,7 @@ from evaluator.expression import (
     Not,
     Unknown,
 )
-from evaluator.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
+from evaluator.language.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
 
 __all__ = ["condition_of_filters"]
 

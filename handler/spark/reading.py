@@ -26,7 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.plan import Plan
 from handler.spark.column_changes import changed, reads_alike
 from handler.spark.conditions import Condition, listed

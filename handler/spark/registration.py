@@ -12,7 +12,7 @@ import warnings
 
 from pyspark.sql import SparkSession
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 
 __all__ = ["register"]
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from evaluator.errors import SargoError, UnsupportedError
+from evaluator.language.errors import SargoError, UnsupportedError
 from handler.spark.file_columns import in_table_type, nullable
 from handler.spark.merged_rows import merged_batches, why_not_here
 from handler.spark.partition_columns import PartitionColumns

@@ -16,11 +16,11 @@ import pyarrow as pa
 import xxhash
 
 import index_store
-from evaluator.columns import ColumnStatistics
-from evaluator.errors import SargoError
-from evaluator.needs import Needs
-from evaluator.sources import Source
-from evaluator.types import Kind, Type
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.errors import SargoError
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import ColumnStatistics
 from handler.spark.chunks import (
     join_statistics,
     slices_from_arrow,

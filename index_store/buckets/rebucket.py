@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from index_store.buckets.layouts import Ring
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 

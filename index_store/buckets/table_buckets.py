@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, Ring, Simple
 from index_store.errors import StatsError

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.schema import Field
+from evaluator.language.schema import Field
 from index_store.errors import FormatError, TableError
 from index_store.kinds.file_rules import FileStatistics
 from index_store.kinds.slice_union import SliceFiles

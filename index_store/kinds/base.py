@@ -1,7 +1,7 @@
 """What an index kind is: one source of statistics about the slices of one table (C5, C6). Two verbs:
 
-    needs(asked) -> Needs      which of a filter's questions (``evaluator.needs``) the kind would read something for
-    answer(needs) -> Source    what it says to them, of all slices at once, in their order
+    needs(asked) -> Needs      those of a filter's required statistics for which the kind would read something
+    answer(needs) -> Source    the statistics of all slices at once, in their order
 
 Asking reads no statistics: at most what defines an index, once. Only what a kind needs is read, when it answers; keys
 are looked up when the evaluator comes to them, in the slices that all statistics leave. A kind says nothing where it
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
-from evaluator.errors import SargoError
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import MayMatch, Source
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import MayMatch, Source
+from evaluator.language.errors import SargoError
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.distrust import Trust
 
 if TYPE_CHECKING:
     from index_store.file_slices import FileSlices

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
 from index_store.errors import naming_column
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter

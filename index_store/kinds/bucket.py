@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
 from index_store.buckets.table_buckets import TableBuckets, table_buckets

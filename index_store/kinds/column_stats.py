@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.distrust import Trust
 from index_store.errors import naming_column
 from index_store.formats.keys import column_id
 from index_store.formats.stats_reader import COLUMN_ID, read_statistics

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust, distrust_inverted_bounds, distrust_reordered_text
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.types import INT, STRING, Kind, Type
+from evaluator.language.types import INT, STRING, Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust, distrust_inverted_bounds, distrust_reordered_text
 from index_store.kinds.file_rules import FileStatistics
 from index_store.kinds.letter_images import first_uncertain, widen_letter_case
 from index_store.kinds.slice_union import SliceFiles

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
-from evaluator.schema import Field
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.distrust import Trust
 from index_store.errors import FormatError, TableError
 from index_store.formats.log_file import data_instants
 from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns

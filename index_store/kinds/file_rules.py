@@ -1,4 +1,5 @@
-"""Which statistics of single files are believed: the rules of ``evaluator.bounds``, applied to records of one column.
+"""Which statistics of single files are believed: the rules of ``statistics.distrust``, applied to records of one
+column.
 
 A row is one record of one file (two when a later record widened an earlier one). Base files are Parquet, and their
 bounds come from the footer with its gaps; log files are Avro, and their bounds were compared in Java, value by value.
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import (
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT, array_dtype, filler
+from evaluator.statistics.distrust import (
     ROWS_IN_ONE_ROW_GROUP,
     Trust,
     all_null,
@@ -29,9 +32,7 @@ from evaluator.bounds import (
     holds_nothing,
     ignore_bounds_of_all_null,
 )
-from evaluator.columns import UNKNOWN_COUNT, array_dtype, filler
-from evaluator.stored_bounds import concatenated, taken
-from evaluator.types import Kind, Type
+from evaluator.statistics.stored_bounds import concatenated, taken
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
 from index_store.kinds.footers import ColumnProofs, Proof

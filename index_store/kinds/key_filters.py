@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import STRING
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import ColumnStatistics
 from index_store.errors import FormatError
 from index_store.formats.bloom import BloomFilter
 from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.stored_bounds import StoredBounds
-from evaluator.types import STRING
+from evaluator.language.types import STRING
+from evaluator.statistics.stored_bounds import StoredBounds
 
 __all__ = ["first_uncertain", "images", "widen_letter_case"]
 

@@ -21,12 +21,12 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import Kind, Type
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
+from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
 
 if TYPE_CHECKING:

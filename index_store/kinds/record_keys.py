@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from evaluator.bounds import Trust
-from evaluator.schema import Field
-from evaluator.types import Kind
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.distrust import Trust
 from index_store.errors import TableError
 from index_store.formats.record_key import EMPTY
 from index_store.kinds.base import ColumnCoverage, Coverage

@@ -40,12 +40,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS, Trust
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust
 from index_store.errors import FormatError, TableError, naming_column
 from index_store.formats.keys import file_group
 from index_store.index_info import SECONDARY_PREFIX as PREFIX

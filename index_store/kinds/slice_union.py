@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
-from evaluator.stored_bounds import StoredBounds, spread
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
+from evaluator.statistics.distrust import Trust
+from evaluator.statistics.stored_bounds import StoredBounds, spread
 from index_store.file_slices import FileSlices
 from index_store.formats.keys import partition_id
 from index_store.kinds.file_rules import FileStatistics

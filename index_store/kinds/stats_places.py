@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.types import Type
+from evaluator.language.types import Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
 from index_store.kinds.file_rules import FileStatistics

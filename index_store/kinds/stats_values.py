@@ -20,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.bounds import (
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import array_dtype, filler
+from evaluator.statistics.distrust import (
     ANCIENT_DAY,
     ANCIENT_MICROS,
     Trust,
@@ -30,9 +32,7 @@ from evaluator.bounds import (
     widen_millis,
     widen_nanos,
 )
-from evaluator.columns import array_dtype, filler
-from evaluator.stored_bounds import StoredBounds, spread
-from evaluator.types import Kind, Type
+from evaluator.statistics.stored_bounds import StoredBounds, spread
 from index_store.formats.stats_columns import signed_numbers
 
 __all__ = ["Bound", "StoredAs", "read_bounds", "read_groups"]

@@ -27,8 +27,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.errors import UnsupportedError
-from evaluator.stored_bounds import StoredBounds
+from evaluator.language.errors import UnsupportedError
+from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.own.sketches.values import EMPTY, FileType, decoded, value_bytes
 from index_store.own.sketching import ROWS, Plan, Target, nulls_field, sketch_field, type_field
 

@@ -38,8 +38,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.columns import ColumnStatistics
-from evaluator.stored_bounds import StoredBounds, concatenated
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.stored_bounds import StoredBounds, concatenated
 
 __all__ = [
     "ABOUT",

@@ -1,7 +1,7 @@
 """Bounds of an expression over the rows of a file: ``lower(city)``, ``to_date(ts)``, ``amount * 1.1``.
 
 Each distinct input is given to the evaluator's own functions, as a point, under the rules of every engine that binds
-the expression to the same form (``evaluator.forms``); what comes out is an interval with all that engines may do
+the expression to the same form (``binding.canonical_keys``); what comes out is an interval with all that engines may do
 differently in it: rounding, overflow, letters that depend on the locale. Stored is the hull of all intervals. So a file
 whose text is ASCII has exact bounds of ``lower(city)``, and one with a Turkish İ has wider ones.
 
@@ -25,16 +25,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evaluator import expression as ex
-from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS
-from evaluator.errors import UnsupportedError
-from evaluator.forms import form_of
-from evaluator.interval import Interval
-from evaluator.one_slice import interval_of
-from evaluator.operands import BoundFunction, bind_operand, columns_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import Kind, Type
+from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.operands import BoundFunction, bind_operand, columns_of
+from evaluator.evaluation.one_slice import interval_of
+from evaluator.language import expression as ex
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
 from index_store.errors import FormatError
 from index_store.own.file_rows import ColumnRows
 from index_store.own.sketches.min_max import cut_off, raised

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from evaluator.types import Kind
+from evaluator.language.types import Kind
 from index_store.errors import FormatError, TableError, naming_table
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
 from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.errors import UnsupportedError
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import Kind
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.distrust import Trust
 from index_store.errors import StatsError, TableError, naming_column
 from index_store.kinds.absent_columns import reads_as_null
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.schema import Field
-from evaluator.types import Kind
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
 from index_store.errors import TableError
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.own.builder import FILE_ID

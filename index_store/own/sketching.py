@@ -4,7 +4,7 @@
     city:type                  the type that the file has for the column (``sketches.values.FileType``)
     city:nulls                 how many of its values are NULL, -1 where that is not known
     city:min_max:lo, ...       what each sketch stores: <column>:<sketch>:<field>
-    lower(city):type           of an expression its form (``evaluator.forms``), for bounds of it
+    lower(city):type           of an expression its form (``evaluator.binding.canonical_keys``), for bounds of it
 
 Where every sketch can do with the file's footer, that is read alone; columns that it proves nothing of are read row by
 row. What a file's row holds depends on nothing but the file and the plan, so that a full refresh, an incremental one,
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from index_store.errors import TableError
 from index_store.own.definition import Definition
 from index_store.own.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json

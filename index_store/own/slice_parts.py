@@ -7,7 +7,7 @@
     c       nothing but NULL                 NULL
     d       no row                           none
 
-A leaf over this one column is what it is in one of the parts (``evaluator.columns.Parts``). A slice of which some file
+A leaf over this one column is what it is in one of the parts (``statistics.columns.Parts``). A slice of which some file
 is not known, or whose merge makes values of its own, has neither bounds nor parts.
 """
 
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts
-from evaluator.schema import Field
-from evaluator.stored_bounds import concatenated, taken
-from evaluator.types import Kind, Type
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts
+from evaluator.statistics.distrust import Trust
+from evaluator.statistics.stored_bounds import concatenated, taken
 from index_store.kinds.file_rules import FileStatistics
 from index_store.kinds.slice_union import SliceFiles, unite
 from index_store.own.sketches.base import FileBounds

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
-from evaluator.columns import array_dtype, filler
-from evaluator.schema import Field
-from evaluator.types import Kind, Type
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import array_dtype, filler
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
 from index_store.errors import FormatError
 from index_store.own.sketches.base import FileBounds, FileParts, Sketch, Stored
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType

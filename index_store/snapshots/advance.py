@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics
-from evaluator.layers import Layers
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.stored_bounds import concatenated
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.layers import Layers
+from evaluator.statistics.stored_bounds import concatenated
 from index_store.errors import StatsError, TableError
 from index_store.file_slices import FileSlice, FileSlices, build_slices
 from index_store.formats.keys import column_id

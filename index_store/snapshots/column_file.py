@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from evaluator.column_index import ColumnIndex
-from evaluator.columns import ColumnStatistics, Parts, array_dtype
-from evaluator.schema import Field
-from evaluator.stored_bounds import StoredBounds, is_storable
-from evaluator.types import Type
+from evaluator.language.schema import Field
+from evaluator.language.types import Type
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype
+from evaluator.statistics.stored_bounds import StoredBounds, is_storable
 from index_store.kinds.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError, write_arrays
 

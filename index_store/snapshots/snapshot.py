@@ -4,7 +4,7 @@
     since     slices that came after, their columns, and which slices of the base are gone ("dead")
 
 A state is a base, or a base and what came since; several states share a base. The numbering of the whole is: the slices
-of the base that are left, in order, then those that came since (``evaluator.layers``).
+of the base that are left, in order, then those that came since (``evaluator.statistics.layers``).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics
-from evaluator.layers import Layers
-from evaluator.schema import Field
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.layers import Layers
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from evaluator.columns import ColumnStatistics
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics
 from index_store.kinds.base import Coverage, IndexKind
 from index_store.kinds.column_stats import ColumnStats
 from index_store.kinds.partition_values import PartitionValues

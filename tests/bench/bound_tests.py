@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from evaluator.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
+from evaluator.language.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
 from tests.bench.datasets import PARTITION
 
 __all__ = ["All", "AnyMember", "AnyOf", "BoundTest", "Question", "bounds_read", "question", "render"]

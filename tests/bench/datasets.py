@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.types import BIGINT, DATE, DOUBLE, STRING, Kind, Type
+from evaluator.language.types import BIGINT, DATE, DOUBLE, STRING, Kind, Type
 
 __all__ = ["LAYOUTS", "PARTITION", "SIZES", "TYPES", "Column", "Files", "make_files", "user_name"]
 

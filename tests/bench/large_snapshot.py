@@ -17,9 +17,9 @@ import fastavro
 import numpy as np
 import pyarrow as pa
 
-from evaluator.columns import ColumnStatistics
-from evaluator.schema import Field
-from evaluator.stored_bounds import StoredBounds
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.log_file import HFILE_DATA
 from index_store.snapshots import Snapshot, SnapshotCache

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluator.bind import BoundExpression, bind
-from evaluator.columns import ColumnStatistics
-from evaluator.evaluate import Source, evaluate
-from evaluator.layered_evaluation import evaluate_layers
-from evaluator.layered_sources import LayeredSource
-from evaluator.layers import Layers
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.layered_evaluation import evaluate_layers
+from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.layers import Layers
 from tests.bench.datasets import make_files
 from tests.bench.engines.sargo import SCHEMA, SEMANTICS, statistics_of
 from tests.bench.shapes import SHAPES

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evaluator.types import STRING
+from evaluator.language.types import STRING
 from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, entry_batch
 from index_store.own.secondary.keys import encode, encode_value, ranges_of

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
-from evaluator.types import Type
+from evaluator.language.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
+from evaluator.language.types import Type
 from tests.bench.datasets import PARTITION, TYPES, user_name
 
 __all__ = ["SHAPES", "TINY", "Shape"]

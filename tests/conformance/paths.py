@@ -7,7 +7,7 @@ from functools import cache
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from evaluator.expression import HudiExpression
+from evaluator.language.expression import HudiExpression
 from handler import prune
 from handler.filters import read_filter
 from handler.spark.conditions import to_expression

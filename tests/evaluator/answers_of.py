@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.bind import BoundExpression
-from evaluator.evaluate import Evaluation, Source
-from evaluator.ordering import SortKey, order_slices, why_unordered
-from evaluator.schema import Schema
+from evaluator.binding.bind import BoundExpression
+from evaluator.evaluation.evaluate import Evaluation, Source
+from evaluator.explain.ordering import SortKey, order_slices, why_unordered
+from evaluator.language.schema import Schema
 from handler.explanation import Explanation
 
 __all__ = ["all_answers"]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.column_index import ColumnIndex
-from evaluator.columns import ColumnStatistics, Parts
-from evaluator.stored_bounds import StoredBounds, is_storable
-from evaluator.types import Type
+from evaluator.language.types import Type
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.stored_bounds import StoredBounds, is_storable
 
 __all__ = ["mapped", "read_only", "stored"]
 

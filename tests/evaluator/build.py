@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import Kind, Type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import ColumnStatistics, from_values
 
 SPARK = Semantics.named("spark", "UTC")
 HIVE = Semantics.named("hive", "UTC")

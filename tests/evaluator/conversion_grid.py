@@ -36,13 +36,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import TIMESTAMP_LTZ, Kind, Type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import TIMESTAMP_LTZ, Kind, Type
+from evaluator.statistics.columns import from_values
 
 ENGINES = {"hive3": "hive", "hive4": "hive", "spark-legacy": "spark", "spark-ansi": "spark"}
 ROWS = 18
@@ -64,7 +64,7 @@ def sql_type(text: str, engine: str) -> Type:
 
 
 def value_of_text(text: str | None, of: Type) -> Any:
-    """A value of the grid in the form of ``evaluator.types``."""
+    """A value of the grid in the form of ``evaluator.language.types``."""
     if text is None:
         return None
     match of.kind:

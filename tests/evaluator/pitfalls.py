@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
-from evaluator import expression as ex
-from evaluator.columns import ColumnStatistics
-from evaluator.semantics import Semantics
-from evaluator.types import (
+from evaluator.language import expression as ex
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -32,6 +31,7 @@ from evaluator.types import (
     Type,
     decimal_type,
 )
+from evaluator.statistics.columns import ColumnStatistics
 from index_store.kinds.footers import Proof
 from tests.evaluator.build import HIVE, SPARK, col, lit, stats
 from tests.evaluator.stored import File, stored

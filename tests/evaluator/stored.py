@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.columns import ColumnStatistics
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import ColumnStatistics
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.kinds.file_rules import FileStatistics, believe

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, from_values
-from evaluator.schema import Field, Schema
-from evaluator.types import (
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -31,6 +30,7 @@ from evaluator.types import (
     Type,
     decimal_type,
 )
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, from_values
 
 SCHEMA = Schema(
     [

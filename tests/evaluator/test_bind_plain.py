@@ -6,13 +6,25 @@ import itertools
 
 import pytest
 
-from evaluator import bind as general
-from evaluator import expression as ex
-from evaluator.bind_plain import bind_plain
-from evaluator.leaves import Membership
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, Kind, Type, decimal_type
+from evaluator.binding import bind as general
+from evaluator.binding.bind_plain import bind_plain
+from evaluator.binding.leaves import Membership
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    Kind,
+    Type,
+    decimal_type,
+)
 
 TYPES = [
     Type(Kind.TINYINT),

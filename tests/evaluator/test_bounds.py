@@ -1,4 +1,6 @@
-"""Each rule of evaluator.bounds on the pitfall that it is for: what is stored, and whether it is believed."""
+"""Each rule of evaluator.statistics.distrust on the pitfall that it is for: what is stored, and whether it is
+believed.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator import bounds
-from evaluator.bounds import Trust
-from evaluator.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from evaluator.statistics import distrust
+from evaluator.statistics.distrust import Trust
 from index_store.kinds.footers import Proof
 from tests.evaluator.stored import File, stored
 
@@ -42,7 +44,7 @@ def floats(*values):
     ],
 )
 def test_p1_zero_bounds_may_be_a_nan(lo, hi, doubted):
-    assert bounds.distrust_nan_zero_bounds(floats(lo), floats(hi)).tolist() == [doubted]
+    assert distrust.distrust_nan_zero_bounds(floats(lo), floats(hi)).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_p1_zero_bounds_may_be_a_nan(lo, hi, doubted):
     ],
 )
 def test_p1_a_range_around_zero_may_hide_a_row_group_with_nan(lo, hi, rows, doubted):
-    assert bounds.distrust_float_spanning_zero(floats(lo), floats(hi), counts(rows)).tolist() == [doubted]
+    assert distrust.distrust_float_spanning_zero(floats(lo), floats(hi), counts(rows)).tolist() == [doubted]
 
 
 @given(st.lists(st.lists(st.floats(width=32), min_size=100, max_size=110), min_size=1, max_size=3))
@@ -67,9 +69,9 @@ def test_p1_no_merged_range_that_is_believed_leaves_out_a_value(row_groups):
     ranges = [(0.0, 0.0) if any(map(math.isnan, group)) else (min(group), max(group)) for group in row_groups]
     lo, hi = floats(min(low for low, _ in ranges)), floats(max(high for _, high in ranges))
     rows = counts(sum(map(len, row_groups)))
-    doubted = bounds.distrust_nan_zero_bounds(lo, hi) | bounds.distrust_float_spanning_zero(lo, hi, rows)
+    doubted = distrust.distrust_nan_zero_bounds(lo, hi) | distrust.distrust_float_spanning_zero(lo, hi, rows)
     if len(row_groups) == 1:
-        doubted = bounds.distrust_nan_zero_bounds(lo, hi)
+        doubted = distrust.distrust_nan_zero_bounds(lo, hi)
     if not doubted[0]:
         assert all(lo[0] <= value <= hi[0] for group in row_groups for value in group)
 
@@ -85,7 +87,9 @@ def test_p1_no_merged_range_that_is_believed_leaves_out_a_value(row_groups):
     ],
 )
 def test_p2_text_without_bounds_is_not_all_null(lo_known, hi_known, nulls, rows, doubted):
-    mask = bounds.distrust_null_bounds_of_text(np.array([lo_known]), np.array([hi_known]), counts(nulls), counts(rows))
+    mask = distrust.distrust_null_bounds_of_text(
+        np.array([lo_known]), np.array([hi_known]), counts(nulls), counts(rows)
+    )
     assert mask.tolist() == [doubted]
 
 
@@ -100,7 +104,7 @@ def test_p2_text_without_bounds_is_not_all_null(lo_known, hi_known, nulls, rows,
     ],
 )
 def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
-    assert bounds.distrust_text_beside_nulls(counts(nulls), counts(rows)).tolist() == [doubted]
+    assert distrust.distrust_text_beside_nulls(counts(nulls), counts(rows)).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_p2_text_beside_nulls_may_hide_a_row_group(nulls, rows, doubted):
     ],
 )
 def test_p2_a_small_column_holds_no_long_text(size, believed):
-    assert bounds.believe_short_text(counts(size)).tolist() == [believed]
+    assert distrust.believe_short_text(counts(size)).tolist() == [believed]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,7 @@ def test_p2_a_small_column_holds_no_long_text(size, believed):
     ],
 )
 def test_p3_each_bound_is_checked_for_nan(lo, hi, doubted):
-    assert bounds.distrust_nan_bounds(floats(lo), floats(hi)).tolist() == [doubted]
+    assert distrust.distrust_nan_bounds(floats(lo), floats(hi)).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_p3_each_bound_is_checked_for_nan(lo, hi, doubted):
     ],
 )
 def test_p6_only_a_known_null_count_proves_all_null(nulls, rows, ignored):
-    assert bounds.ignore_bounds_of_all_null(counts(nulls), counts(rows)).tolist() == [ignored]
+    assert distrust.ignore_bounds_of_all_null(counts(nulls), counts(rows)).tolist() == [ignored]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +159,7 @@ def test_p6_only_a_known_null_count_proves_all_null(nulls, rows, ignored):
     ],
 )
 def test_p13_milliseconds_are_widened(value, upper, expected):
-    assert bounds.widen_millis(counts(value), upper=upper).tolist() == [expected]
+    assert distrust.widen_millis(counts(value), upper=upper).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
@@ -171,20 +175,20 @@ def test_p13_milliseconds_are_widened(value, upper, expected):
     ],
 )
 def test_p13_nanoseconds_are_rounded_outward(value, upper, expected):
-    assert bounds.widen_nanos(counts(value), upper=upper).tolist() == [expected]
+    assert distrust.widen_nanos(counts(value), upper=upper).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
     ("bound", "cutoff", "doubted"),
     [
-        pytest.param(-141_428, bounds.ANCIENT_DAY, True, id="P13: 1582-10-14"),
-        pytest.param(-141_427, bounds.ANCIENT_DAY, False, id="P13: 1582-10-15"),
-        pytest.param(-2_208_988_800_000_001, bounds.ANCIENT_MICROS, True, id="P13: before 1900"),
-        pytest.param(-2_208_988_800_000_000, bounds.ANCIENT_MICROS, False, id="P13: 1900"),
+        pytest.param(-141_428, distrust.ANCIENT_DAY, True, id="P13: 1582-10-14"),
+        pytest.param(-141_427, distrust.ANCIENT_DAY, False, id="P13: 1582-10-15"),
+        pytest.param(-2_208_988_800_000_001, distrust.ANCIENT_MICROS, True, id="P13: before 1900"),
+        pytest.param(-2_208_988_800_000_000, distrust.ANCIENT_MICROS, False, id="P13: 1900"),
     ],
 )
 def test_p13_ancient_bounds_may_be_rebased(bound, cutoff, doubted):
-    assert bounds.distrust_ancient_bounds(counts(bound), cutoff).tolist() == [doubted]
+    assert distrust.distrust_ancient_bounds(counts(bound), cutoff).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(
@@ -199,13 +203,13 @@ def test_p13_ancient_bounds_may_be_rebased(bound, cutoff, doubted):
     ],
 )
 def test_p18_counts_that_contradict_are_not_used(nulls, rows, doubted):
-    assert bounds.distrust_impossible_counts(counts(nulls), counts(rows)).tolist() == [doubted]
+    assert distrust.distrust_impossible_counts(counts(nulls), counts(rows)).tolist() == [doubted]
 
 
 def test_p18_a_log_of_deletions_holds_nothing_and_an_unknown_one_may():
     no = np.zeros(3, np.bool_)
-    assert bounds.holds_nothing(no, no, counts(0, -1, 1), counts(0, -1, 1)).tolist() == [True, False, False]
-    assert bounds.holds_nothing(~no, no, counts(0, 0, 0), counts(0, 0, 0)).tolist() == [False] * 3
+    assert distrust.holds_nothing(no, no, counts(0, -1, 1), counts(0, -1, 1)).tolist() == [True, False, False]
+    assert distrust.holds_nothing(~no, no, counts(0, 0, 0), counts(0, 0, 0)).tolist() == [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -213,9 +217,9 @@ def test_p18_a_log_of_deletions_holds_nothing_and_an_unknown_one_may():
     [pytest.param(3, 2, True, id="P20: upside down"), pytest.param(2, 2, False, id="P20: one value")],
 )
 def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
-    assert bounds.distrust_inverted_bounds(counts(lo), counts(hi)).tolist() == [doubted]
+    assert distrust.distrust_inverted_bounds(counts(lo), counts(hi)).tolist() == [doubted]
     low, high = np.array([str(lo)], object), np.array([str(hi)], object)
-    assert bounds.distrust_inverted_bounds(low, high).tolist() == [doubted]
+    assert distrust.distrust_inverted_bounds(low, high).tolist() == [doubted]
 
 
 @pytest.mark.parametrize(
@@ -234,26 +238,26 @@ def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
     ],
 )
 def test_p20_text_that_java_orders_otherwise(text, as_lower, as_upper):
-    assert bounds.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
-    assert bounds.distrust_reordered_text([text], upper=True).tolist() == [as_upper]
+    assert distrust.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
+    assert distrust.distrust_reordered_text([text], upper=True).tolist() == [as_upper]
     for upper, said in ((False, as_lower), (True, as_upper)):
-        assert bounds.distrust_reordered_text(["plain", text, "\u00e4"], upper=upper).tolist() == [False, said, False]
+        assert distrust.distrust_reordered_text(["plain", text, "\u00e4"], upper=upper).tolist() == [False, said, False]
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8))
 def test_p20_bounds_in_utf16_order_that_are_believed_bound_every_value(values):
     lo = min(values, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
     hi = max(values, key=lambda text: text.encode("utf-16-be", "surrogatepass"))
-    if not bounds.distrust_reordered_text([lo], upper=False)[0]:
+    if not distrust.distrust_reordered_text([lo], upper=False)[0]:
         assert all(lo <= value for value in values)
-    if not bounds.distrust_reordered_text([hi], upper=True)[0]:
+    if not distrust.distrust_reordered_text([hi], upper=True)[0]:
         assert all(value <= hi for value in values)
 
 
 @given(st.integers(-(10**20), 10**20), st.integers(0, 18), st.integers(0, 18))
 def test_p12_decimals_are_rescaled_exactly_or_outward(unscaled, scale, wanted):
-    low = bounds.rescale_unscaled(unscaled, scale, wanted, upper=False)
-    high = bounds.rescale_unscaled(unscaled, scale, wanted, upper=True)
+    low = distrust.rescale_unscaled(unscaled, scale, wanted, upper=False)
+    high = distrust.rescale_unscaled(unscaled, scale, wanted, upper=True)
     assert low * 10**scale <= unscaled * 10**wanted <= high * 10**scale
     assert high - low <= 1
     if wanted >= scale:
@@ -262,21 +266,21 @@ def test_p12_decimals_are_rescaled_exactly_or_outward(unscaled, scale, wanted):
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_p19_a_float_read_as_double_is_within_the_widened_bounds(value):
-    low, high = bounds.widen_float_as_double(floats(value), floats(value))
+    low, high = distrust.widen_float_as_double(floats(value), floats(value))
     as_text = float(str(np.float32(value)))
     assert low[0] < value < high[0]
     assert low[0] <= as_text <= high[0]
 
 
 def test_p1_zeros_that_were_widened_from_float_to_double_are_still_doubted():
-    zeros = bounds.widen_float_as_double(floats(0.0, -0.0), floats(0.0, 0.0))
-    assert bounds.distrust_nan_zero_bounds(*zeros).tolist() == [True, True]
+    zeros = distrust.widen_float_as_double(floats(0.0, -0.0), floats(0.0, 0.0))
+    assert distrust.distrust_nan_zero_bounds(*zeros).tolist() == [True, True]
 
 
 def test_every_trust_code_has_a_reason_and_fits_a_byte():
-    assert len({bounds.reason(trust) for trust in Trust}) == len(Trust)
+    assert len({distrust.reason(trust) for trust in Trust}) == len(Trust)
     assert max(Trust) < 256
-    assert "hudi#18754" in bounds.reason(Trust.NAN_ZERO)
+    assert "hudi#18754" in distrust.reason(Trust.NAN_ZERO)
 
 
 def known(statistics):
@@ -361,8 +365,8 @@ def test_what_is_left_of_each_kind_of_fault(statistics, expected):
 
 
 def test_every_rule_names_its_report_or_its_pitfall_and_is_told_by_kind_of_fault():
-    rules = [name for name in bounds.__all__ if callable(getattr(bounds, name)) and name.islower()]
+    rules = [name for name in distrust.__all__ if callable(getattr(distrust, name)) and name.islower()]
     for name in rules:
         if name not in ("reason", "all_null", "holds_nothing"):
-            assert re.search(r"P\d+|#\d+|hudi\.md", getattr(bounds, name).__doc__), name
-        assert name == "reason" or f"``{name}``" in bounds.__doc__, name
+            assert re.search(r"P\d+|#\d+|hudi\.md", getattr(distrust, name).__doc__), name
+        assert name == "reason" or f"``{name}``" in distrust.__doc__, name

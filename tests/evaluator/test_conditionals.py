@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.columns import from_values
-from evaluator.outcome import FALSE, NULL, TRUE
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.types import DATE, DOUBLE, INT, STRING, Type, decimal_type
+from evaluator.language import expression as ex
+from evaluator.language.outcome import FALSE, NULL, TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import DATE, DOUBLE, INT, STRING, Type, decimal_type
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import from_values
 from tests.evaluator.build import SPARK, col, lit, outcome_of, stats
 
 LETTERS = {True: "T", False: "F", None: "N"}
@@ -107,8 +107,8 @@ def test_the_condition_reads_constants_like_a_filter(of: Type, lo, hi, constant,
 
 
 def test_the_condition_of_many_slices_is_decided_slice_by_slice():
-    from evaluator.bind import bind
-    from evaluator.evaluate import Source, evaluate
+    from evaluator.binding.bind import bind
+    from evaluator.evaluation.evaluate import Source, evaluate
 
     n = 3000
     x = from_values(INT, list(range(n)), list(range(n)), [0] * n, [1] * n)

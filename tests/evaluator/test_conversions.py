@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.outcome import FALSE, NULL, TRUE, describe, of_value
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.outcome import FALSE, NULL, TRUE, describe, of_value
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from tests.evaluator import conversion_grid as grid
 
 BITS = {"T": TRUE, "F": FALSE, "N": NULL, ".": FALSE | NULL}

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evaluator.bind import bind
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.descent import descend
-from evaluator.evaluate import evaluate_slice, interval_at
-from evaluator.interval import Interval
-from evaluator.outcome import FALSE, NULL, TRUE, UNKNOWN
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import INT, STRING, TIMESTAMP_LTZ, Type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import evaluate_slice, interval_at
+from evaluator.evaluation.hierarchical import descend
+from evaluator.language.interval import Interval
+from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT, STRING, TIMESTAMP_LTZ, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from handler.sql import parse
 
 DAY = 86_400_000_000

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source, evaluate
-from evaluator.leaves import expression_of
-from evaluator.reasons import decisions
-from evaluator.reference import value_of
-from evaluator.reference_functions import call
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import DATE, INT, STRING
+from evaluator.binding.bind import bind
+from evaluator.binding.leaves import expression_of
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.explain.reasons import decisions
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import DATE, INT, STRING
+from evaluator.reference.row_functions import call
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.build import SPARK, col, letters, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, leaves, slices, values_of, weakened
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.bind import bind
-from evaluator.codes import ABOVE, Coder
-from evaluator.column_index import ColumnIndex
-from evaluator.columns import ColumnStatistics
-from evaluator.evaluate import Source, evaluate
-from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from evaluator.statistics.codes import ABOVE, Coder
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.columns import ColumnStatistics
 from tests.evaluator.arrow_form import mapped, stored
 from tests.evaluator.test_search import SCHEMA, TYPES, Table
 from tests.evaluator.test_stored_bounds import objects

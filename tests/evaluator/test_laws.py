@@ -9,15 +9,15 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import column_names
-from evaluator.outcome import Outcomes
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import Type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.expression import column_names
+from evaluator.language.outcome import Outcomes
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import Type
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, filters, slices, weakened
 
 COLUMNS = list(TYPES)

@@ -12,21 +12,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.bind import BoundExpression, bind
-from evaluator.codes import MOST_EDGES
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import column_names
-from evaluator.layered_evaluation import evaluate_layers
-from evaluator.layered_sources import LayeredSource
-from evaluator.layers import Layers
-from evaluator.leaves import Lookup
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.sources import Match
-from evaluator.stored_bounds import StoredBounds
-from evaluator.types import INT, STRING
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.statistics_provider import Match
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.layered_evaluation import evaluate_layers
+from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.language import expression as ex
+from evaluator.language.expression import column_names
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import INT, STRING
+from evaluator.statistics.codes import MOST_EDGES
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
+from evaluator.statistics.layers import Layers
+from evaluator.statistics.stored_bounds import StoredBounds
 from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import read_only, stored
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.errors import UnsupportedError
-from evaluator.like import Form, parse_like
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.like import Form, parse_like
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import BoundExpression, bind
-from evaluator.columns import from_values
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Evaluation, Source, evaluate
-from evaluator.expression import column_names
-from evaluator.leaves import Lookup
-from evaluator.outcome import TRUE, UNKNOWN
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.sources import Match
-from evaluator.types import INT
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.statistics_provider import Match
+from evaluator.evaluation.evaluate import Evaluation, Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import column_names
+from evaluator.language.outcome import TRUE, UNKNOWN
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import INT
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import from_values
 from tests.evaluator.strategies import SCHEMA, exact_statistics, filters, slices, weakened
 
 Mask = npt.NDArray[np.bool_]

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.bounds import Trust, reason
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.obstacles import Obstacle, obstacles
-from evaluator.schema import Field, Schema
-from evaluator.spread import typical_spread
-from evaluator.types import BINARY, BOOLEAN, DATE, DOUBLE, INT, STRING, TINYINT, Type, decimal_type
-from evaluator.written import WrittenFilter, written_filter
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.explain.pruning_blockers import Obstacle, obstacles
+from evaluator.explain.source_filter import WrittenFilter, written_filter
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import BINARY, BOOLEAN, DATE, DOUBLE, INT, STRING, TINYINT, Type, decimal_type
+from evaluator.statistics.columns import ColumnStatistics, from_values
+from evaluator.statistics.distrust import Trust, reason
+from evaluator.statistics.range_width import typical_spread
 from tests.evaluator.build import SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, exact_statistics, filters, slices, weakened
 
@@ -93,7 +93,7 @@ def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(mo
     bound = bind(expression, Schema([Field("x", INT), Field("y", INT)]), SPARK)
     source = Source("column_stats", statistics)
     whole = obstacles(bound, evaluate(bound, n, [source]), [source])
-    monkeypatch.setattr("evaluator.obstacles.CHUNK_BYTES", 0)
+    monkeypatch.setattr("evaluator.explain.pruning_blockers.CHUNK_BYTES", 0)
     chunked = obstacles(bound, evaluate(bound, n, [source]), [source])
     assert [(o.condition, o.cause, o.open, o.alone) for o in chunked] == [
         (o.condition, o.cause, o.open, o.alone) for o in whole

@@ -14,11 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.ordering import (
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.explain.ordering import (
     Nulls,
     Rank,
     SliceOrder,
@@ -27,10 +25,12 @@ from evaluator.ordering import (
     rejects_null,
     why_unordered,
 )
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.build import HIVE, SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, slices, values_of, weakened
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evaluator import outcome
+from evaluator.language import outcome
 
 VALUES = (True, False, None)
 SETS = range(1, 8)

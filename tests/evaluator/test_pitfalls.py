@@ -9,13 +9,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import (
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -31,6 +30,7 @@ from evaluator.types import (
     Type,
     decimal_type,
 )
+from evaluator.statistics.columns import from_values
 from handler.sql import parse
 from tests.evaluator.build import HIVE, NULL, SPARK, col, letters, lit, outcome_of, reasons_of, stats
 from tests.evaluator.pitfalls import PITFALLS, Pitfall

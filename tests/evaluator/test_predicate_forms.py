@@ -18,12 +18,12 @@ from decimal import Decimal
 
 import pytest
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.schema import Field, Schema
-from evaluator.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, decimal_type
+from evaluator.statistics.columns import from_values
 from handler.sql import parse
 from tests.evaluator.build import HIVE, SPARK
 

@@ -11,19 +11,19 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from evaluator import expression as ex
-from evaluator import rules
-from evaluator.bind import BoundExpression, bind
-from evaluator.bounds import Trust, reason
-from evaluator.columns import ColumnStatistics, Parts, from_values
-from evaluator.evaluate import Evaluation, Source, evaluate, evaluate_slice
-from evaluator.interval import Interval
-from evaluator.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
-from evaluator.outcome import FALSE, TRUE
-from evaluator.reasons import Decision, decisions
-from evaluator.rule_texts import rule_texts
-from evaluator.schema import Field, Schema
-from evaluator.types import DATE, INT, STRING, TINYINT, decimal_type
+from evaluator.binding import rules
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
+from evaluator.evaluation.evaluate import Evaluation, Source, evaluate, evaluate_slice
+from evaluator.explain.reasons import Decision, decisions
+from evaluator.explain.rule_texts import rule_texts
+from evaluator.language import expression as ex
+from evaluator.language.interval import Interval
+from evaluator.language.outcome import FALSE, TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import DATE, INT, STRING, TINYINT, decimal_type
+from evaluator.statistics.columns import ColumnStatistics, Parts, from_values
+from evaluator.statistics.distrust import Trust, reason
 from tests.evaluator.build import NULL, SPARK, col, lit
 
 SCHEMA = Schema(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.reference import value_of
-from evaluator.regular_expression import matches
-from evaluator.schema import Field, Schema
-from evaluator.types import STRING
+from evaluator.language import expression as ex
+from evaluator.language.regular_expression import matches
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import STRING
+from evaluator.reference.row_oracle import value_of
 from tests.evaluator.build import SPARK, col
 
 SCHEMA = Schema([Field("s", STRING)])

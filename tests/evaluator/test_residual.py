@@ -9,19 +9,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
-from evaluator.interval import Interval
-from evaluator.outcome import FALSE, TRUE
-from evaluator.reference import value_of
-from evaluator.residual import is_complete, residuals
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import DOUBLE, INT, STRING
-from evaluator.written import written_filter
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.explain.residual import is_complete, residuals
+from evaluator.explain.source_filter import written_filter
+from evaluator.language import expression as ex
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.outcome import FALSE, TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DOUBLE, INT, STRING
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.build import SPARK, col, lit, stats
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator import outcome, rules
-from evaluator.interval import Interval
-from evaluator.outcome import FALSE, NULL, TRUE
-from evaluator.ranges import GREATEST, LEAST, MaskedBound, Members, Range, masked_range_of, range_of
+from evaluator.binding import rules
+from evaluator.language import outcome
+from evaluator.language.interval import Interval
+from evaluator.language.outcome import FALSE, NULL, TRUE
+from evaluator.statistics.ranges import GREATEST, LEAST, MaskedBound, Members, Range, masked_range_of, range_of
 
 #: Known bounds are 1 to 3; 0 and 4 can be reached only by bounds that are not known.
 ENDS = (None, 1, 2, 3)

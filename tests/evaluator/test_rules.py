@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.schema import Field, Schema
-from evaluator.types import BIGINT, INT, STRING
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import BIGINT, INT, STRING
+from evaluator.statistics.columns import from_values
 from tests.evaluator.build import NULL, SPARK, col, letters, lit, outcome_of, stats
 
 # bounds of x, then the outcome of: x < 5, x <= 5, x = 5, x != 5, x > 5, x >= 5
@@ -170,7 +170,7 @@ def test_ten_thousand_levels_are_evaluated_without_recursion() -> None:
 
 
 def test_a_function_over_too_many_distinct_bounds_is_unknown_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.answers.FUNCTION_INPUTS", 2)
+    monkeypatch.setattr("evaluator.evaluation.leaf_outcomes.FUNCTION_INPUTS", 2)
     statistics = from_values(INT, [1, 2, 1, 3, 4], [1, 2, 1, 3, 4], [0] * 5, [1] * 5)
     bound = bind(ex.Compare("=", ex.Call("negative", (col("x"),)), lit(9, INT)), Schema([Field("x", INT)]), SPARK)
     found = evaluate(bound, 5, [Source("column_stats", {"x": statistics})])

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator import expression as ex
-from evaluator.bind import bind
-from evaluator.codes import ABOVE, BELOW, BoundCodes, Coder
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.evaluate import Source, evaluate
-from evaluator.interval_index import IntervalIndex
-from evaluator.outcome import TRUE
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.outcome import TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from evaluator.statistics.codes import ABOVE, BELOW, BoundCodes, Coder
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.interval_index import IntervalIndex
 
 WIDE_DECIMAL = decimal_type(20, 2)
 TYPES = {

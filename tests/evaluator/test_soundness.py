@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import ColumnStatistics, Parts
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source, evaluate, evaluate_slice, interval_at
-from evaluator.expression import HudiExpression, column_names
-from evaluator.reference import value_of
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import HudiExpression, column_names
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import ColumnStatistics, Parts
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
 
 NAMES = [(engine, "UTC") for engine in ENGINES] + [

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import stored_bounds
-from evaluator.bind import bind
-from evaluator.codes import MOST_EDGES, Coder, sort_keys
-from evaluator.columns import ColumnStatistics, Parts
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import column_names
-from evaluator.populations import populations_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.stored_bounds import StoredBounds, concatenated, taken
-from evaluator.types import BINARY, INT, STRING, Kind, Type, decimal_type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language.expression import column_names
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import BINARY, INT, STRING, Kind, Type, decimal_type
+from evaluator.statistics import stored_bounds
+from evaluator.statistics.codes import MOST_EDGES, Coder, sort_keys
+from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.groups import populations_of
+from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
 from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import stored
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator import expression as ex
-from evaluator.semantics import Semantics
-from evaluator.types import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type
+from evaluator.language import expression as ex
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type
 from tests.evaluator.build import HIVE, SPARK, col, lit, outcome_of, reasons_of, stats
 
 DAY = 86_400_000_000

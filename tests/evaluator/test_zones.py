@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import evaluate
-from evaluator.schema import Schema
-from evaluator.semantics import Semantics
-from evaluator.types import TIMESTAMP
-from evaluator.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import evaluate
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import TIMESTAMP
+from evaluator.language.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
 
 ZONES = [
     "Europe/Berlin",

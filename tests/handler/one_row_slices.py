@@ -1,10 +1,10 @@
 """A table's rows as slices of one row each: bounds are exact, so only rules, conversions and functions are on trial."""
 
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.outcome import FALSE, NULL, TRUE, describe
-from evaluator.types import Kind
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.outcome import FALSE, NULL, TRUE, describe
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import from_values
 from tests.handler.table_rows import rows_of
 
 BITS = {"T": TRUE, "F": FALSE, "N": NULL}

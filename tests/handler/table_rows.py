@@ -1,4 +1,4 @@
-"""The rows of a table's base files, read with pyarrow, in the value form of ``evaluator.types``."""
+"""The rows of a table's base files, read with pyarrow, in the value form of ``evaluator.language.types``."""
 
 import datetime
 

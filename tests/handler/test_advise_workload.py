@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from evaluator.expression import to_text
+from evaluator.language.expression import to_text
 from handler import open_table, prune
 from handler.advisor import Advisor
 from handler.sidecar.filter_log import FilterLog

@@ -9,9 +9,9 @@ import json
 
 import pytest
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.sql import parse
 from handler.table_report import report_table

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import from_values, to_ordinal
-from evaluator.evaluate import Source, evaluate
-from evaluator.semantics import Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import outcome
+from evaluator.language.semantics import Semantics
+from evaluator.statistics.columns import from_values, to_ordinal
 from handler import open_table, prune
 from handler.sql import parse
 from index_store.kinds.footers import Footers

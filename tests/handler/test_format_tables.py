@@ -11,7 +11,7 @@ import shutil
 
 import pytest
 
-from evaluator.errors import SargoError
+from evaluator.language.errors import SargoError
 from handler import open_table, prune
 from index_store import TableError
 from tests.index_store.format_tables import DISPUTED, FORMAT_TABLES, reads_of, unpack_format_table

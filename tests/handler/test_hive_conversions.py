@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import sarg
-from evaluator.bind import bind
-from evaluator.evaluate import evaluate
-from evaluator.outcome import FALSE, NULL, TRUE, describe
-from evaluator.semantics import Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import evaluate
+from evaluator.language.outcome import FALSE, NULL, TRUE, describe
+from evaluator.language.semantics import Semantics
 from tests.evaluator import conversion_grid as grid
 
 FILTERS = json.loads(lzma.decompress((Path(__file__).parent / "data" / "hive_conversions.json.xz").read_bytes()))

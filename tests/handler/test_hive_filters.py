@@ -6,9 +6,9 @@ in the decoder, in the translation, in binding or in a rule shows as a lost row.
 
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.sql import parse
 from tests.handler.conftest import hive_filters

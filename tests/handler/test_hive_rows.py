@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sarg
-from evaluator.semantics import Semantics
+from evaluator.language.semantics import Semantics
 from handler import open_table
 from tests.handler.one_row_slices import contradictions, one_row_slices
 

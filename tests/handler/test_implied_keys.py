@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from evaluator.expression import And, Or, to_text
-from evaluator.semantics import Semantics
+from evaluator.language.expression import And, Or, to_text
+from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.implied_keys import with_record_keys
 from handler.sql import parse

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from evaluator.columns import from_values
-from evaluator.needs import Needs
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
-from evaluator.sources import Source
-from evaluator.types import INT
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import from_values
 from handler import open_table, prune
 from handler.explain_view import show_explanation
 from handler.sql import parse

@@ -10,13 +10,13 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from evaluator.bind import bind
-from evaluator.evaluate import Source
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs, needs_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import DATE, INT, STRING
+from evaluator.binding.bind import bind
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs, needs_of
+from evaluator.evaluation.evaluate import Source
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DATE, INT, STRING
 from handler import open_table, prune
 from handler.sql import parse
 from index_store.kinds.column_stats import read_columns

@@ -13,11 +13,11 @@ import shutil
 import pytest
 from rich.console import Console
 
-from evaluator.errors import SargoError
-from evaluator.expression import column_names, moment_text
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
-from evaluator.types import TIMESTAMP
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import column_names, moment_text
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import TIMESTAMP
+from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.explain_view import show_explanation
 from handler.sql import parse

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import Column, Compare, Literal
-from evaluator.types import INT
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import Column, Compare, Literal
+from evaluator.language.types import INT
 from handler import FileSlice, OpenTable, Plan, TableError, open_table, prune
 from handler.filters import default_engine, is_hive_filter
 from handler.sql import SqlError

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.errors import UnsupportedError
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.sql import parse
 from tests.handler.table_rows import rows_of

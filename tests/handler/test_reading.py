@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.columns import from_values
-from evaluator.evaluate import Source
-from evaluator.expression import Constant, to_text
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import INT
+from evaluator.evaluation.evaluate import Source
+from evaluator.language.expression import Constant, to_text
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT
+from evaluator.reference.row_oracle import value_of
+from evaluator.statistics.columns import from_values
 from handler import open_table, prune
 from handler.reading import default_nulls, exact_row_counts
 from index_store import FileSlice, FileSlices

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.semantics import Semantics
+from evaluator.language.semantics import Semantics
 from handler import open_table
 from handler.sql import parse
 from tests.handler.one_row_slices import contradictions, one_row_slices

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.expression import (
+from evaluator.language.expression import (
     And,
     Call,
     Cast,
@@ -27,7 +27,7 @@ from evaluator.expression import (
     to_text,
     walk,
 )
-from evaluator.types import (
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

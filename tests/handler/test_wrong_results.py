@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.sql import parse
 from tests.handler.table_rows import rows_of

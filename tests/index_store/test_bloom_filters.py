@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
 from index_store import StatsError, open_table
 from index_store.errors import FormatError
 from index_store.formats.bloom import BloomFilter, murmur2, positions

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.types import BIGINT, DATE, STRING
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.schema import Field
+from evaluator.language.types import BIGINT, DATE, STRING
 from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, open_table

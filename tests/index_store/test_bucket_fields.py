@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
 from handler import open_table as opened_by_handler
 from handler import prune
 from index_store import open_table

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from index_store import StatsError, open_table
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import java_hashes, ring_hash, ring_hashes, simple_hash, simple_hashes

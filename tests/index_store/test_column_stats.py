@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust
 from index_store import open_table
 from index_store.kinds import column_stats as column_stats_module
 from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns

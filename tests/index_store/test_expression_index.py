@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.leaves import Lookup
-from evaluator.types import DOUBLE, STRING, Kind, Type
+from evaluator.binding.leaves import Lookup
+from evaluator.language.types import DOUBLE, STRING, Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust
 from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table

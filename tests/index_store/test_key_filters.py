@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
 from index_store import open_table
 from index_store.kinds.key_filters import KeyFilters
 from index_store.kinds.record_index import RecordIndex

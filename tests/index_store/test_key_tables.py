@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
 from index_store import StatsError, TableError, open_table
 from index_store.kinds import record_index
 from index_store.kinds.key_groups import KeyGroups

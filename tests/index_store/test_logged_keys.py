@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
 from index_store import StatsError, TableError, open_table
 from index_store.errors import FormatError
 from index_store.formats.log_file import read_log_blocks

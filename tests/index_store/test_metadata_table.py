@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.types import STRING
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust
 from index_store import StatsError, TableError, open_table
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA
 from tests.index_store.conftest import TABLES

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from evaluator.bounds import Trust
-from evaluator.schema import Field
-from evaluator.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TINYINT, Type, decimal_type
+from evaluator.language.schema import Field
+from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TINYINT, Type, decimal_type
+from evaluator.statistics.distrust import Trust
 from index_store import open_table
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.partition_values import PartitionValues, make, parse_value

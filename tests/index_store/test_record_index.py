@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.types import BIGINT, DATE, STRING
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.schema import Field
+from evaluator.language.types import BIGINT, DATE, STRING
 from index_store import StatsError, TableError, open_table
 from index_store.kinds import record_index
 from index_store.kinds.record_keys import record_keys

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from evaluator.schema import Field
-from evaluator.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, Kind, Type
+from evaluator.language.schema import Field
+from evaluator.language.types import BIGINT, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, Kind, Type
 from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, TableError, open_table

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.bounds import Trust
-from evaluator.columns import UNKNOWN_COUNT
-from evaluator.types import (
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,
@@ -25,6 +23,8 @@ from evaluator.types import (
     Type,
     decimal_type,
 )
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
 from index_store import open_table
 from index_store.formats import stats_reader
 from index_store.formats.hfile import HFile

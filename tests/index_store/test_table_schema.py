@@ -9,7 +9,18 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from evaluator.types import BIGINT, BINARY, DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, decimal_type
+from evaluator.language.types import (
+    BIGINT,
+    BINARY,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    Kind,
+    decimal_type,
+)
 from index_store import TableError, open_table
 from index_store.errors import FormatError
 from index_store.kinds.footers import FooterProofs, Footers, Proof, _of_row_groups

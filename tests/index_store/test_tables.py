@@ -7,7 +7,7 @@ import json
 import pytest
 from pyarrow import fs
 
-from evaluator.types import BIGINT, BINARY, BOOLEAN, DATE, INT, STRING, TIMESTAMP_LTZ, Kind, decimal_type
+from evaluator.language.types import BIGINT, BINARY, BOOLEAN, DATE, INT, STRING, TIMESTAMP_LTZ, Kind, decimal_type
 from index_store import StatsError, TableError, open_table
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.format_tables import unpack_format_table

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.columns import ColumnStatistics
-from evaluator.needs import Needs
-from evaluator.stored_bounds import StoredBounds
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.formats import stats_reader
 from index_store.kinds import stats_values
 from index_store.table import open_table
@@ -51,7 +51,7 @@ def test_the_statistics_are_the_same(
 def test_no_object_is_made_of_the_text_of_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(tmp_path, 800)
     table = open_table(tmp_path)
-    monkeypatch.setattr("evaluator.stored_bounds._decoded", lambda *_: pytest.fail("text became objects"))
+    monkeypatch.setattr("evaluator.statistics.stored_bounds._decoded", lambda *_: pytest.fail("text became objects"))
     [kind] = [one for one in table.kinds(table.slices()) if one.name == "column_stats"]
     [column] = [one for one in table.schema if one.name == "name"]
     assert column.type.kind is Kind.STRING

@@ -5,6 +5,6 @@
 
 One **case** is one filter on one file slice. A **round** has a seed of its own: it draws a table (rows, files, slices),
 lets writers with their known faults leave statistics, reads those through the real rules of ``index_store`` and
-``evaluator.bounds``, and then asks many filters of all slices at once. The oracle is asked once for each distinct row,
-and a slice is a set of rows, so a case costs about a tenth of a millisecond.
+``statistics.distrust``, and then asks many filters of all slices at once. The oracle is asked once for each distinct
+row, and a slice is a set of rows, so a case costs about a tenth of a millisecond.
 """

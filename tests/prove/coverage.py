@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import BoundExpression
-from evaluator.evaluate import Evaluation
+from evaluator.binding.bind import BoundExpression
+from evaluator.evaluation.evaluate import Evaluation
 from evaluator.functions import FUNCTIONS
+from evaluator.language import expression as ex
+from evaluator.language import outcome
 from tests.prove.grammar import CAST_TARGETS, OPERATORS
 from tests.prove.values import TYPES
 from tests.prove.writers import FAULTS

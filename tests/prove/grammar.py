@@ -12,10 +12,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from evaluator import expression as ex
-from evaluator.errors import UnsupportedError
 from evaluator.functions import FUNCTIONS
-from evaluator.types import (
+from evaluator.language import expression as ex
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import (
     BIGINT,
     BOOLEAN,
     DATE,

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.columns import UNKNOWN_COUNT, ColumnStatistics
-from evaluator.evaluate import Evaluation, Source, evaluate, evaluate_slice, interval_at
-from evaluator.layered_evaluation import evaluate_layers
-from evaluator.outcome import Outcomes
-from evaluator.semantics import Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Evaluation, Source, evaluate, evaluate_slice, interval_at
+from evaluator.evaluation.layered_evaluation import evaluate_layers
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.outcome import Outcomes
+from evaluator.language.semantics import Semantics
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from tests.prove.oracle import closed, required, rows_outcomes
 from tests.prove.table import Table
 from tests.prove.values import SCHEMA

@@ -1,7 +1,7 @@
 """The mutation check: a mutant of the rules that no fast test notices is a hole in the tests.
 
     python -m tests.prove.mutate                 every module below; exit code 1 if a mutant survives
-    python -m tests.prove.mutate evaluator.rules one module
+    python -m tests.prove.mutate evaluator.binding.rules one module
 
 Each mutant is imported instead of its module in a forked process, which runs the module's fast tests until the first
 one fails. The working tree is never touched. Mutants that change nothing that could be observed are listed in
@@ -38,10 +38,10 @@ FAST = "tests/evaluator/"
 RULES = ((FAST + "test_rules.py",), (FAST + "test_rule_table.py", FAST + "test_pitfalls.py"))
 #: Arguments for pytest by module, in turns: what kills most in least time comes first.
 TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "evaluator.outcome": ((FAST + "test_outcome.py",),),
-    "evaluator.rules": RULES,
-    "evaluator.ranges": RULES,
-    "evaluator.bounds": ((FAST + "test_bounds.py", "-k", "not merged_range"), (FAST + "test_bounds.py",)),
+    "evaluator.language.outcome": ((FAST + "test_outcome.py",),),
+    "evaluator.binding.rules": RULES,
+    "evaluator.statistics.ranges": RULES,
+    "evaluator.statistics.distrust": ((FAST + "test_bounds.py", "-k", "not merged_range"), (FAST + "test_bounds.py",)),
 }
 SECONDS = 120
 ROOT = pathlib.Path(__file__).parents[2]

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.errors import UnsupportedError
-from evaluator.outcome import Outcomes
-from evaluator.reference import value_of
-from evaluator.schema import Schema
-from evaluator.semantics import Semantics
-from evaluator.types import INT, Kind, Type
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.outcome import Outcomes
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT, Kind, Type
+from evaluator.reference.row_oracle import value_of
 
 __all__ = ["closed", "readings", "required", "row_outcome", "rows_outcomes"]
 

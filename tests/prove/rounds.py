@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.binding.bind import bind
+from evaluator.language import outcome
+from evaluator.language.semantics import ENGINES, Semantics
 from tests.prove.coverage import Coverage
 from tests.prove.grammar import Grammar
 from tests.prove.laws import check

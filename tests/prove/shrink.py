@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluator import expression as ex
-from evaluator import outcome
+from evaluator.language import expression as ex
+from evaluator.language import outcome
 from tests.prove.laws import Failure, check
 from tests.prove.oracle import closed, rows_outcomes
 from tests.prove.table import Table

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics, from_values
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source
-from evaluator.layered_sources import LayeredSource
-from evaluator.layers import Layers
-from evaluator.leaves import Lookup
-from evaluator.reference_functions import call
-from evaluator.types import INT, STRING, Kind, Type
+from evaluator.binding.leaves import Lookup
+from evaluator.evaluation.evaluate import Source
+from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import INT, STRING, Kind, Type
+from evaluator.reference.row_functions import call
+from evaluator.statistics.columns import ColumnStatistics, from_values
+from evaluator.statistics.layers import Layers
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.file_rules import FileStatistics, believe

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator import rules
+from evaluator.binding import rules
+from evaluator.evaluation.formula_search import search
 from evaluator.functions import FUNCTIONS
-from evaluator.ranges import Range
-from evaluator.search import search
+from evaluator.statistics.ranges import Range
 from tests.prove.mutants import mutants_of
 from tests.prove.report import Total, text
 from tests.prove.rounds import run
@@ -46,7 +46,7 @@ def test_a_rule_that_loses_a_row_is_found_and_shrunk(monkeypatch: pytest.MonkeyP
 
 
 def test_a_search_that_misses_a_slice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.evaluate.search", lambda *of: search(*of)[1:])
+    monkeypatch.setattr("evaluator.evaluation.evaluate.search", lambda *of: search(*of)[1:])
     assert any("search: " in failure for failure in run(1, FILTERS).failures)
 
 

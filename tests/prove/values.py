@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.schema import Field, Schema
-from evaluator.types import (
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import (
     BIGINT,
     BINARY,
     BOOLEAN,

@@ -41,8 +41,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.bounds import ANCIENT_DAY, ANCIENT_MICROS
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
 from index_store.formats.avro_columns import StatsRecord
 from index_store.kinds.footers import Proof
 from tests.prove.values import ZERO

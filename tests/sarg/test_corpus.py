@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import sarg
-from evaluator.expression import to_dict
+from evaluator.language.expression import to_dict
 from sarg.build import TOP_NODE, build_tree
 from sarg.errors import DecodeError
 from sarg.profiles import EXPRESSION_PROFILES, read_with_profiles

@@ -7,7 +7,7 @@ import lzma
 import pytest
 
 import sarg
-from evaluator.expression import to_dict
+from evaluator.language.expression import to_dict
 from sarg.layout import Shape, load_layouts
 from sarg.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES
 from sarg.scalars import SCALARS

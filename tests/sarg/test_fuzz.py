@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sarg
-from evaluator.expression import HudiExpression, to_text, walk
+from evaluator.language.expression import HudiExpression, to_text, walk
 from tests.sarg.corpus import VERSIONS, records
 
 FILTERS = [

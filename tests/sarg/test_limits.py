@@ -5,7 +5,7 @@ import time
 import pytest
 
 import sarg
-from evaluator.expression import And, Not, Unknown, fold, to_text
+from evaluator.language.expression import And, Not, Unknown, fold, to_text
 from sarg import limits
 from tests.sarg.kryo_writer import (
     BOOLEAN,

@@ -5,8 +5,8 @@ import base64
 import pytest
 
 import sarg
-from evaluator.expression import And, Compare, Literal, Unknown, walk
-from evaluator.types import BOOLEAN, STRING
+from evaluator.language.expression import And, Compare, Literal, Unknown, walk
+from evaluator.language.types import BOOLEAN, STRING
 from sarg.constants import Constant, SqlDate
 from sarg.demote import demote
 from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument, argument_text

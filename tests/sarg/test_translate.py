@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import sarg
-from evaluator.expression import (
+from evaluator.language.expression import (
     Cast,
     Column,
     Compare,
@@ -22,7 +22,7 @@ from evaluator.expression import (
     fold,
     walk,
 )
-from evaluator.types import DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
+from evaluator.language.types import DATE, DOUBLE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type, decimal_type
 from tests.sarg.corpus import record, records
 from tests.sarg.kryo_writer import (
     INT as INT_INFO,

@@ -12,13 +12,13 @@ import re
 import pytest
 
 import sarg
-from evaluator.bind import bind
-from evaluator.evaluate import evaluate_slice
-from evaluator.interval import point
-from evaluator.outcome import TRUE
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import Type
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import evaluate_slice
+from evaluator.language.interval import point
+from evaluator.language.outcome import TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Type
 from sarg.constants import Constant, SqlTimestamp
 from sarg.demote import demote
 from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument

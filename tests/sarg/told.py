@@ -1,6 +1,6 @@
 """An expression as one line with the values of the evaluator (days, microseconds), whatever is shown to people."""
 
-from evaluator import expression as ex
+from evaluator.language import expression as ex
 
 JOINERS = {ex.And: " AND ", ex.Or: " OR "}
 

@@ -12,7 +12,7 @@ SCHEMA = (
 )
 ZONE = "America/New_York"
 
-#: condition -> what it is taken for, in the words of ``evaluator.expression.to_text``
+#: condition -> what it is taken for, in the words of ``evaluator.language.expression.to_text``
 MEANINGS = {
     # comparisons, with the casts that the analyser puts in
     "i < 5": "i < 5",

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler import open_table
 from handler import prune as prune_here
 from handler.demo import unpack_table

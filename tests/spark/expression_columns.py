@@ -8,8 +8,8 @@ import operator
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator import expression as ex
-from evaluator.types import Kind
+from evaluator.language import expression as ex
+from evaluator.language.types import Kind
 
 EPOCH = datetime.datetime(1970, 1, 1)
 UTC_EPOCH = EPOCH.replace(tzinfo=datetime.timezone.utc)

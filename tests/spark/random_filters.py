@@ -7,9 +7,22 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from evaluator.expression import And, Call, Column, Compare, HudiExpression, In, IsNull, Like, Literal, Not, Operand, Or
-from evaluator.schema import Field
-from evaluator.types import INT, STRING, Kind
+from evaluator.language.expression import (
+    And,
+    Call,
+    Column,
+    Compare,
+    HudiExpression,
+    In,
+    IsNull,
+    Like,
+    Literal,
+    Not,
+    Operand,
+    Or,
+)
+from evaluator.language.schema import Field
+from evaluator.language.types import INT, STRING, Kind
 from handler.tables import OpenTable
 
 _DEFAULTS = {Kind.INT: (1,), Kind.BIGINT: (1,), Kind.STRING: ("a",)}

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.columns import ColumnStatistics, Parts
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Source
-from evaluator.stored_bounds import Bounds, StoredBounds
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.stored_bounds import Bounds, StoredBounds
 from handler.spark.stored_answers import Place
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.base import Coverage

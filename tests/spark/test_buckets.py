@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 import handler
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.spark import assign_buckets, plan_rebucket, plan_ring_split
 from index_store import StatsError, TableError, open_table
 from index_store.buckets.hashes import simple_hash

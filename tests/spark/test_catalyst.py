@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import Opaque, Unknown, to_text, walk
-from evaluator.outcome import FALSE, NULL, TRUE, describe
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import INT
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.expression import Opaque, Unknown, to_text, walk
+from evaluator.language.outcome import FALSE, NULL, TRUE, describe
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import INT
+from evaluator.statistics.columns import from_values
 from handler.spark.catalyst import LARGEST_TREE, condition_of
 from handler.spark.catalyst_tree import missing_parts
 from tests.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE

@@ -9,12 +9,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from evaluator.columns import from_values
-from evaluator.evaluate import Source
-from evaluator.expression import to_text
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import STRING
+from evaluator.evaluation.evaluate import Source
+from evaluator.language.expression import to_text
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import from_values
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
 from handler.spark.conditions import engine_of, time_zone_of, to_expression

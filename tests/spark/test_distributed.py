@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from evaluator.expression import Column, Compare, Literal, Not
-from evaluator.types import INT
+from evaluator.language.expression import Column, Compare, Literal, Not
+from evaluator.language.types import INT
 from handler.index_work import IndexWork
 from handler.planner import prune
 from handler.spark.distributed import DistributedTable, open_distributed

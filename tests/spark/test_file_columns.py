@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.spark.column_changes import changed
 from handler.spark.file_columns import in_table_type, nullable
 

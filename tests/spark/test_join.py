@@ -9,8 +9,8 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator.errors import SargoError, UnsupportedError
-from evaluator.types import BIGINT, INT, STRING
+from evaluator.language.errors import SargoError, UnsupportedError
+from evaluator.language.types import BIGINT, INT, STRING
 from handler.spark.join import prune_by_join, read_by_join
 from handler.spark.join_keys import Bloom, collect_keys
 from handler.spark.reading import read

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.spark.merged_rows import merged_batches
 from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, slice_batches

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from evaluator import expression as ex
+from evaluator.language import expression as ex
 from handler import open_table, prune
 from index_store.own.builder import NewFiles
 from index_store.own.definition import Definition, Entry

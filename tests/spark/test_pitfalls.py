@@ -12,12 +12,12 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator.bind import bind
-from evaluator.columns import from_values
-from evaluator.evaluate import Source, evaluate
-from evaluator.outcome import TRUE
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.outcome import TRUE
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.statistics.columns import from_values
 from handler.spark.catalyst import condition_of
 from handler.spark.catalyst_tree import missing_parts
 from handler.spark.catalyst_values import type_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from evaluator.expression import Unknown
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.expression import Unknown
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
 from handler.spark.conditions import ConditionError

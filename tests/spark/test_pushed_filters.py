@@ -36,8 +36,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from evaluator.expression import Compare, Constant, Literal, Unknown, to_text
-from evaluator.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, decimal_type
+from evaluator.language.expression import Compare, Constant, Literal, Unknown, to_text
+from evaluator.language.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, decimal_type
 from handler.spark.pushed_filters import condition_of_filters
 
 UTC = datetime.timezone.utc

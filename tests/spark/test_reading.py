@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from handler.spark import file_schemas, reading
 from handler.spark.pruning import prune
 from handler.spark.reading import read

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.expression import to_text
-from evaluator.semantics import Semantics
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import to_text
+from evaluator.language.semantics import Semantics
 from handler.spark.conditions import to_expression
 from handler.spark.sessions import engine_of, has_jvm, time_zone_of
 from handler.sql import SqlError

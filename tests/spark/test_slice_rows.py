@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from evaluator.errors import UnsupportedError
-from evaluator.types import STRING
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import STRING
 from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, slice_batches
 from index_store import FileSlice, TableError, open_table

@@ -28,11 +28,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from evaluator.bind import BoundExpression
-from evaluator.leaves import BoundLeaf, Comparison, NullTest, Prefix
-from evaluator.operands import BoundColumn, BoundConstant
-from evaluator.schema import Field
-from evaluator.types import Kind, Type
+from evaluator.binding.bind import BoundExpression
+from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
+from evaluator.binding.operands import BoundColumn, BoundConstant
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
 from index_store.own.secondary.keys import Range, after, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.sketches.values import plain_type
 from index_store.own.slice_parts import ordinal_of

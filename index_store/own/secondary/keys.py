@@ -30,7 +30,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
 from index_store.errors import FormatError
 from index_store.own.sketches.values import plain_type
 
@@ -75,7 +75,7 @@ def encode_null() -> bytes:
 
 
 def encode_value(value: Any, of: Type) -> bytes:
-    """The piece of one value in the form of arrays (``evaluator.columns.to_ordinal``); None is NULL.
+    """The piece of one value in the form of arrays (``evaluator.statistics.columns.to_ordinal``); None is NULL.
 
     Raises ValueError for a value that the type cannot hold.
     """

@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.bind import BoundExpression
-from evaluator.bounds import Trust
-from evaluator.columns import ColumnStatistics
-from evaluator.leaves import Lookup
-from evaluator.needs import Needs
-from evaluator.schema import Field
-from evaluator.sources import Match, Source
-from evaluator.types import Kind
+from evaluator.binding.bind import BoundExpression
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Match, Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.distrust import Trust
 from index_store.errors import TableError, naming_column
 from index_store.kinds.absent_columns import reads_as_null
 from index_store.kinds.base import NOTHING, ColumnCoverage, Coverage, column_coverage

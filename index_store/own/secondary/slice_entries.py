@@ -26,7 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from evaluator.types import BIGINT, Type
+from evaluator.language.types import BIGINT, Type
 from index_store.errors import FormatError, StatsError, TableError
 from index_store.own.file_rows import RowBatch, read_rows
 from index_store.own.secondary.keys import encode, is_encodable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from evaluator.errors import UnsupportedError
+from evaluator.language.errors import UnsupportedError
 from index_store.own.sketches import bloom_filter, counts, min_max, partition, prefix_set, value_list
 from index_store.own.sketches.base import Sketch
 

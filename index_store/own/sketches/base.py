@@ -23,8 +23,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.stored_bounds import Bounds
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.values import FileType, bytes_of
 
 __all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of", "refuse_options"]

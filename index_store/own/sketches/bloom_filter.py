@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
 from index_store.own.sketches.base import Batch, Mask, Sketch, Stored, Told
 from index_store.own.sketches.hashing import hashes, mix
 from index_store.own.sketches.values import value_bytes

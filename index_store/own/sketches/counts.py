@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.types import Type
+from evaluator.language.types import Type
 from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, refuse_options
 
 __all__ = ["NanCount", "NullCount", "make_nan_count", "make_null_count"]

@@ -19,9 +19,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.columns import filler
 from evaluator.functions.letter_case import successor
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import filler
 from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, has_nan, refuse_options
 from index_store.own.sketches.values import decoded, value_bytes
 

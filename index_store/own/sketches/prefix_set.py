@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.functions.letter_case import successor
-from evaluator.stored_bounds import StoredBounds, encoded
-from evaluator.types import Type
+from evaluator.language.types import Type
+from evaluator.statistics.stored_bounds import StoredBounds, encoded
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of
 from index_store.own.sketches.value_list import bounds_of_parts
 

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.columns import filler
-from evaluator.stored_bounds import Bounds
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import filler
+from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of
 from index_store.own.sketches.values import decoded
 

@@ -28,8 +28,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.stored_bounds import StoredBounds
-from evaluator.types import Kind, Type
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.stored_bounds import StoredBounds
 
 __all__ = [
     "ABSENT",
@@ -184,7 +184,7 @@ def bytes_of(plain: pa.Array) -> pa.Array:
 
 
 def value_bytes(value: object, of: Type) -> bytes:
-    """The bytes of one value in the form of arrays (``evaluator.columns.to_ordinal``)."""
+    """The bytes of one value in the form of arrays (``evaluator.statistics.columns.to_ordinal``)."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
@@ -219,7 +219,7 @@ def decoded(stored: pa.Array, of: Type) -> Any:
 
 
 def python_values(plain: pa.Array, of: Type) -> Iterable[Any]:
-    """Plain values as the evaluator's (``evaluator.interval``): text, and decimals as unscaled integers."""
+    """Plain values as the evaluator's (``evaluator.language.interval``): text, and decimals as unscaled integers."""
     if of.kind.is_text:
         return [None if value is None else value.decode("utf-8") for value in plain.to_pylist()]
     if pa.types.is_decimal(plain.type):

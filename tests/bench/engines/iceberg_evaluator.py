@@ -17,8 +17,8 @@ from pyiceberg.manifest import DataFile
 from pyiceberg.schema import Schema
 from pyiceberg.types import DateType, DoubleType, LongType, NestedField, PrimitiveType, StringType
 
-from evaluator.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
-from evaluator.types import Kind
+from evaluator.language.expression import And, Column, Compare, HudiExpression, In, Like, Literal, Not, Or
+from evaluator.language.types import Kind
 from tests.bench.datasets import TYPES, Files
 from tests.bench.engines.base import Engine, NotOffered, Query
 from tests.bench.shapes import Shape

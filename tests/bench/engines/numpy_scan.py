@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.types import Kind
+from evaluator.language.types import Kind
 from tests.bench.bound_tests import AnyMember, BoundTest, question, render
 from tests.bench.datasets import PARTITION, Column, Files
 from tests.bench.engines.base import Engine, Query

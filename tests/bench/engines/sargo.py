@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluator.bind import BoundExpression, bind
-from evaluator.bounds import all_null
-from evaluator.column_index import ColumnIndex
-from evaluator.columns import ColumnStatistics, array_dtype, filler
-from evaluator.evaluate import Source, evaluate
-from evaluator.interval_index import IntervalIndex
-from evaluator.schema import Field, Schema
-from evaluator.semantics import Semantics
-from evaluator.types import Kind
+from evaluator.binding.bind import BoundExpression, bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.columns import ColumnStatistics, array_dtype, filler
+from evaluator.statistics.distrust import all_null
+from evaluator.statistics.interval_index import IntervalIndex
 from tests.bench.datasets import TYPES, Column, Files
 from tests.bench.engines.base import Engine, FileNumbers, Query
 from tests.bench.shapes import Shape

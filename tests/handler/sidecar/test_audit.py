@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from evaluator.semantics import Semantics
+from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
 from handler.sidecar.listed import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles

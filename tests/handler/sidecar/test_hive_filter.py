@@ -5,7 +5,7 @@ import base64
 import pytest
 
 import sarg
-from evaluator.expression import to_text
+from evaluator.language.expression import to_text
 from handler import open_table, prune
 from handler.sidecar.hive_filter import OF_HIVE, ZONELESS, read_hive_filter
 from tests.handler.conftest import hive_filters

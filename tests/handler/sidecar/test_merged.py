@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.reference import value_of
-from evaluator.semantics import Semantics
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.reference.row_oracle import value_of
 from handler import open_table
 from handler.sidecar import merged
 from handler.sidecar.audit import SkippedFile, audit_file

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from evaluator.schema import Field
-from evaluator.types import Kind, Type
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
 from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.slice_union import SliceFiles
 from index_store.own.sketches import parse_sketch

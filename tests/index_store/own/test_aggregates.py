@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
+from evaluator.language import expression as ex
 from index_store.own.aggregates import AGGREGATES, aggregate, united
 from index_store.own.definition import Definition, Entry
 from index_store.own.expressions import EXPRESSION, to_json

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.columns import Parts, from_values
-from evaluator.stored_bounds import StoredBounds
-from evaluator.types import DOUBLE, INT, STRING, decimal_type
+from evaluator.language.types import DOUBLE, INT, STRING, decimal_type
+from evaluator.statistics.columns import Parts, from_values
+from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.own.effectiveness import ABOUT, AT_LEAST, AT_MOST, of_filters, of_look_ups, of_nulls, of_statistics
 
 #: Values of each type, in ascending order.

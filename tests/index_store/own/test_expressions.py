@@ -8,18 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source, evaluate
-from evaluator.forms import form_of
-from evaluator.leaves import expression_keys
-from evaluator.operands import bind_operand
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
+from evaluator.binding.bind import bind
+from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.leaves import expression_keys
+from evaluator.binding.operands import bind_operand
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
+from evaluator.reference.row_oracle import value_of
 from index_store.own import expressions
 from index_store.own.expressions import Expression, from_json, to_json
 from index_store.own.sketching import Plan

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.types import DOUBLE, FLOAT, decimal_type
+from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
 from index_store.own.file_rows import read_rows
 from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evaluator.errors import UnsupportedError
-from evaluator.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Kind, Type
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Kind, Type
 from index_store.own.sketches import SKETCHES, parse_sketch
 from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes

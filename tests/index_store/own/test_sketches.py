@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Source, evaluate
-from evaluator.expression import column_names
-from evaluator.reference import value_of
-from evaluator.semantics import ENGINES, Semantics
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import column_names
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.reference.row_oracle import value_of
 from index_store.own.sketching import Plan
 from tests.evaluator.strategies import SCHEMA, TYPES, leaves
 from tests.index_store.own.parquet_rows import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.needs import Needs
+from evaluator.binding.required_statistics import Needs
 from index_store.snapshots import Snapshot, SnapshotCache, default_cache, keep_slices, open_snapshot, with_snapshot
 from index_store.snapshots.cache import DEFAULT_LIMIT
 from index_store.table import open_table

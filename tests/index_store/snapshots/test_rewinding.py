@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.columns import ColumnStatistics
-from evaluator.needs import Needs
-from evaluator.types import Kind
+from evaluator.binding.required_statistics import Needs
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import ColumnStatistics
 from index_store import Table
 from index_store.snapshots import Snapshot, SnapshotCache, keep_slices, open_snapshot, with_snapshot
 from index_store.snapshots.arrays_file import UnusableError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluator.types import Type
+from evaluator.language.types import Type
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.file_rows import read_rows
 from index_store.own.folder import Folder

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.types import Kind
+from evaluator.language.types import Kind
 from index_store.own.folder import Folder
 from index_store.own.life_cycle import vacuum
 from index_store.own.own_index import OwnIndex

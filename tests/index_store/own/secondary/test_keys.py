@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.types import Type
+from evaluator.language.types import Type
 from index_store.errors import FormatError
 from index_store.own.secondary.keys import (
     after,

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator import expression as ex
-from evaluator import outcome
-from evaluator.bind import bind
-from evaluator.errors import UnsupportedError
-from evaluator.evaluate import Evaluation, evaluate
-from evaluator.expression import HudiExpression
-from evaluator.needs import needs_of
-from evaluator.reference import value_of
-from evaluator.schema import Field, Schema
-from evaluator.semantics import ENGINES, Semantics
-from evaluator.types import DATE, INT, STRING, TIMESTAMP, Kind
+from evaluator.binding.bind import bind
+from evaluator.binding.required_statistics import needs_of
+from evaluator.evaluation.evaluate import Evaluation, evaluate
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import HudiExpression
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Kind
+from evaluator.reference.row_oracle import value_of
 from index_store.own.folder import Folder
 from index_store.own.places import folder_of
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter, required_leaves

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluator.types import BIGINT, INT, STRING
+from evaluator.language.types import BIGINT, INT, STRING
 from index_store.own.folder import Folder
 from index_store.own.secondary import search
 from index_store.own.secondary.entries import ENTRIES, entry_batch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from evaluator.types import STRING
+from evaluator.language.types import STRING
 from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.keys import encode, encode_value

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from evaluator import expression as ex
-from evaluator.schema import Field
-from evaluator.semantics import Semantics
-from evaluator.types import Kind
+from evaluator.language import expression as ex
+from evaluator.language.schema import Field
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind
 from index_store.merge_rule import merges_whole_records
 from index_store.own.places import folder_of
 from index_store.own.secondary.life_cycle import create

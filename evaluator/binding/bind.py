@@ -1,0 +1,402 @@
+"""Binding: from the filter as written to leaves over the columns of one table, under one engine's semantics.
+
+    HudiExpression + Schema + Semantics  ->  BoundExpression(leaves, program)
+
+Here names are resolved, casts that keep or merely round the value are looked through, constants are brought into the
+column's own domain (C7), NOT / AND / OR are kept as they are (C1 needs no rewriting), and whatever cannot be decided
+becomes an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpression.columns`` says which statistics are
+needed.
+
+The tree is compiled to a postfix program, so that 10,000 levels cost a loop and no recursion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from evaluator.binding.between import as_one_test
+from evaluator.binding.bind_plain import bind_plain
+from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
+from evaluator.binding.leaves import (
+    BoundLeaf,
+    Comparison,
+    Fixed,
+    Lookup,
+    Membership,
+    NullTest,
+    OutOfRange,
+    Test,
+    expression_of,
+    starts_with,
+    text_constant,
+)
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
+from evaluator.binding.predicate_inference import implied_by
+from evaluator.binding.type_coercion import (
+    adds_midnight,
+    common_decimal,
+    has_one_form,
+    meets_in_38_digits,
+    only_rounds,
+    type_for_text,
+    without_lossless_casts,
+)
+from evaluator.functions.base import common_digits
+from evaluator.functions.calendar import as_shown
+from evaluator.functions.conversions import keeps_value
+from evaluator.language import expression as ex
+from evaluator.language import outcome
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval
+from evaluator.language.like import Form, parse_like
+from evaluator.language.literal import in_domain, is_integer_text, to_ordinals
+from evaluator.language.records import entity, record
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.statistics.columns import array_dtype
+from evaluator.statistics.ranges import Members
+
+__all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
+
+_SMALLEST_DOUBLE = 5e-324
+
+
+@record
+class Instruction:
+    """One step of the postfix program: push leaf ``operand``, or combine the top ``operand`` outcomes by AND / OR /
+    NOT.
+    """
+
+    operation: str
+    operand: int
+
+
+#: Made once: most filters are short.
+_FIRST_LEAVES = tuple(Instruction("leaf", number) for number in range(32))
+
+
+@entity
+class BoundExpression:
+    """A filter that is ready to evaluate on statistics of its ``columns``."""
+
+    expression: ex.HudiExpression
+    leaves: tuple[BoundLeaf, ...]
+    program: tuple[Instruction, ...]
+    columns: tuple[Field, ...]
+    semantics: Semantics
+
+
+def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
+    """Bind a filter to a table's schema. Never fails: what is not decided is an unknown leaf with its reason."""
+    if semantics.between_is_one_test:
+        expression = as_one_test(expression, schema, semantics)
+    return _Binder(schema, semantics).bind(expression)
+
+
+class _Binder:
+    """Collects leaves and instructions while it walks the tree with its own stack."""
+
+    def __init__(self, schema: Schema, semantics: Semantics) -> None:
+        self._schema = schema
+        self._semantics = semantics
+        self._leaves: list[BoundLeaf] = []
+        self._program: list[Instruction] = []
+        self._columns: dict[str, Field] = {}
+
+    def bind(self, expression: ex.HudiExpression) -> BoundExpression:
+        stack: list[ex.HudiExpression | Instruction] = [expression]
+        while stack:
+            node = stack.pop()
+            plain = bind_plain(node, self._schema, self._semantics)
+            if plain is not None:
+                bound_leaf, field = plain
+                self._push(bound_leaf)
+                self._columns[field.name] = field
+                continue
+            match node:
+                case Instruction() as instruction:
+                    self._program.append(instruction)
+                case ex.And(children=children):
+                    stack.append(Instruction("and", len(children)))
+                    stack.extend(reversed(children))
+                case ex.Or(children=children):
+                    stack.append(Instruction("or", len(children)))
+                    stack.extend(reversed(children))
+                case ex.Not(child=child):
+                    stack.extend((Instruction("not", 1), child))
+                case leaf:
+                    implied = implied_by(leaf)
+                    self._bind_leaf(leaf)
+                    for condition in implied:
+                        self._bind_leaf(condition)
+                    if implied:
+                        self._program.append(Instruction("and", 1 + len(implied)))
+        return BoundExpression(
+            expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()), self._semantics
+        )
+
+    def _bind_leaf(self, node: ex.HudiExpression) -> None:
+        columns = ex.column_names(node)
+        try:
+            tests = list(self._tests(node))
+        except (UnsupportedError, OverflowError) as error:
+            self._push(BoundLeaf(node, Fixed(outcome.UNKNOWN), columns, str(error)))
+            return
+        for test, lookup in tests:
+            self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
+        if len(tests) > 1:
+            self._program.append(Instruction("or", len(tests)))
+
+    def _push(self, leaf: BoundLeaf) -> None:
+        number = len(self._leaves)
+        self._program.append(_FIRST_LEAVES[number] if number < len(_FIRST_LEAVES) else Instruction("leaf", number))
+        self._leaves.append(leaf)
+
+    def _read_by(self, test: Test) -> tuple[str, ...]:
+        match test:
+            case Comparison(left=left, right=right):
+                read = {**columns_of(left), **columns_of(right)}
+            case Fixed():
+                read = {}
+            case _:
+                read = dict(columns_of(test.operand))
+        self._columns.update(read)
+        return tuple(read)
+
+    def _tests(self, node: ex.HudiExpression) -> Iterator[tuple[Test, Lookup | None]]:
+        """The tests whose OR is the leaf: mostly one."""
+        match node:
+            case ex.Compare(op=op, left=left, right=right):
+                yield self._comparison(op, self._operand(left), self._operand(right))
+            case ex.In(operand=operand, members=members):
+                yield from self._membership(self._operand(operand), [self._operand(m) for m in members])
+            case ex.IsNull(operand=operand):
+                yield self._null_test(without_lossless_casts(self._operand(operand))), None
+            case ex.Like(operand=operand, pattern=pattern, escape=escape):
+                yield self._like(self._operand(operand), pattern, escape)
+            case ex.Constant(value=value):
+                yield Fixed(outcome.of_value(value)), None
+            case ex.Unknown(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} is not decided")
+
+    def _operand(self, operand: ex.Operand) -> BoundOperand:
+        return bind_operand(operand, self._schema, self._semantics)
+
+    # -- comparisons
+
+    def _comparison(self, op: str, left: BoundOperand, right: BoundOperand) -> tuple[Test, Lookup | None]:
+        if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
+            op, left, right = ex.MIRRORED[op], right, left
+        if not isinstance(right, BoundConstant):
+            return self._between_columns(op, left, right), None
+        if isinstance(left, BoundConstant):
+            return between_constants(op, left, right), None
+        if not right.interval.value:
+            return (NullTest(left) if op == "<=>" else Fixed(outcome.NULL)), None
+        if op == "<=>" and left.type.kind.is_text and not right.type.kind.is_text:
+            raise UnsupportedError("text <=> a constant of another type is not decided: it may be NULL in Hive")
+        operand, interval = self._in_domain_of(left, right)
+        if meets_in_38_digits(operand.type, right.type, self._semantics):
+            common, limit = common_decimal(operand.type, right.type)
+            if not -limit < interval.lo <= interval.hi < limit:
+                raise UnsupportedError(
+                    f"{operand.type} compared with a constant that {common} does not hold is not decided"
+                )
+            return Comparison(op, _cast(operand, common, self._semantics), constant_of(interval, common)), None
+        if isinstance(operand, BoundFunction):
+            comparison = Comparison(op, operand, constant_of(interval, operand.type))
+            is_key = op in ("=", "<=>") and interval.is_point and not interval.null
+            return comparison, _lookup_of_result(comparison, [interval.lo]) if is_key else None
+        test = against_column(op, operand, to_ordinals(interval, operand.type))
+        is_key = op in ("=", "<=>") and interval.is_point and not interval.null and has_one_form(operand.type)
+        is_key = is_key and (operand.type.kind is Kind.DECIMAL or not isinstance(interval.lo, Fraction))
+        return test, Lookup(operand.field, (interval.lo,)) if is_key else None
+
+    def _in_domain_of(
+        self, operand: BoundOperand, constant: BoundConstant
+    ) -> tuple[BoundColumn | BoundFunction, Interval]:
+        """The operand without the casts that can be looked through, and the constant in that operand's domain."""
+        via: Type | None = None
+        while isinstance(operand, BoundFunction) and operand.function == "cast":
+            source = operand.arguments[0]
+            if keeps_value(source.type, operand.type):
+                operand = source
+            elif only_rounds(source.type, operand.type, self._semantics) or adds_midnight(
+                source.type, operand.type, constant.type
+            ):
+                via = operand.type if via is None or operand.type.kind is Kind.FLOAT else via
+                operand = source
+            else:
+                break
+        if isinstance(operand, BoundConstant):
+            raise UnsupportedError("a comparison of constants is not decided")
+        if operand.type.kind in (Kind.STRING, Kind.VARCHAR):
+            read_as = type_for_text(constant.type, operand.type, self._semantics)
+            if read_as != operand.type:
+                operand = BoundFunction("cast", (operand,), read_as, self._semantics)
+        interval = in_domain(constant.value, constant.type, operand.type, self._semantics, via)
+        if isinstance(operand, BoundFunction) and operand.type.kind is Kind.TIMESTAMP:
+            interval = as_shown(interval, self._semantics)
+        return operand, interval
+
+    def _between_columns(self, op: str, left: BoundOperand, right: BoundOperand) -> Test:
+        left, right = without_lossless_casts(left), without_lossless_casts(right)
+        kinds = (left.type.kind, right.type.kind)
+        if Kind.CHAR in kinds or Kind.OTHER in kinds:
+            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
+        if any(kind.is_fractional for kind in kinds):
+            if self._semantics.signed_zero_differs or not all(kind.is_number for kind in kinds):
+                raise UnsupportedError("two floating-point operands are not decided under this engine")
+            if not all(kind.is_fractional for kind in kinds):
+                if Kind.FLOAT in kinds:
+                    raise UnsupportedError("a float compared with a number of another type is not decided")
+                left, right = (_cast(side, DOUBLE, self._semantics) for side in (left, right))
+        elif (Kind.DATE in kinds and any(kind.is_timestamp for kind in kinds)) or set(kinds) == {
+            Kind.TIMESTAMP,
+            Kind.TIMESTAMP_LTZ,
+        }:
+            if self._semantics.date_hides_timestamp:
+                raise UnsupportedError("a date compared with a timestamp is not decided under this engine")
+            left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
+        elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
+            raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
+        elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):
+            common, _ = common_decimal(left.type, right.type)
+            left, right = (_cast(side, common, self._semantics) for side in (left, right))
+        if not (
+            isinstance(left, BoundColumn)
+            and isinstance(right, BoundColumn)
+            and (
+                (left.type.kind is not Kind.DECIMAL and right.type.kind is not Kind.DECIMAL) or left.type == right.type
+            )
+        ):
+            left, right = (_as_function(side, self._semantics) for side in (left, right))
+        return Comparison(op, left, right)
+
+    # -- the other leaves
+
+    def _membership(
+        self, operand: BoundOperand, members: Sequence[BoundOperand]
+    ) -> Iterator[tuple[Test, Lookup | None]]:
+        if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
+            raise UnsupportedError("IN over anything but a column and constants is not decided")
+        constants = [m for m in members if isinstance(m, BoundConstant)]
+        _check_one_comparison(operand.type, [m for m in constants if m.interval.value], self._semantics)
+        has_null = any(not m.interval.value for m in constants)
+        target: BoundOperand = operand
+        points: list[Any] = []
+        lookups: list[Any] = []
+        wider: list[Interval] = []
+        for member in constants:
+            if not member.interval.value:
+                continue
+            target, interval = self._in_domain_of(operand, member)
+            ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
+            if not interval.is_point or interval.null:
+                wider.append(ordinal)
+            elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
+                wider.append(ordinal.with_bounds(-_SMALLEST_DOUBLE, _SMALLEST_DOUBLE))
+            elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
+                points.append(ordinal.lo)
+                lookups.append(interval.lo)
+        dtype = array_dtype(target.type) if isinstance(target, BoundColumn) else np.dtype(object)
+        if dtype == np.int64:
+            points = [p for p in points if -(1 << 63) <= p < 1 << 63]
+        has_key = isinstance(target, BoundColumn) and not wider and has_one_form(target.type)
+        lookup = Lookup(target.field, tuple(lookups)) if has_key and isinstance(target, BoundColumn) else None
+        if isinstance(target, BoundColumn) and not has_null and not _may_hold_any(target.type, points, wider):
+            yield OutOfRange(target, False), None  # Hive folds such a list to FALSE, for NULL rows too
+            return
+        test = Membership(target, Members.of(points, dtype, has_null))
+        if lookup is None and not wider:
+            lookup = _lookup_of_result(test, lookups)
+        yield test, lookup
+        for interval in wider:
+            yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
+
+    def _null_test(self, operand: BoundOperand) -> Test:
+        if isinstance(operand, BoundConstant):
+            interval = operand.interval
+            return Fixed((outcome.TRUE if interval.null else 0) | (outcome.FALSE if interval.value else 0))
+        return NullTest(operand)
+
+    def _like(self, operand: BoundOperand, pattern: str, escape: str) -> tuple[Test, Lookup | None]:
+        operand = without_lossless_casts(operand)
+        if isinstance(operand, BoundConstant) or not operand.type.kind.is_text:
+            raise UnsupportedError(f"LIKE over {operand.type} is not decided")
+        parsed = parse_like(pattern, escape)
+        if operand.type.kind is Kind.CHAR:
+            prefix = parsed.prefix.rstrip(" ")
+            if any(c < " " for c in prefix):
+                raise UnsupportedError("CHAR with characters below the space is not decided")
+            return starts_with(operand, prefix, exact=False), None
+        if parsed.form is Form.EQUALS:
+            return self._comparison("=", operand, text_constant(parsed.prefix))
+        if parsed.form is Form.STARTS:
+            return starts_with(operand, parsed.prefix, exact=True), None
+        return starts_with(operand, parsed.prefix, exact=False, pattern=parsed), None
+
+
+def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
+    """A list that holds text may be compared as text as a whole: then 1 is not in ('1.0') (P11).
+
+    Only where a value has one text is that the same: integers among integers, dates among dates. A list whose numbers
+    have no common decimal is rounded (Hive: 2 is in (1.5) for a decimal(38,0)) or loses numbers (Spark).
+    """
+    if column.kind.is_text and not all(m.type.kind.is_text for m in members):
+        raise UnsupportedError("text IN a list of other types is not decided: engines differ")
+    if column.kind is Kind.BINARY and semantics.binary_lists_fail:
+        raise UnsupportedError("IN over binary is not decided under this engine")
+    decimals = [t for t in (column, *(m.type for m in members)) if t.kind.is_integer or t.kind is Kind.DECIMAL]
+    if any(t.kind is Kind.DECIMAL for t in decimals) and common_digits(decimals) > 38:
+        raise UnsupportedError("IN over numbers that have no common decimal is not decided")
+    if column.kind.is_text or not any(m.type.kind.is_text for m in members):
+        return
+    if column.kind.is_integer:
+        alike = all(m.type.kind.is_integer or (m.type.kind.is_text and is_integer_text(m.value)) for m in members)
+    else:
+        alike = column.kind is Kind.DATE and all(
+            m.type.kind is Kind.DATE or (m.type.kind.is_text and len(str(m.value)) == 10) for m in members
+        )
+    if not alike:
+        raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")
+
+
+def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]) -> bool:
+    """Whether a column type can hold a member of a list at all: 300 is no tinyint, 'abc' no varchar(2)."""
+    if column.kind.is_integer:
+        smallest, largest = column.integer_range()
+        return any(smallest <= p <= largest for p in points) or any(
+            max(smallest, math.ceil(i.lo)) <= min(largest, math.floor(i.hi)) for i in wider
+        )
+    if column.kind in (Kind.CHAR, Kind.VARCHAR):
+        texts = [*points, *(i.lo for i in wider)]
+        return any(len(text) <= column.precision for text in texts)
+    return True
+
+
+def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
+    """The values that a function of a column must yield, where equal values are the same value."""
+    expression = expression_of(test)
+    if expression is None or not all(type(value) in (int, str) for value in values):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    [column] = columns_of(operand).values()
+    return Lookup(column, tuple(values), expression[0])
+
+
+def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand:
+    return operand if operand.type == to else BoundFunction("cast", (operand,), to, semantics)
+
+
+def _as_function(operand: BoundOperand, semantics: Semantics) -> BoundOperand:
+    """A column in value form: a cast to its own type."""
+    return BoundFunction("cast", (operand,), operand.type, semantics) if isinstance(operand, BoundColumn) else operand

@@ -1,0 +1,116 @@
+"""The form of an expression: one text for all ways of writing it, by which statistics of it are found.
+
+    written                              form
+    -----------------------------------  -------------------------------------------------------
+    lower(City), LCASE(city)             lower(city string) string
+    amount * 1.1, 1.1 * amount           *(1.1 decimal(2,1), amount decimal(10,2)) decimal(13,3)
+    to_date(ts), in Europe/Berlin        to_date(ts timestamp with local time zone) date in Europe/Berlin
+    if(a > 1, b, c), isnan(d)            none: conditions, and what yields truth, have none
+
+It holds what the result depends on: names, constants and types as they are bound, and the session zone where a moment
+is involved. What engines compute differently of one form is the business of whoever makes the statistics: they have to
+hold for every engine of ``evaluator.language.semantics.ENGINES``.
+"""
+
+from __future__ import annotations
+
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundIf, BoundOperand, columns_of
+from evaluator.language.types import Kind
+
+__all__ = ["form_of"]
+
+_ONE_NAME = {
+    "lcase": "lower",
+    "ucase": "upper",
+    "ceiling": "ceil",
+    "dayofmonth": "day",
+    "substring": "substr",
+    "ifnull": "coalesce",
+    "nvl": "coalesce",
+    "mod": "%",
+    "signum": "sign",
+}
+_COMMUTATIVE = frozenset({"+", "*"})
+#: What depends on no zone as long as no timestamp is involved.
+_ZONE_FREE = frozenset(
+    {
+        "%",
+        "*",
+        "+",
+        "-",
+        "/",
+        "abs",
+        "add_months",
+        "bround",
+        "cast",
+        "ceil",
+        "coalesce",
+        "concat",
+        "date_add",
+        "date_sub",
+        "datediff",
+        "day",
+        "dayofyear",
+        "exp",
+        "expm1",
+        "floor",
+        "greatest",
+        "last_day",
+        "least",
+        "left",
+        "length",
+        "ln",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "lower",
+        "ltrim",
+        "month",
+        "negative",
+        "pmod",
+        "positive",
+        "quarter",
+        "repeat",
+        "round",
+        "rtrim",
+        "sign",
+        "sqrt",
+        "substr",
+        "trim",
+        "upper",
+        "year",
+    }
+)
+
+
+def form_of(function: BoundFunction) -> tuple[str, str] | None:
+    """The form, and the name of its first column by name; None when there is none."""
+    columns = columns_of(function)
+    if not columns or function.type.kind in (Kind.BOOLEAN, Kind.VOID, Kind.OTHER, Kind.CHAR):
+        return None
+    texts: list[str] = []
+    zone_free = True
+    stack: list[tuple[BoundOperand, int]] = [(function, -1)]
+    while stack:  # without recursion: filters may be nested deeply
+        operand, arguments = stack.pop()
+        zone_free = zone_free and not operand.type.kind.is_timestamp
+        if isinstance(operand, BoundIf):
+            return None
+        if isinstance(operand, BoundFunction):
+            name = _ONE_NAME.get(operand.function, operand.function)
+            zone_free = zone_free and name in _ZONE_FREE
+            if arguments < 0:
+                stack.append((operand, len(operand.arguments)))
+                stack.extend((one, -1) for one in operand.arguments)
+                continue
+            given = [texts.pop() for _ in range(arguments)]
+            texts.append(f"{name}({', '.join(sorted(given) if name in _COMMUTATIVE else given)}) {operand.type}")
+        elif isinstance(operand, BoundColumn):
+            texts.append(f"{operand.field.name} {operand.type}")
+        elif isinstance(operand, BoundConstant):
+            ends = operand.interval
+            value = f"{ends.lo!r}" if ends.is_point else f"{ends.lo!r}..{ends.hi!r}" if ends.value else "NULL"
+            texts.append(f"{value} {operand.type}")
+    [text] = texts
+    return (text if zone_free else f"{text} in {function.semantics.zone}"), min(columns)

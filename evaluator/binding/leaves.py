@@ -1,0 +1,207 @@
+"""Bound leaves: a test of the rule table over operands, and what it reads.
+
+``Test`` is one of six forms; ``test_planes`` applies the rule table to any of them, on ranges of one slice, of all
+slices, or on symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import assert_never
+
+from evaluator.binding import rules
+from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.binding.rules import Planes
+from evaluator.functions.letter_case import successor
+from evaluator.language.expression import HudiExpression, to_text
+from evaluator.language.interval import Interval
+from evaluator.language.like import LikePattern
+from evaluator.language.outcome import FALSE, NULL, TRUE
+from evaluator.language.records import record
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING, Kind
+from evaluator.statistics.ranges import Members, Range
+
+__all__ = [
+    "BoundLeaf",
+    "Comparison",
+    "Fixed",
+    "Lookup",
+    "Membership",
+    "NullTest",
+    "OutOfRange",
+    "Prefix",
+    "RangeOf",
+    "Test",
+    "expression_keys",
+    "expression_of",
+    "starts_with",
+    "test_outcome",
+    "test_planes",
+    "text_constant",
+]
+
+RangeOf = Callable[[BoundOperand], Range]
+
+
+@record
+class Comparison:
+    """``left op right``; both operands are in one domain (see ``evaluator.binding.bind``)."""
+
+    op: str
+    left: BoundOperand
+    right: BoundOperand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Membership:
+    """``operand IN members``."""
+
+    operand: BoundOperand
+    members: Members
+
+
+@record
+class Prefix:
+    """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE.
+
+    ``pattern``, if given, decides slices whose values are all one text.
+    """
+
+    operand: BoundOperand
+    prefix: BoundConstant
+    successor: BoundConstant | None
+    exact: bool
+    pattern: LikePattern | None = None
+
+
+def starts_with(operand: BoundOperand, prefix: str, *, exact: bool, pattern: LikePattern | None = None) -> Prefix:
+    """A ``Prefix`` with the end of its range."""
+    above = successor(prefix)
+    return Prefix(operand, text_constant(prefix), None if above is None else text_constant(above), exact, pattern)
+
+
+def text_constant(value: str) -> BoundConstant:
+    """A text as an operand."""
+    return BoundConstant(value, Interval(value, value, False, True), STRING)
+
+
+@dataclass(frozen=True, slots=True)
+class NullTest:
+    """``operand IS NULL``."""
+
+    operand: BoundOperand
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """``operand`` against a constant that its type cannot hold: the same ``truth`` for every value (P10).
+
+    Spark folds such a comparison to a constant even for NULL rows, other engines yield NULL there.
+    """
+
+    operand: BoundOperand
+    truth: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The same outcome in every slice: a constant, or unknown."""
+
+    outcome: int
+
+
+Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
+
+
+@record
+class Lookup:
+    """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets.
+
+    With a ``function``, where that function of the column has.
+    """
+
+    column: Field
+    values: tuple[object, ...]
+    function: str = ""
+
+
+@record
+class BoundLeaf:
+    """A leaf of the filter, ready to evaluate. ``reason`` says why it is unknown, if it is."""
+
+    node: HudiExpression
+    test: Test
+    columns: tuple[str, ...] = ()
+    reason: str | None = None
+    lookup: Lookup | None = None
+
+    @property
+    def text(self) -> str:
+        """The leaf as written, for people."""
+        return to_text(self.node)
+
+
+def test_planes(test: Test, range_of: RangeOf) -> Planes:
+    """When a test can be TRUE, FALSE and NULL, as ``range_of`` gives scalars, arrays or symbols.
+
+    A pattern behind a prefix is left open here: see ``test_outcome``.
+    """
+    match test:
+        case Comparison(op=op, left=left, right=right):
+            return rules.compare(op, range_of(left), range_of(right))
+        case Membership(operand=operand, members=members):
+            return rules.is_in(range_of(operand), members)
+        case Prefix(operand=operand, prefix=prefix, successor=successor, exact=exact):
+            above = None if successor is None else range_of(successor)
+            return rules.starts_with(range_of(operand), range_of(prefix), above, exact)
+        case NullTest(operand=operand):
+            return rules.is_null(range_of(operand))
+        case OutOfRange(operand=operand, truth=truth):
+            return rules.is_constant(range_of(operand), truth)
+        case Fixed(outcome=fixed):
+            return bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL)
+        case _:
+            assert_never(test)
+
+
+def test_outcome(test: Test, range_of: RangeOf) -> Any:
+    """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
+    found = rules.pack(test_planes(test, range_of))
+    if isinstance(test, Prefix) and test.pattern is not None:
+        return rules.on_points(found, range_of(test.operand), test.pattern.matches)
+    return found
+
+
+def expression_keys(test: Test) -> tuple[tuple[str, str], ...]:
+    """The names under which a source may have statistics of what is tested against constants (``sources``).
+
+    The function and the column of ``function(column)``, and the form of any function (``forms``) with a column of it.
+    """
+    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
+        return ()
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    if not isinstance(operand, BoundFunction):
+        return ()
+    return tuple(key for key in (expression_of(test), form_of(operand)) if key is not None)
+
+
+def expression_of(test: Test) -> tuple[str, str] | None:
+    """The function and the column of a test of ``function(column)`` against constants; None for any other test.
+
+    Only functions that yield text or whole numbers of text or days: their bounds are in the form of the test.
+    """
+    if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
+        return None
+    operand = test.left if isinstance(test, Comparison) else test.operand
+    if type(operand) is not BoundFunction or len(operand.arguments) != 1:
+        return None
+    column = operand.arguments[0]
+    if not isinstance(column, BoundColumn) or column.is_nested or column.type != column.field.type:
+        return None
+    simple = operand.type.kind.is_integer or operand.type.kind in (Kind.STRING, Kind.VARCHAR)
+    return (operand.function, column.field.name) if simple else None

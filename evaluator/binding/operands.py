@@ -1,0 +1,284 @@
+"""Bound operands: a column, a constant or a function of columns, with its type, ready to give an interval per slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evaluator.functions import FUNCTIONS
+from evaluator.functions.base import Argument
+from evaluator.functions.calendar import through_text
+from evaluator.functions.conversions import cast
+from evaluator.language import expression as ex
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import UNKNOWN, Interval, hull
+from evaluator.language.literal import exact_number, kept_digits, to_ordinals
+from evaluator.language.outcome import FALSE, NULL, TRUE
+from evaluator.language.records import record
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import Kind, Type
+
+__all__ = [
+    "BoundColumn",
+    "BoundConstant",
+    "BoundFunction",
+    "BoundIf",
+    "BoundOperand",
+    "bind_operand",
+    "literal_interval",
+]
+
+
+@record
+class BoundColumn:
+    """A column of the table; ``type`` is how the filter sees it (CHAR, say, where the table stores a string)."""
+
+    field: Field
+    type: Type
+
+    @property
+    def is_nested(self) -> bool:
+        return "." in self.field.name
+
+
+@record
+class BoundConstant:
+    """A constant: one value, NULL, or the few values that an engine may take it for."""
+
+    value: object
+    interval: Interval
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFunction:
+    """A function or cast over operands of which at least one is a column. ``cast_to`` is set for a cast."""
+
+    function: str
+    arguments: tuple[BoundOperand, ...]
+    type: Type
+    semantics: Semantics
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """The interval of the result, given those of the arguments. What is not decided is unknown."""
+        try:
+            return _apply(
+                self.function,
+                [Argument(operand.type, interval) for operand, interval in zip(self.arguments, arguments, strict=True)],
+                self.type,
+                self.semantics,
+            )
+        except (UnsupportedError, OverflowError):
+            return UNKNOWN  # decided on some bounds, not on these
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIf(BoundFunction):
+    """IF: its arguments are the columns of the condition, then what it yields when that is TRUE, and otherwise.
+
+    ``outcome`` gives the outcome of the condition from the columns' intervals, in the form of their arrays.
+    """
+
+    outcome: Callable[[Sequence[Interval]], int]
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """The branch that is taken, or both when the condition may be TRUE and something else."""
+        *columns, then, otherwise = arguments
+        known = [to_ordinals(interval, column.type) for interval, column in zip(columns, self.arguments, strict=False)]
+        found = self.outcome(known)
+        return hull([then] * bool(found & TRUE) + [otherwise] * bool(found & (FALSE | NULL)))
+
+
+BoundOperand = BoundColumn | BoundConstant | BoundFunction
+
+
+def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
+    """Resolve names and types of an operand, bottom-up. Raises UnsupportedError(why) if it cannot be decided."""
+
+    def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
+        match node:
+            case ex.Column():
+                return _bind_column(node, schema, semantics)
+            case ex.Literal(value=value, type=of):
+                if of.kind.is_timestamp and isinstance(value, Fraction):
+                    value = kept_digits(value, semantics)
+                return BoundConstant(value, literal_interval(value, of), of)
+            case ex.Cast(type=to):
+                return _bind_function("cast", _read_back("cast", to, arguments), to, semantics)
+            case ex.Call(function=name, type=declared):
+                if name not in FUNCTIONS:
+                    raise UnsupportedError(f"function {name} is not decided")
+                arguments = _read_back(name, None, arguments)
+                result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
+                return _bind_function(name, arguments, result, semantics)
+            case ex.If():
+                return _bind_if(node, arguments, schema, semantics)
+            case ex.Opaque(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
+
+    return ex.fold(operand, bind, _operands_of)
+
+
+def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
+    """The children of an operand that have a value: not the condition of an IF."""
+    return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
+
+
+def _bind_if(node: ex.If, branches: list[BoundOperand], schema: Schema, semantics: Semantics) -> BoundOperand:
+    """The condition is bound like a filter of its own: what is not decided there may be anything."""
+    from evaluator.binding.bind import bind
+    from evaluator.evaluation.evaluate import evaluate_slice
+
+    result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
+    bound = bind(node.condition, schema, semantics)
+    names = [column.name for column in bound.columns]
+
+    def outcome(known: Sequence[Interval]) -> int:
+        return evaluate_slice(bound, dict(zip(names, known, strict=True)))
+
+    columns = [BoundColumn(column, column.type) for column in bound.columns]
+    found = BoundIf("if", (*columns, *branches), result, semantics, outcome)
+    if columns_of(found):
+        return found
+    interval = found.interval([branch.interval for branch in branches if isinstance(branch, BoundConstant)])
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError("a conditional of constants is not decided")
+    return BoundConstant(interval.lo, interval, result)
+
+
+def columns_of(operand: BoundOperand) -> Mapping[str, Field]:
+    """The columns that an operand reads, by name."""
+    found: dict[str, Field] = {}
+    stack: list[BoundOperand] = [operand]
+    while stack:
+        match stack.pop():
+            case BoundColumn(field=field):
+                found[field.name] = field
+            case BoundFunction(arguments=arguments):
+                stack.extend(arguments)
+            case _:
+                pass
+    return found
+
+
+def literal_interval(value: object, of: Type) -> Interval:
+    """A constant as an interval in the value form of its own type; NaN has no bounds."""
+    if value is None:
+        return Interval(null=True, value=False)
+    match of.kind:
+        case Kind.BOOLEAN:
+            plain: object = int(bool(value))
+        case Kind.DECIMAL:
+            plain = exact_number(value)
+        case Kind.FLOAT | Kind.DOUBLE if isinstance(value, float) and value != value:
+            return Interval(null=False)
+        case Kind.OTHER:
+            raise UnsupportedError(f"a constant of type {of} is not decided")
+        case _:
+            plain = value
+    return Interval(plain, plain, null=False)
+
+
+def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundColumn:
+    field = schema.resolve(column.name, case_sensitive=semantics.case_sensitive)
+    if field is None:
+        raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
+    return BoundColumn(field, _seen_as(column, field))
+
+
+def _seen_as(column: ex.Column, field: Field) -> Type:
+    """The type under which the filter sees the column. A type that changes values on reading cannot be decided."""
+    declared, stored = column.type, field.type
+    if declared is None or declared == stored:
+        return stored
+    kinds = (declared.kind, stored.kind)
+    if all(kind.is_text for kind in kinds):
+        return declared if Kind.CHAR in kinds else stored
+    integers = all(kind.is_integer for kind in kinds)
+    if integers and declared.integer_range()[1] >= stored.integer_range()[1]:
+        return stored
+    if all(kind.is_timestamp for kind in kinds):
+        return stored
+    if kinds == (Kind.DOUBLE, Kind.FLOAT):
+        return stored
+    if (
+        all(kind is Kind.DECIMAL for kind in kinds)
+        and declared.scale >= stored.scale
+        and (declared.precision - declared.scale >= stored.precision - stored.scale)
+    ):
+        return stored
+    raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+
+
+def _read_back(name: str, to: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
+    """The one argument without the cast to text, where reading the text gives back what was written."""
+    match arguments:
+        case [BoundFunction(function="cast", arguments=(source,), type=written)] if (
+            written.kind is Kind.STRING and through_text(name, to, source.type)
+        ):
+            return [source]
+        case _:
+            return arguments
+
+
+def _result(name: str, types: Sequence[Type]) -> Type:
+    try:
+        return FUNCTIONS[name].result(types)
+    except (IndexError, ValueError) as error:
+        raise _wrong_arguments(name, len(types)) from error
+
+
+def _wrong_arguments(name: str, count: int) -> UnsupportedError:
+    return UnsupportedError(f"function {name} with {count} arguments is not decided")
+
+
+def _agreed(name: str, result: Type, declared: Type | None) -> Type:
+    """The result type, when the filter states one too: an engine that computes in another type may round or
+    overflow.
+    """
+    if declared is None or declared == result or result.kind is Kind.VOID:
+        return result
+    kinds = (declared.kind, result.kind)
+    if all(kind.is_integer for kind in kinds) or (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL) and declared.scale >= result.scale
+    ):
+        return declared
+    if result.kind is Kind.FLOAT and declared.kind is Kind.DOUBLE:
+        return declared  # a float result is widened beyond the difference
+    if (
+        (kinds[0] is kinds[1] and declared.kind is not Kind.DECIMAL)
+        or set(kinds) == {Kind.STRING, Kind.VARCHAR}
+        or all(kind.is_timestamp for kind in kinds)
+    ):
+        return result
+    raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
+
+
+def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics: Semantics) -> BoundOperand:
+    if name == "cast" and arguments[0].type.kind is Kind.CHAR and to.kind is Kind.STRING:
+        return arguments[0]  # Hive trims the padding: a comparison with CHAR allows for that (P15)
+    if any(a.type.kind is Kind.CHAR for a in arguments):
+        raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
+    function = BoundFunction(name, tuple(arguments), to, semantics)
+    # Once on nothing known: a pair of types that is never decided shows now, with its reason.
+    constant = all(isinstance(a, BoundConstant) for a in arguments)
+    known = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
+    try:
+        interval = _apply(name, known, to, semantics)
+    except (IndexError, ValueError, TypeError) as error:
+        raise _wrong_arguments(name, len(arguments)) from error
+    if not constant:
+        return function
+    if interval.value and (interval.null or not interval.is_point):
+        raise UnsupportedError(f"the constant {name}(...) is not decided")
+    return BoundConstant(interval.lo, interval, to)
+
+
+def _apply(name: str, arguments: Sequence[Argument], to: Type, semantics: Semantics) -> Interval:
+    if name == "cast":
+        return cast(arguments[0], to, semantics)
+    return FUNCTIONS[name].compute(arguments, to, semantics)

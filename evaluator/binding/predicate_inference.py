@@ -1,0 +1,115 @@
+"""Conditions on a column that a leaf over a function of it implies.
+
+Where a function breaks the order, its range says little; but an equality can be solved for the column:
+
+    leaf                                            implies
+    ==============================================  ============================================
+    ``upper(s) = 'CH-1'``, ``lower(s) = 'ch-1'``    ``s >= 'CH-1' AND s <= 'cẖ...'``
+    ``date_format(d, 'MM/dd/yyyy') = '01/04/2020'`` ``d >= DATE '2020-01-04' AND d < DATE '2020-01-05'``
+
+The leaf L is replaced by ``L AND implied``. That has the same value on every row: the implied condition is TRUE
+where L is
+TRUE, and where L is NULL it is NULL as well (both are NULL just where the column is); where L is FALSE it does not
+matter.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+from evaluator.functions.date_pattern import UNITS, fields_of
+from evaluator.language import expression as ex
+from evaluator.language.types import STRING, TIMESTAMP
+
+__all__ = ["implied_by"]
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_LAST_CHARACTER = "\U0010ffff"
+#: The greatest character that upper() turns into text starting with this letter, and lower() likewise, where it is not
+#: simply the letter's other case: dotless i, long s, sharp s, ligatures, letters with a mark below, the Kelvin sign.
+_GREATEST = {
+    "upper": {
+        "A": "\u1e9a",
+        "F": "\ufb04",
+        "H": "\u1e96",
+        "I": "\u0131",
+        "J": "\u01f0",
+        "S": "\ufb06",
+        "T": "\u1e97",
+        "W": "\u1e98",
+        "Y": "\u1e99",
+    },
+    "lower": {"i": "\u0130", "k": "\u212a"},
+}
+
+
+def implied_by(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
+    """Conditions to AND to a leaf; none for most leaves."""
+    match leaf:
+        case ex.Compare(
+            op="=",
+            left=ex.Call(function=("upper" | "lower") as case, arguments=(operand,)),
+            right=ex.Literal(value=str() as text),
+        ) if text.isascii():
+            return _solved_case(case, operand, text)
+        case ex.Compare(
+            op="=",
+            left=ex.Call(function="date_format", arguments=(operand, ex.Literal(value=str() as form))),
+            right=ex.Literal(value=str() as text),
+        ):
+            return _solved_format(operand, form, text)
+        case ex.Compare(op="=", left=ex.Literal() as constant, right=ex.Call() as call):
+            return implied_by(ex.Compare("=", call, constant))
+        case _:
+            return ()
+
+
+def _solved_case(case: str, operand: ex.Operand, text: str) -> tuple[ex.HudiExpression, ...]:
+    """Character by character from the least to the greatest that may yield the text; special ones end the upper
+    bound.
+    """
+    lowest = text.upper()
+    highest = ""
+    for char in text:
+        special = _GREATEST[case].get(char)
+        if special is not None:
+            highest += special + _LAST_CHARACTER
+            break
+        highest += char.lower()
+    return (
+        ex.Compare(">=", operand, ex.Literal(lowest, STRING)),
+        ex.Compare("<=", operand, ex.Literal(highest, STRING)),
+    )
+
+
+def _solved_format(operand: ex.Operand, pattern: str, text: str) -> tuple[ex.HudiExpression, ...]:
+    """The unit of time that is written as the text, if the pattern names every unit down to it, once."""
+    parsed = fields_of(pattern)
+    if parsed is None:
+        return ()
+    fields, form = parsed
+    if sorted(fields, key=UNITS.index) != list(UNITS[: len(fields)]) or not fields or re.search(r"\d%|%.\d", form):
+        return ()
+    try:
+        start = datetime.datetime.strptime(text, form)
+    except ValueError:
+        return ()
+    if start.strftime(form) != text or not 1600 <= start.year <= 9990:
+        return ()
+    end = _after(start, fields)
+    return tuple(
+        ex.Compare(op, operand, ex.Literal((at - _EPOCH) // datetime.timedelta(microseconds=1), TIMESTAMP))
+        for op, at in ((">=", start), ("<", end))
+    )
+
+
+def _after(start: datetime.datetime, fields: list[str]) -> datetime.datetime:
+    match max(fields, key=UNITS.index):
+        case "yyyy":
+            return start.replace(year=start.year + 1)
+        case "MM":
+            return (start.replace(day=28) + datetime.timedelta(days=4)).replace(day=1)
+        case unit:
+            seconds = {"dd": 86_400, "HH": 3_600, "mm": 60, "ss": 1}[unit]
+            return start + datetime.timedelta(seconds=seconds)

@@ -1,0 +1,175 @@
+"""The rule table (contract C2): when can a leaf be TRUE, given the range of its operands?
+
+Only *can be TRUE* is written, once, over two abstract ranges; *can be FALSE* is the same rule of the opposite operator.
+With ``a.lo <= x <= a.hi`` and ``b.lo <= y <= b.hi`` for every non-null x, y (a constant v is the range lo = hi = v):
+
+    ============  =========================================  ===================================================
+    leaf          can be TRUE when                           why
+    ============  =========================================  ===================================================
+    x <  y        a.lo < b.hi                                the smallest x against the largest y
+    x <= y        a.lo <= b.hi                               likewise
+    x =  y        a.lo <= b.hi and b.lo <= a.hi              the ranges meet
+    x != y        a.lo < b.hi or b.lo < a.hi                 unequal is less or greater; neither only if lo = v = hi
+    x in S        some s of S with a.lo <= s <= a.hi         binary search in sorted S
+    x not in S    not (a.lo = a.hi and a.lo in S)
+    x in [p, q)   p <= a.hi and a.lo < q                     starts with p, where q is the successor of p
+    x not so      a.lo < p or q <= a.hi                      some value below the prefix, or above it
+    x is null     null count is not known to be 0
+    ============  =========================================  ===================================================
+
+The rules ask nothing of a bound but ``<`` and ``<=``, and nothing of an answer but ``&`` and ``|``, so that one table
+serves one slice, all slices as arrays, and the symbols from which faster forms of the same rules are derived
+(``statistics.ranges``): the paths cannot disagree. A bound that is not known answers TRUE to whatever looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from evaluator.language import outcome
+from evaluator.statistics.ranges import MaskedBound, Members, Range, is_one_of, meets
+
+__all__ = [
+    "OPPOSITE",
+    "Planes",
+    "can_be_true",
+    "compare",
+    "is_constant",
+    "is_in",
+    "is_null",
+    "on_points",
+    "pack",
+    "starts_with",
+]
+
+#: (can be TRUE, can be FALSE, can be NULL): bools, ``(n,) bool`` arrays, or formulas.
+Planes = tuple[Any, Any, Any]
+
+
+def _less(a: Range, b: Range) -> Any:
+    return a.lo < b.hi
+
+
+def _at_most(a: Range, b: Range) -> Any:
+    return a.lo <= b.hi
+
+
+_CAN_BE_TRUE: dict[str, Callable[[Range, Range], Any]] = {
+    "<": _less,
+    "<=": _at_most,
+    ">": lambda a, b: _less(b, a),
+    ">=": lambda a, b: _at_most(b, a),
+    "=": lambda a, b: _at_most(a, b) & _at_most(b, a),
+    "!=": lambda a, b: _less(a, b) | _less(b, a),
+}
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
+
+
+def compare(op: str, a: Range, b: Range) -> Planes:
+    """``x op y``."""
+    if op == "<=>":
+        both = _and(a.value, b.value)
+        # NULL <=> NULL is TRUE, NULL <=> value is FALSE: never NULL itself.
+        return (
+            _either(_and(both, _CAN_BE_TRUE["="](a, b)), _and(a.null, b.null)),
+            _either(_and(both, _CAN_BE_TRUE["!="](a, b)), _and(a.null, b.value), _and(a.value, b.null)),
+            False,
+        )
+    return can_be_true(op, a, b), can_be_true(OPPOSITE[op], a, b), _either(a.null, b.null)
+
+
+def can_be_true(op: str, a: Range, b: Range) -> Any:
+    """Where ``x op y`` can be TRUE; ``<=>`` needs more than one rule."""
+    return _and(_and(a.value, b.value), _CAN_BE_TRUE[op](a, b))
+
+
+def is_in(a: Range, members: Members) -> Planes:
+    """``x IN members``. A NULL member turns FALSE into NULL, and so NOT IN is never TRUE."""
+    hit, missed = _and(a.value, meets(a, members)), _and(a.value, _not(is_one_of(a, members)))
+    if members.has_null:
+        return hit, False, _either(a.null, missed)
+    return hit, missed, a.null
+
+
+def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -> Planes:
+    """``x`` has this prefix; ``successor`` is the smallest text above all such x, None if there is none.
+
+    With ``exact`` False the prefix is only necessary for the leaf to be TRUE, so FALSE is always possible.
+    """
+    at_least, below = _at_most(prefix, a), _less(a, prefix)
+    if successor is not None:
+        at_least, below = at_least & _less(a, successor), below | _at_most(successor, a)
+    return _and(a.value, at_least), _and(a.value, below) if exact else a.value, a.null
+
+
+def is_null(a: Range) -> Planes:
+    """``x IS NULL``: never NULL."""
+    return a.null, a.value, False
+
+
+def is_constant(a: Range, truth: bool) -> Planes:
+    """A leaf with the same truth for every value, and anything at all for NULL."""
+    likely, otherwise = _either(a.value, a.null), a.null
+    return (likely, otherwise, a.null) if truth else (otherwise, likely, a.null)
+
+
+def on_points(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
+    """Decide by ``holds`` what bounds leave open, where lo = hi: all values of the slice are that one.
+
+    ``found`` is the outcome so far: an int, or ``(n,) uint8``.
+    """
+    both = outcome.TRUE | outcome.FALSE
+    if not isinstance(a.lo, MaskedBound):
+        return found & ~_opposite(holds(a.lo)) if found & both == both and a.lo == a.hi else found
+    single = a.lo.single(a.hi)
+    if np.ndim(single) == 0:
+        return found
+    single &= found & both == both
+    places = np.flatnonzero(single)
+    values = a.lo.values[places].tolist()  # all at once: bounds may be Arrow's
+    ruled_out = {value: _opposite(holds(value)) for value in dict.fromkeys(values)}
+    decided = np.full(len(single), found, np.uint8)
+    decided[places] &= ~np.fromiter(map(ruled_out.__getitem__, values), np.uint8, len(values))
+    return decided
+
+
+def _opposite(answer: bool | None) -> int:
+    return 0 if answer is None else outcome.FALSE if answer else outcome.TRUE
+
+
+def pack(planes: Planes) -> Any:
+    """Three planes as one outcome: an int, or ``(n,) uint8`` when any of them is an array."""
+    named = tuple(zip(planes, (outcome.TRUE, outcome.FALSE, outcome.NULL), strict=True))
+    arrays = [(plane, bit) for plane, bit in named if isinstance(plane, np.ndarray)]
+    fixed = sum(bit for plane, bit in named if not isinstance(plane, np.ndarray) and plane)
+    if not arrays:
+        return fixed
+    # A boolean is stored as the byte 0 or 1, so shifting it is putting its bit in place.
+    shifted = [plane.view(np.uint8) << np.uint8(bit >> 1) for plane, bit in arrays]
+    result = shifted[0]
+    for one in shifted[1:]:
+        result |= one
+    return result | np.uint8(fixed) if fixed else result
+
+
+def _and(a: Any, b: Any) -> Any:
+    """``a & b``, without work where one side is a plain TRUE or FALSE."""
+    return b if a is True else a if b is True else False if a is False or b is False else a & b
+
+
+def _either(*parts: Any) -> Any:
+    """The OR of all, without work where one is a plain TRUE or FALSE."""
+    found: Any = False
+    for part in parts:
+        if part is True:
+            return True
+        if part is not False:
+            found = part if found is False else found | part
+    return found
+
+
+def _not(answer: Any) -> Any:
+    return answer ^ True

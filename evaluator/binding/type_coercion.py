@@ -1,0 +1,72 @@
+"""In which type an engine compares two operands of different types, and what is lost on the way (C7, P10, P11)."""
+
+from __future__ import annotations
+
+from evaluator.binding.operands import BoundFunction, BoundOperand
+from evaluator.functions.base import common_digits, decimal_parts
+from evaluator.functions.conversions import keeps_value, vanishes
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type, decimal_type
+
+__all__ = [
+    "adds_midnight",
+    "common_decimal",
+    "has_one_form",
+    "meets_in_38_digits",
+    "only_rounds",
+    "type_for_text",
+    "without_lossless_casts",
+]
+
+
+def meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
+    """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
+    exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
+    return (
+        semantics.decimals_meet_in_38_digits
+        and exact
+        and Kind.DECIMAL in (a.kind, b.kind)
+        and common_digits((a, b)) > 38
+    )
+
+
+def common_decimal(a: Type, b: Type) -> tuple[Type, int]:
+    """The decimal of 38 digits in which two types meet, and the power of ten that it does not hold any more."""
+    scale = max(decimal_parts(t)[1] for t in (a, b))
+    return decimal_type(38, scale), 10 ** (38 - scale)
+
+
+def only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
+    """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
+    exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
+    return exact and target.kind.is_fractional
+
+
+def type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
+    """The type in which a text is compared with a constant; other texts than those of ``from_text`` do not matter."""
+    if constant.kind.is_number:
+        return constant if constant.kind.is_integer and semantics.text_takes_column_type else DOUBLE
+    if constant.kind is Kind.DATE:
+        return constant
+    return TIMESTAMP if constant.kind is Kind.TIMESTAMP else text
+
+
+def adds_midnight(source: Type, target: Type, constant: Type) -> bool:
+    """A date cast to a moment that is compared with a constant moment: the midnight of the day."""
+    return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
+
+
+def has_one_form(of: Type) -> bool:
+    """Equal values are the same value, but for the two zeros, so that a key or a hash of it can be looked up."""
+    return of.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
+
+
+def without_lossless_casts(operand: BoundOperand) -> BoundOperand:
+    """What is below casts that keep every value."""
+    while (
+        isinstance(operand, BoundFunction)
+        and operand.function == "cast"
+        and keeps_value(operand.arguments[0].type, operand.type)
+    ):
+        operand = operand.arguments[0]
+    return operand

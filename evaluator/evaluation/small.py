@@ -1,0 +1,230 @@
+"""The tiny case: up to 200 slices as plain Python values, where an array costs more to touch than to compute.
+
+The rule table is run once on symbols that write down what it asks, as source text with one list comprehension per test
+of bounds. "``x <= v`` can be TRUE" becomes
+
+    pack([lo <= v_hi for lo in los])
+
+so that the comparisons are those of ``binding.rules``, never a copy of them. The outcomes of all slices are *lanes*:
+one integer with a byte per slice, so that AND, OR and NOT of twenty slices are a dozen operations on integers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from evaluator.binding import rules
+from evaluator.binding.bind import Instruction
+from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, Prefix, Test
+from evaluator.binding.operands import BoundColumn, BoundConstant
+from evaluator.binding.rules import Planes
+from evaluator.language.outcome import TRUE, and_of, not_of
+from evaluator.statistics.columns import ColumnStatistics, PlainBounds
+from evaluator.statistics.ranges import Members, Range, plain_is_one_of, plain_meets
+
+__all__ = ["MOST_SLICES", "can_be", "ones_of", "run", "run_keep"]
+
+#: Up to here lists are faster than arrays.
+MOST_SLICES = 200
+
+#: Can be TRUE, can be FALSE, can be NULL: from bounds, counts and constants to lanes.
+_Rendered = tuple[Callable[..., int], Callable[..., int], Callable[..., int]]
+
+
+class _Lanes:
+    """A symbol for flags of all slices, whose combinations are the source text of themselves."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @property
+    def lanes(self) -> str:
+        """Source text of an integer with a byte per slice."""
+        return self.text
+
+    def __and__(self, other: _Lanes) -> _Lanes:
+        return _Lanes(f"({self.lanes} & {other.lanes})")
+
+    def __or__(self, other: _Lanes) -> _Lanes:
+        return _Lanes(f"({self.lanes} | {other.lanes})")
+
+
+class _Test(_Lanes):
+    """A test of one slice's ``lo`` or ``hi``, or several that are combined slice by slice."""
+
+    __slots__ = ()
+
+    @property
+    def lanes(self) -> str:
+        bounds = [name for name in ("lo", "hi") if re.search(rf"\b{name}\b", self.text)]
+        each, lists = ", ".join(bounds), [f"{name}s" for name in bounds]
+        return f"pack([{self.text} for {each} in {lists[0] if len(lists) == 1 else f'zip({lists[0]}, {lists[1]})'}])"
+
+    def __and__(self, other: _Lanes) -> _Lanes:
+        return _Test(f"({self.text} & {other.text})") if isinstance(other, _Test) else super().__and__(other)
+
+    def __or__(self, other: _Lanes) -> _Lanes:
+        return _Test(f"({self.text} | {other.text})") if isinstance(other, _Test) else super().__or__(other)
+
+    def __xor__(self, _: object) -> _Test:
+        return _Test(f"(not {self.text})")
+
+
+class _Bound:
+    """A symbol for a bound of a slice, or of a constant."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __lt__(self, other: _Bound) -> _Test:
+        return _Test(f"({self.text} < {other.text})")
+
+    def __le__(self, other: _Bound) -> _Test:
+        return _Test(f"({self.text} <= {other.text})")
+
+    def meets(self, hi: _Bound, _: Members) -> _Test:
+        return _Test(f"meets({self.text}, {hi.text}, members)")
+
+    def is_one_of(self, hi: _Bound, _: Members) -> _Test:
+        return _Test(f"is_one_of({self.text}, {hi.text}, members)")
+
+
+#: A column; its bounds already say where there is no value, so tests of bounds need not ask.
+_BOUNDED = Range(_Bound("lo"), _Bound("hi"), _Lanes("null"), True)
+_COUNTED = Range(_Bound("lo"), _Bound("hi"), _Lanes("null"), _Lanes("value"))
+
+
+def _pack(flags: list[bool]) -> int:
+    return int.from_bytes(bytes(flags), "little")
+
+
+def _constant(name: str) -> Range:
+    return Range(_Bound(f"{name}_lo"), _Bound(f"{name}_hi"), False, True)
+
+
+_NAMES = {"pack": _pack, "zip": zip, "meets": plain_meets, "is_one_of": plain_is_one_of}
+
+
+def _rendered(planes: Planes, *parameters_left: str) -> _Rendered:
+    parameters = ", ".join(["los", "his", "null", "value", "ones", *parameters_left])
+
+    def rendered(plane: object) -> Callable[..., int]:
+        text = plane.lanes if isinstance(plane, _Lanes) else "ones" if plane else "0"
+        # The text is made above, from the rule table.
+        made: Callable[..., int] = eval(f"lambda {parameters}: {text}", dict(_NAMES))
+        return made
+
+    return rendered(planes[0]), rendered(planes[1]), rendered(planes[2])
+
+
+@cache
+def _comparison(op: str) -> _Rendered:
+    return _rendered(rules.compare(op, _BOUNDED, _constant("v")), "v_lo", "v_hi")
+
+
+@cache
+def _membership(has_null: bool) -> _Rendered:
+    some = Members(["any"], None, has_null)  # which members, is a parameter
+    return _rendered(rules.is_in(_COUNTED, some), "members")
+
+
+@cache
+def _prefix(exact: bool, ends: bool) -> _Rendered:
+    operand = _BOUNDED if exact else _COUNTED
+    planes = rules.starts_with(operand, _constant("p"), _constant("q") if ends else None, exact)
+    return _rendered(planes, "p_lo", "p_hi", *(["q_lo", "q_hi"] if ends else []))
+
+
+@cache
+def _null_test() -> _Rendered:
+    return _rendered(rules.is_null(_COUNTED))
+
+
+@cache
+def ones_of(n: int) -> int:
+    """A 1 in each of n lanes."""
+    return int.from_bytes(b"\1" * n, "little")
+
+
+def can_be(value: int, test: Test, statistics: Mapping[str, ColumnStatistics], ones: int) -> int | None:
+    """Where a test can be TRUE (``value`` 0), FALSE (1) or NULL (2) by the statistics of one source, in lanes.
+
+    None: this form of test is left to the arrays. ``ones`` has a 1 in every lane.
+    """
+    if isinstance(test, Comparison):
+        column, constant = test.left, test.right
+        if isinstance(column, BoundColumn) and isinstance(constant, BoundConstant):
+            known, v = _plain(column, statistics), constant.interval
+            if known is not None and v.lo is not None and v.hi is not None and not v.null:
+                return _comparison(test.op)[value](known.lo, known.hi, known.null, known.value, ones, v.lo, v.hi)
+    elif isinstance(test, Prefix) and isinstance(test.operand, BoundColumn) and test.pattern is None:
+        known = _plain(test.operand, statistics)
+        if known is not None:
+            ends: list[Any] = [test.prefix.interval.lo, test.prefix.interval.hi]
+            if test.successor is not None:
+                ends += [test.successor.interval.lo, test.successor.interval.hi]
+            rendered = _prefix(test.exact, test.successor is not None)
+            return rendered[value](known.lo, known.hi, known.null, known.value, ones, *ends)
+    elif isinstance(test, Membership) and isinstance(test.operand, BoundColumn) and test.members.values:
+        known = _plain(test.operand, statistics)
+        if known is not None:
+            rendered = _membership(test.members.has_null)
+            return rendered[value](known.lo, known.hi, known.null, known.value, ones, test.members)
+    elif isinstance(test, NullTest) and isinstance(test.operand, BoundColumn):
+        known = _plain(test.operand, statistics)
+        if known is not None:
+            return _null_test()[value](known.lo, known.hi, known.null, known.value, ones)
+    elif isinstance(test, Fixed):
+        return (test.outcome >> value & 1) * ones
+    return None
+
+
+def _plain(column: BoundColumn, statistics: Mapping[str, ColumnStatistics]) -> PlainBounds | None:
+    known = statistics.get(column.field.name)
+    return None if known is None or known.parts is not None or "." in column.field.name else known.plain
+
+
+def run_keep(program: Sequence[Instruction], negated: Sequence[bool], leaves: Sequence[int], ones: int) -> int:
+    """Where the whole filter can be TRUE, in lanes, from where its leaves can be TRUE (or, under NOT, FALSE)."""
+    stack: list[int] = []
+    for step, under_not in zip(program, negated, strict=True):
+        operation, operand = step.operation, step.operand
+        if operation == "leaf":
+            stack.append(leaves[operand])
+        elif operation != "not":
+            parts = stack[len(stack) - operand :]
+            del stack[len(stack) - operand :]
+            conjoined = (operation == "and") is not under_not
+            total = ones if conjoined else 0
+            for part in parts:
+                total = total & part if conjoined else total | part
+            stack.append(total)
+    return stack[0]
+
+
+def run(program: Sequence[Instruction], leaves: Sequence[int], ones: int) -> int:
+    """The outcomes of the whole filter from those of its leaves, in lanes."""
+    stack: list[int] = []
+    for step in program:
+        operation, operand = step.operation, step.operand
+        if operation == "leaf":
+            stack.append(leaves[operand])
+        elif operation == "not":
+            stack.append(not_of(stack.pop(), ones))
+        else:
+            parts = stack[len(stack) - operand :]
+            del stack[len(stack) - operand :]
+            if operation == "or":
+                parts = [not_of(part, ones) for part in parts]
+            total = parts[0] if parts else TRUE * ones
+            for part in parts[1:]:
+                total = and_of(total, part, ones)
+            stack.append(not_of(total, ones) if operation == "or" else total)
+    return stack[0]

@@ -1,0 +1,310 @@
+"""Why not more was skipped: what stands in the way of each condition, and how much it alone keeps.
+
+    i = 100 OR u = 7, 12 of 14 slices kept
+
+    condition  cause          reason                                        open   alone   beside
+    ---------  -------------  --------------------------------------------  -----  ------  -------
+    u = 7      no statistics  no statistics of column u                     12     9       i = 100
+    i = 100    range          in a typical slice i covers 62 % of its ...   3      0       u = 7
+
+*open* counts the kept slices in which the condition may hold or not for this cause. *alone* counts those of them that
+would be skipped if the condition were impossible there and all else stayed as it is: the most that mending this one
+cause can gain. It is found on the outcomes of the evaluation, with one question for each node of the tree:
+
+    the node cannot be what is sought when ...        so a child alone decides where ...
+    ------------------------------------------------  ---------------------------------------------
+    any child cannot    (AND; OR under NOT)           its parent decides
+    no child can        (OR; AND under NOT)           its parent decides, and no other child can be
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.binding.bind import BoundExpression
+from evaluator.binding.leaves import NullTest
+from evaluator.evaluation.evaluate import Evaluation, Source, interval_at
+from evaluator.evaluation.pruning_formula import polarities
+from evaluator.explain.reasons import undecided_functions
+from evaluator.explain.source_filter import WrittenFilter, WrittenLeaf, written_filter
+from evaluator.language.expression import to_text
+from evaluator.language.outcome import FALSE, TRUE
+from evaluator.language.value_texts import cut
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust, reason
+from evaluator.statistics.range_width import typical_spread
+
+__all__ = ["Obstacle", "obstacles"]
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+
+#: Bytes that the tree of one chunk of slices may take.
+CHUNK_BYTES = 64 << 20
+#: Slices that are looked at one by one, for what cannot be told from all at once.
+SAMPLED = 64
+#: Slices whose ranges are measured.
+MEASURED = 4096
+#: A range of this share of the table's is worth to be narrowed.
+WIDE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """One cause for which one condition does not rule out more.
+
+    cause     "no statistics", "not trusted", "not decided", "nulls" or "range"
+    open      number of kept slices in which the condition is open for this cause
+    alone     how many of them would be skipped if the condition were impossible there, all else as it is
+    beside    conditions beside it under OR: what they rule out, this one may keep
+    remedy    what would help; "" if nothing is known
+    """
+
+    condition: str
+    columns: tuple[str, ...]
+    cause: str
+    reason: str
+    open: int
+    alone: int
+    beside: tuple[str, ...]
+    remedy: str
+
+    @property
+    def sentence(self) -> str:
+        """For people: the condition, the reason, and what mending it could gain."""
+        what = self.reason if self.condition == f"?({self.reason})" else f"{self.condition}: {self.reason}"
+        if not self.alone:
+            others = f"; {' and '.join(self.beside)}, beside it under OR, would still keep them" if self.beside else ""
+            return f"{what}, in {_slices(self.open)} of those kept{others}"
+        mended = f"with {self.remedy}" if self.remedy else "were it decided"
+        return f"{what}; {mended}, up to {_slices(self.alone, 'more ')} could be skipped"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return {
+            "condition": self.condition,
+            "columns": list(self.columns),
+            "cause": self.cause,
+            "reason": self.reason,
+            "open": self.open,
+            "alone": self.alone,
+            "beside": list(self.beside),
+            "remedy": self.remedy,
+        }
+
+
+def _slices(count: int, more: str = "") -> str:
+    return f"{count} {more}file slice{'' if count == 1 else 's'}"
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is counted for one condition and cause, and some of the slices."""
+
+    open: int = 0
+    alone: int = 0
+    rows: list[Rows] = field(default_factory=list)
+
+    def add(self, rows: Rows, alone: Mask, wanted: int) -> None:
+        self.open += len(rows)
+        self.alone += int(np.count_nonzero(alone))
+        if len(rows) and wanted:
+            self.rows.append(rows[np.unique(np.linspace(0, len(rows) - 1, min(wanted, len(rows))).astype(np.intp))])
+
+
+_Cause = tuple[str, str, str]  # cause, column, reason
+
+
+def obstacles(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source]) -> tuple[Obstacle, ...]:
+    """All obstacles of a filter, those first that keep most by themselves."""
+    written = written_filter(bound)
+    tree = _Tree(written)
+    rows = evaluation.kept_rows.astype(np.int64)
+    size = max(CHUNK_BYTES // max(len(written.program), 1), 1024)
+    tallies: dict[tuple[int, _Cause], _Tally] = defaultdict(_Tally)
+    for start in range(0, len(rows), size):
+        chunk = rows[start : start + size]
+        wanted = -(-MEASURED * len(chunk) // len(rows))
+        for number, is_open, alone in tree.undecided(evaluation, chunk):
+            for cause, mask in _causes(bound, sources, written.leaves[number], chunk, is_open):
+                tallies[number, cause].add(chunk[mask], alone[mask], wanted)
+    beside = tree.beside()
+    found = [
+        _obstacle(bound, sources, written.leaves[number], cause, tally, beside[number])
+        for (number, cause), tally in tallies.items()
+        if tally.open
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.alone, -one.open, one.cause == "range")))
+
+
+class _Tree:
+    """The tree over the written leaves: steps of its program, their children and the NOTs above them."""
+
+    def __init__(self, written: WrittenFilter) -> None:
+        self._written = written
+        self._negated = polarities(written.program)
+        self._children: list[tuple[int, ...]] = []
+        stack: list[int] = []
+        for place, step in enumerate(written.program):
+            first = len(stack) if step.operation == "leaf" else len(stack) - step.operand
+            self._children.append(tuple(stack[first:]))
+            stack[first:] = [place]
+
+    def _needs_all(self, place: int) -> bool:
+        """Whether the node is what is sought only when all its children are."""
+        return (self._written.program[place].operation != "or") != self._negated[place] or len(
+            self._children[place]
+        ) == 1
+
+    def undecided(self, evaluation: Evaluation, rows: Rows) -> Iterator[tuple[int, Mask, Mask]]:
+        """(number, open, alone) of each leaf: where it is open, and where the filter is impossible without it."""
+        program = self._written.program
+        possible: list[Mask] = []
+        is_open: dict[int, Mask] = {}
+        for place, step in enumerate(program):
+            if step.operation == "leaf":
+                leaf = self._written.leaves[step.operand]
+                sought = FALSE if leaf.negated else TRUE
+                outcomes = leaf.outcomes(evaluation, rows)
+                possible.append((outcomes & sought) != 0)
+                is_open[place] = possible[-1] & (outcomes != sought)
+            else:
+                combine = np.logical_and if self._needs_all(place) else np.logical_or
+                parts = [possible[child] for child in self._children[place]]
+                neutral = np.full(len(rows), combine is np.logical_and)
+                possible.append(combine.reduce(parts) if parts else neutral)
+        alone: dict[int, Mask] = {len(program) - 1: np.ones(len(rows), np.bool_)}
+        for place in range(len(program) - 1, -1, -1):
+            decides, children = alone.pop(place), self._children[place]
+            if program[place].operation == "leaf":
+                yield program[place].operand, is_open[place], decides & is_open[place]
+            elif self._needs_all(place):
+                alone.update((child, decides) for child in children)
+            else:
+                count = np.sum([possible[child] for child in children], axis=0, dtype=np.int32)
+                alone.update((child, decides & (count == possible[child])) for child in children)
+
+    def beside(self) -> dict[int, tuple[str, ...]]:
+        """For each leaf the conditions beside it under the nearest OR above it: one for each of its siblings there."""
+        found: dict[int, tuple[str, ...]] = {}
+        above: dict[int, tuple[str, ...]] = {len(self._children) - 1: ()}
+        for place in range(len(self._children) - 1, -1, -1):
+            texts, children = above.pop(place), self._children[place]
+            step = self._written.program[place]
+            if step.operation == "leaf":
+                found[step.operand] = texts
+            for child in children:
+                others = [other for other in children if other != child][:3]
+                above[child] = texts if self._needs_all(place) else tuple(map(self._text, others))
+        return found
+
+    def _text(self, place: int) -> str:
+        """The first condition of a node, and a mark if there are more."""
+        more = ""
+        while self._children[place]:
+            more = " …" if len(self._children[place]) > 1 else more
+            place = self._children[place][0]
+        return cut(to_text(self._written.leaves[self._written.program[place].operand].node)) + more
+
+
+def _causes(
+    bound: BoundExpression,
+    sources: Sequence[Source],
+    leaf: WrittenLeaf,
+    rows: Rows,
+    is_open: Mask,
+) -> Iterator[tuple[_Cause, Mask]]:
+    """Why a condition is open, as disjoint masks over the rows."""
+    condition = bound.leaves[leaf.bound[0]]
+    if condition.reason is not None:
+        yield ("not decided", "", condition.reason), is_open
+        return
+    rest = is_open.copy()
+    for column in condition.columns:
+        known = [source.statistics[column] for source in sources if column in source.statistics]
+        if not known:
+            yield ("no statistics", column, f"no statistics of column {column}"), rest
+            return
+        if isinstance(condition.test, NullTest):
+            has = [s.null_count[rows] != UNKNOWN_COUNT for s in known]
+        else:
+            has = [s.lo_known[rows] | s.hi_known[rows] | ~_at(s.may_be_value, rows) for s in known]
+        lacking = rest & ~np.logical_or.reduce(has)
+        rest &= ~lacking
+        best = np.minimum.reduce([s.trust[rows] for s in known])
+        for code in np.unique(best[lacking]).tolist():
+            why = reason(Trust(code)) if code else f"the {_wanted(condition.test)} are not known"
+            cause = "no statistics" if code in (Trust.OK, Trust.NO_RECORD, Trust.NO_BOUNDS) else "not trusted"
+            named = why if len(condition.columns) == 1 else f"{column}: {why}"
+            yield (cause, column, named), lacking & (best == code)
+    if isinstance(condition.test, NullTest):
+        yield ("nulls", condition.columns[0], f"{condition.columns[0]} holds NULL beside values, or may"), rest
+    else:
+        yield ("range", ", ".join(condition.columns), ""), rest
+
+
+def _wanted(test: object) -> str:
+    return "null counts" if isinstance(test, NullTest) else "bounds"
+
+
+def _at(flags: object, rows: Rows) -> Mask:
+    """Flags that may be one for all slices."""
+    mask: Mask = flags[rows] if isinstance(flags, np.ndarray) else np.full(len(rows), bool(flags))
+    return mask
+
+
+def _obstacle(
+    bound: BoundExpression,
+    sources: Sequence[Source],
+    leaf: WrittenLeaf,
+    cause: _Cause,
+    tally: _Tally,
+    beside: tuple[str, ...],
+) -> Obstacle:
+    kind, column, why = cause
+    remedy = ""
+    if kind == "range":
+        kind, why, remedy = _of_range(bound, sources, leaf, np.concatenate(tally.rows))
+    elif kind == "no statistics":
+        remedy = f"statistics of {column}"
+    elif kind == "not trusted":
+        remedy = f"statistics of {column} that can be trusted"
+    condition = bound.leaves[leaf.bound[0]]
+    return Obstacle(to_text(leaf.node), condition.columns, kind, why, tally.open, tally.alone, beside, remedy)
+
+
+def _of_range(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLeaf, rows: Rows) -> tuple[str, str, str]:
+    """(cause, reason, remedy) of a condition whose bounds are known: a function without a range, or a wide range."""
+    condition = bound.leaves[leaf.bound[0]]
+    sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
+    undecided = [
+        functions[0]
+        for row in sample
+        if (
+            functions := undecided_functions(
+                condition.test,
+                {
+                    name: interval_at(source.statistics[name], row)
+                    for name in condition.columns
+                    for source in reversed(sources)
+                    if name in source.statistics
+                },
+            )
+        )
+    ]
+    if len(undecided) * 2 > len(sample):
+        return "not decided", f"{undecided[0]} is not decided on the bounds of most slices", ""
+    if len(condition.columns) != 1:
+        return "range", f"the ranges of {' and '.join(condition.columns)} overlap", ""
+    column = condition.columns[0]
+    spread = typical_spread([s.statistics[column] for s in sources if column in s.statistics], rows)
+    if spread is None:
+        return "range", "its bounds allow a matching row", ""
+    share = "less than 1 %" if 0 < spread < 0.01 else f"{spread:.0%}".replace("%", " %")
+    why = f"in a typical slice {column} covers {share} of its range in the table"
+    return "range", why, f"clustering by {column}" if spread >= WIDE else ""

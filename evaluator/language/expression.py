@@ -1,0 +1,371 @@
+"""HudiExpression: the filter as a tree of AND / OR / NOT and leaves (RFC-27), the language that all rooms share.
+
+Two families of nodes, all frozen:
+
+* **HudiExpression** has a truth value (TRUE, FALSE or NULL) on every row: ``And``, ``Or``, ``Not``, ``Compare``,
+  ``In``, ``IsNull``, ``Like``, ``Constant``, ``Unknown``.
+* **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``If``, ``Opaque``.
+
+A front end (Hive bytes, SQL text, Spark) builds this tree and only states what the filter says. What it does not
+understand is ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*: unknown is a value (C1), its siblings still
+prune.
+Conversions between types, name resolution and engine differences are the business of ``evaluator.binding.bind``.
+
+Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep their own stack.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from evaluator.language.types import Kind, Type
+
+__all__ = [
+    "And",
+    "Call",
+    "Cast",
+    "Column",
+    "Compare",
+    "Constant",
+    "HudiExpression",
+    "If",
+    "In",
+    "IsNull",
+    "Like",
+    "Literal",
+    "Node",
+    "Not",
+    "Opaque",
+    "Operand",
+    "Or",
+    "Unknown",
+    "children_of",
+    "column_names",
+    "fold",
+    "to_dict",
+    "to_text",
+    "walk",
+]
+
+R = TypeVar("R")
+
+#: ``a op b`` is ``b MIRRORED[op] a``.
+MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "<=>": "<=>"}
+
+
+class Node:
+    """Any node of the tree."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return to_text(self)
+
+
+class HudiExpression(Node):
+    """A node with a truth value on every row."""
+
+    __slots__ = ()
+
+
+class Operand(Node):
+    """A node with a value (or NULL) on every row."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Operand):
+    """A column, or a field of a struct column: ``path`` is ``("st", "x")`` for ``st.x``, as written in the filter.
+
+    ``type`` is what the filter says of it, when it says so (Hive does, SQL text does not).
+    """
+
+    path: tuple[str, ...]
+    type: Type | None = None
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Operand):
+    """A constant in the value form of ``evaluator.language.types``; ``None`` is NULL."""
+
+    value: object
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Operand):
+    """``CAST(operand AS type)``, written in the filter or put there by the engine's optimiser."""
+
+    operand: Operand
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Operand):
+    """A function or operator over operands, by its lower-case SQL name: ``+``, ``negative``, ``lower``, ``date_add``.
+
+    A conditional whose condition is not at hand carries only what may be the result, as ``Call("branches", ...)``.
+    """
+
+    function: str
+    arguments: tuple[Operand, ...]
+    type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If(Operand):
+    """``then`` on rows where the condition is TRUE, else ``otherwise``. A CASE is an If whose ``otherwise`` is one."""
+
+    condition: HudiExpression
+    then: Operand
+    otherwise: Operand
+    type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Operand):
+    """A value that nothing is known of, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class And(HudiExpression):
+    """TRUE when every child is; n-ary."""
+
+    children: tuple[HudiExpression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(HudiExpression):
+    """TRUE when any child is; n-ary."""
+
+    children: tuple[HudiExpression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not(HudiExpression):
+    """Swaps TRUE and FALSE; NULL stays."""
+
+    child: HudiExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(HudiExpression):
+    """``left op right`` with op one of ``= != < <= > >= <=>``.
+
+    A bare boolean column is ``Compare("=", column, TRUE)``.
+    """
+
+    op: str
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class In(HudiExpression):
+    """``operand IN (members)``. NULL members stay in the list: they decide between FALSE and NULL."""
+
+    operand: Operand
+    members: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(HudiExpression):
+    """``operand IS NULL``: never NULL itself."""
+
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Like(HudiExpression):
+    """``operand LIKE pattern`` with ``%``, ``_`` and the escape character (backslash in Hive and Spark)."""
+
+    operand: Operand
+    pattern: str
+    escape: str = "\\"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(HudiExpression):
+    """TRUE, FALSE or NULL on every row."""
+
+    value: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(HudiExpression):
+    """A condition that was not understood: it may be anything on any row. ``reason`` says why, for people."""
+
+    reason: str
+
+
+def children_of(node: Node) -> tuple[Node, ...]:
+    """The direct children of a node, operands included, in writing order."""
+    match node:
+        case And(children=children) | Or(children=children):
+            return children
+        case Not(child=child):
+            return (child,)
+        case Compare(left=left, right=right):
+            return (left, right)
+        case In(operand=operand, members=members):
+            return (operand, *members)
+        case IsNull(operand=operand) | Like(operand=operand) | Cast(operand=operand):
+            return (operand,)
+        case Call(arguments=arguments):
+            return arguments
+        case If(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case _:
+            return ()
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every node of the tree, parents first, left to right, without recursion."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(children_of(current)))
+
+
+def fold(
+    node: Node, combine: Callable[[Node, list[R]], R], children: Callable[[Node], tuple[Node, ...]] = children_of
+) -> R:
+    """Compute a value bottom-up: ``combine(node, values of its children)``, without recursion."""
+    stack: list[tuple[Node, list[R], Iterator[Node]]] = [(node, [], iter(children(node)))]
+    while True:
+        current, values, rest = stack[-1]
+        child = next(rest, None)
+        if child is not None:
+            stack.append((child, [], iter(children(child))))
+            continue
+        result = combine(current, values)
+        stack.pop()
+        if not stack:
+            return result
+        stack[-1][1].append(result)
+
+
+def column_names(node: Node) -> tuple[str, ...]:
+    """The columns that the tree mentions, dotted, each once, in order of appearance."""
+    return tuple(dict.fromkeys(n.name for n in walk(node) if isinstance(n, Column)))
+
+
+_JOINERS = {And: " AND ", Or: " OR "}
+_OPERATORS = frozenset(["+", "-", "*", "/", "%", "&", "|", "^"])
+
+
+def to_text(node: Node) -> str:
+    """The tree as one line of SQL-like text, for people and logs; ``?(reason)`` stands for what is unknown."""
+    return fold(node, _text)
+
+
+def _text(node: Node, parts: list[str]) -> str:
+    match node:
+        case And() | Or():
+            return "(" + _JOINERS[type(node)].join(parts) + ")"
+        case Not():
+            return f"NOT {parts[0]}"
+        case Compare(op=op):
+            return f"{parts[0]} {op} {parts[1]}"
+        case In():
+            shown = parts[1:] if len(parts) <= 9 else [*parts[1:9], f"... {len(parts) - 9} more"]
+            return f"{parts[0]} IN ({', '.join(shown)})"
+        case IsNull():
+            return f"{parts[0]} IS NULL"
+        case Like(pattern=pattern):
+            return f"{parts[0]} LIKE {_quoted(pattern)}"
+        case Constant(value=value):
+            return "NULL" if value is None else str(value).upper()
+        case Unknown(reason=reason) | Opaque(reason=reason):
+            return f"?({reason})"
+        case Column():
+            return node.name
+        case Literal(value=value, type=of):
+            return _literal_text(value, of)
+        case Cast(type=to):
+            return f"CAST({parts[0]} AS {to})"
+        case If():
+            return f"if({', '.join(parts)})"
+        case Call(function=name):
+            if name in _OPERATORS and len(parts) == 2:
+                return f"({parts[0]} {name} {parts[1]})"
+            return f"{name}({', '.join(parts)})"
+        case _:
+            raise TypeError(f"not a node: {node!r}")
+
+
+def _literal_text(value: object, of: Type) -> str:
+    if value is None:
+        return "NULL"
+    if of.kind is Kind.DATE or of.kind.is_timestamp:
+        word = "DATE" if of.kind is Kind.DATE else "TIMESTAMP"
+        return f"{word} {_quoted(moment_text(value, of))}"
+    if of.kind is Kind.BINARY and isinstance(value, bytes):
+        return f"X'{value.hex().upper()}'"
+    return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def moment_text(value: Any, of: Type) -> str:
+    """A date or timestamp value in ISO form (``Z`` behind an instant); its plain number outside the years 1 to 9999."""
+    step = datetime.timedelta(days=1) if of.kind is Kind.DATE else datetime.timedelta(microseconds=1)
+    try:
+        moment = datetime.datetime(1970, 1, 1) + math.floor(value) * step
+    except (OverflowError, TypeError):
+        return str(value)
+    if of.kind is Kind.DATE:
+        date: str = moment.date().isoformat()
+        return date
+    beyond = value - math.floor(value)
+    zone = "Z" if of.kind is Kind.TIMESTAMP_LTZ else ""
+    text: str = moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
+    return text
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def to_dict(node: Node) -> dict[str, object]:
+    """The tree as plain dicts and lists, ready for JSON: ``{"node": "Compare", "op": "=", "children": [...]}``."""
+    return fold(node, _as_dict)
+
+
+def _as_dict(node: Node, children: list[dict[str, object]]) -> dict[str, object]:
+    fields: dict[str, object] = {"node": type(node).__name__}
+    match node:
+        case Compare(op=op):
+            fields["op"] = op
+        case Like(pattern=pattern, escape=escape):
+            fields |= {"pattern": pattern, "escape": escape}
+        case Constant(value=constant):
+            fields["value"] = constant
+        case Unknown(reason=reason) | Opaque(reason=reason):
+            fields["reason"] = reason
+        case Column(type=kind):
+            fields |= {"column": node.name, "type": None if kind is None else str(kind)}
+        case Literal(value=value, type=of):
+            plain = value if value is None or isinstance(value, bool | int | str) else str(value)
+            if value is not None and (of.kind is Kind.DATE or of.kind.is_timestamp):
+                plain = moment_text(value, of)
+            fields |= {"value": plain, "type": str(of)}
+        case Cast(type=to):
+            fields["type"] = str(to)
+        case Call(function=name):
+            fields["function"] = name
+        case _:
+            pass
+    if children:
+        fields["children"] = children
+    return fields

@@ -1,0 +1,66 @@
+"""What is known of one operand's values in one slice: the scalar that range functions take and give.
+
+Every non-null value x of the slice satisfies ``lo <= x <= hi``; ``None`` is an unknown bound. Values have one form per
+family, so that any two numbers compare exactly in Python:
+
+    integers, dates, booleans (0, 1)   ``int``
+    decimals, finer timestamps         ``int`` or ``fractions.Fraction``
+    float, double                      ``float``, never NaN: an operand that may be NaN has no bounds
+    text, binary                       ``str``, ``bytes``
+    timestamps                         microseconds: wall clock in the session zone, or UTC for TIMESTAMP_LTZ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from evaluator.language.records import record
+
+__all__ = ["NULL", "UNKNOWN", "Interval", "hull", "point"]
+
+
+@record
+class Interval:
+    """Bounds of the values, whether NULL may occur (``null``) and whether a value may occur (``value``)."""
+
+    lo: Any = None
+    hi: Any = None
+    null: bool = True
+    value: bool = True
+
+    @property
+    def is_bounded(self) -> bool:
+        return self.lo is not None and self.hi is not None
+
+    @property
+    def is_point(self) -> bool:
+        """True when every non-null value is the same one."""
+        return self.lo is not None and bool(self.lo == self.hi)
+
+    def with_bounds(self, lo: Any, hi: Any) -> Interval:
+        """Other bounds, same NULL and value."""
+        return replace(self, lo=lo, hi=hi)
+
+    def nullable(self) -> Interval:
+        """The same, but NULL may occur too."""
+        return replace(self, null=True)
+
+
+UNKNOWN = Interval()
+NULL = Interval(null=True, value=False)
+
+
+def point(value: Any) -> Interval:
+    """Exactly this value on every row; None is NULL."""
+    return NULL if value is None else Interval(value, value, null=False)
+
+
+def hull(intervals: Iterable[Interval]) -> Interval:
+    """The smallest interval that holds the values of all: for branches, any of which may be taken."""
+    parts = list(intervals)
+    valued = [p for p in parts if p.value]
+    lo = None if any(p.lo is None for p in valued) else min((p.lo for p in valued), default=None)
+    hi = None if any(p.hi is None for p in valued) else max((p.hi for p in valued), default=None)
+    return Interval(lo, hi, any(p.null for p in parts), bool(valued))

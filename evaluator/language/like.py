@@ -1,0 +1,94 @@
+"""LIKE patterns as a literal prefix and the rest (pitfall P5).
+
+The escape is handled first; then the prefix runs up to the first ``%`` or ``_``:
+
+    =================  ===========  ================================
+    pattern            prefix       form
+    =================  ===========  ================================
+    ``abc``            abc          EQUALS: no wildcard at all
+    ``abc%``, ``a%%``  abc, a       STARTS: nothing but % behind it
+    ``ab_%``, ``a%z``  ab, a        LONGER: the prefix is necessary
+    ``50\\%``           50%          EQUALS
+    ``%z``, ``_a``     (empty)      LONGER
+    =================  ===========  ================================
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from evaluator.language.errors import UnsupportedError
+
+__all__ = ["Form", "LikePattern", "Token", "parse_like"]
+
+#: A character, or one of the two wildcards.
+Token = tuple[str, bool]
+_ANY, _ONE = ("%", True), ("_", True)
+#: A longer search is not worth its time for one slice.
+_MOST_STEPS = 1_000_000
+
+
+class Form(enum.Enum):
+    """What a pattern asks beyond its prefix."""
+
+    EQUALS = "equals"
+    STARTS = "starts"
+    LONGER = "longer"
+
+
+@dataclass(frozen=True, slots=True)
+class LikePattern:
+    """A parsed LIKE pattern."""
+
+    prefix: str
+    form: Form
+    tokens: tuple[Token, ...] = ()
+
+    def matches(self, text: str) -> bool | None:
+        """Whether one text matches; None when finding out would take too long.
+
+        Greedy: after a ``%`` the shortest run that lets the rest go on is tried first, and only the last ``%`` is ever
+        taken back, so it takes at most len(text) * len(pattern) steps.
+        """
+        tokens = self.tokens
+        if len(text) * len(tokens) > _MOST_STEPS:
+            return None
+        at = token = 0
+        last_any, resume = -1, 0
+        while at < len(text):
+            if token < len(tokens) and tokens[token] == _ANY:
+                last_any, resume = token, at
+                token += 1
+            elif token < len(tokens) and (tokens[token] == _ONE or tokens[token] == (text[at], False)):
+                token, at = token + 1, at + 1
+            elif last_any >= 0:
+                resume += 1
+                token, at = last_any + 1, resume
+            else:
+                return False
+        return all(rest == _ANY for rest in tokens[token:])
+
+
+def parse_like(pattern: str, escape: str) -> LikePattern:
+    """Parse a pattern. Raises UnsupportedError where engines differ: an escape before another character, or at the
+    end.
+    """
+    tokens: list[Token] = []
+    position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        if escape and char == escape:
+            following = pattern[position + 1 : position + 2]
+            if following not in ("%", "_", escape) or not following:
+                raise UnsupportedError("a LIKE pattern with a dangling escape is not decided")
+            tokens.append((following, False))
+            position += 2
+        else:
+            tokens.append((char, char in "%_"))
+            position += 1
+    length = next((i for i, (_, wild) in enumerate(tokens) if wild), len(tokens))
+    prefix = "".join(char for char, _ in tokens[:length])
+    rest = tokens[length:]
+    form = Form.EQUALS if not rest else Form.STARTS if all(token == _ANY for token in rest) else Form.LONGER
+    return LikePattern(prefix, form, tuple(tokens))

@@ -1,0 +1,319 @@
+"""Constants in a column's own domain, exactly or not at all (contract C7).
+
+``in_domain`` says which values of the column the engine may take for equal to the constant, as an interval. Mostly
+it is
+one point; it is wider where the engine itself rounds the column before it compares:
+
+    ======================  ==================  ==================================================================
+    column                  constant            interval
+    ======================  ==================  ==================================================================
+    integer, decimal        integer, decimal    the number itself (5.5 stays 5.5: ``to_ordinals`` finds the integers)
+    integer                 float, double       the number; from 2^24 / 2^53 on, one unit in the last place around it
+    decimal                 float, double       one unit in the last place around it: the column is rounded to binary
+    double                  any number          nearest double
+    float                   integer, decimal    from the nearest double to the nearest float: engines differ
+                                                (Hive 4 rounds a double constant to float, and either reads a float's
+                                                digits anew for a double column: both are in the interval)
+    text                    text                the text; CHAR: from the trimmed to the padded text (P15)
+    number                  canonical digits    the number; any other text: not converted (P11)
+    date                    timestamp           its fraction of a day: 12:00 lies between two dates; a day around it
+    where
+                                                clocks are set forward
+    date, timestamp         canonical text      as the engine reads it; any other text: not converted. From Hive 3 on
+                                                and in Spark also ``2020-1-2`` and ``2020-01-02T10:00:00``
+    any timestamp           nanoseconds         kept by Hive, dropped by Spark
+    integer, decimal        a number that only  the number, or NULL: Spark's common type has 38 digits; a text too
+                            some engines hold   large for an integer column is NULL there
+    UTC timestamp           wall clock          every instant that may show this wall clock in the session zone (P14)
+    ======================  ==================  ==================================================================
+
+Anything else is ``UnsupportedError(why)``, and the leaf is unknown.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.interval import Interval, point
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import DOUBLE, Kind, Type
+from evaluator.language.zones import DAY, instant_of, shown
+
+__all__ = [
+    "FIRST_GREGORIAN_DAY",
+    "exact_number",
+    "in_domain",
+    "is_integer_text",
+    "is_number_text",
+    "kept_digits",
+    "nearest_float",
+    "to_ordinals",
+    "wall_clock_of_text",
+]
+
+_INTEGER_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})")
+_DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
+_DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
+_LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
+_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
+#: Before 1582-10-15 engines and versions disagree about the calendar.
+FIRST_GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - _EPOCH_ORDINAL
+_SMALLEST_DOUBLE = 5e-324
+
+
+def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via: Type | None = None) -> Interval:
+    """The column values that may equal the constant; ``via`` is the type to which the engine casts the column first."""
+    match column.kind:
+        case kind if kind.is_integer or kind is Kind.DECIMAL:
+            return _as_exact(_number(value, literal), literal, column, via or literal, semantics)
+        case Kind.FLOAT | Kind.DOUBLE:
+            return _as_float(_number(value, literal), literal, column, semantics)
+        case Kind.STRING | Kind.VARCHAR | Kind.CHAR if literal.kind.is_text:
+            return _as_text(value, literal, column)
+        case Kind.DATE:
+            value = _padded(value, semantics)[:10] if literal.kind.is_text else value
+            return _as_date(value, literal, semantics)
+        case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
+            value = _padded(value, semantics) if literal.kind.is_text else value
+            return _as_timestamp(value, literal, column, semantics)
+        case Kind.BOOLEAN if literal.kind is Kind.BOOLEAN:
+            return point(int(value))
+        case Kind.BINARY if literal.kind is Kind.BINARY:
+            return point(value)
+        case _:
+            raise UnsupportedError(f"{column} compared with {literal} is not decided")
+
+
+def to_ordinals(interval: Interval, column: Type) -> Interval:
+    """The interval in the form of the column's arrays (``statistics.columns.to_ordinal``), where a bound may fall
+    between.
+
+    Decimals are scaled by 10^scale. The result of an integer-like column may still be a Fraction: it is no value of the
+    column, but its floor and ceiling bound the ones below and above.
+    """
+    if column.kind is not Kind.DECIMAL:
+        return interval
+    scale = 10**column.scale
+    return interval.with_bounds(
+        None if interval.lo is None else _plain(Fraction(interval.lo) * scale),
+        None if interval.hi is None else _plain(Fraction(interval.hi) * scale),
+    )
+
+
+def exact_number(value: Any) -> int | Fraction:
+    """An int, Decimal or float as an exact number. Raises UnsupportedError for NaN and infinities."""
+    if isinstance(value, int):
+        return int(value)
+    finite = value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
+    if not finite:
+        raise UnsupportedError(f"{value} is not a finite number")
+    return _plain(Fraction(value))
+
+
+def nearest_float(value: float) -> float:
+    """The float32 nearest to a double, as a double; infinite when it is out of range."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def is_integer_text(value: object) -> bool:
+    """Whether a text is an integer in the one form that the engines write: no sign before 0, no zeros in front."""
+    return isinstance(value, str) and value != "-0" and _INTEGER_TEXT.fullmatch(value) is not None
+
+
+def is_number_text(value: object) -> bool:
+    """Whether a text is a plain decimal number, such as ``-12.50``."""
+    return isinstance(value, str) and _DECIMAL_TEXT.fullmatch(value) is not None
+
+
+def wall_clock_of_text(text: str) -> int | Fraction:
+    """``yyyy-MM-dd[ HH:mm:ss[.fffffffff]]`` as microseconds of a wall clock.
+
+    Raises UnsupportedError for other forms.
+    """
+    match = _TIMESTAMP_TEXT.fullmatch(text)
+    if match is None:
+        raise UnsupportedError(f"{text!r} is not written like a timestamp")
+    days = _day_of_text(match[1])
+    if match[2] is None:
+        return days * DAY
+    hour, minute, second = int(match[2]), int(match[3]), int(match[4])
+    if hour > 23 or minute > 59 or second > 59:
+        raise UnsupportedError(f"{text!r} is not a time of day")
+    nanoseconds = int((match[5] or "").ljust(9, "0"))
+    micros = days * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
+    return _plain(micros + Fraction(nanoseconds, 1000))
+
+
+def _plain(number: Fraction) -> int | Fraction:
+    return number.numerator if number.denominator == 1 else number
+
+
+def _number(value: Any, literal: Type) -> int | Fraction:
+    if literal.kind.is_number:
+        return exact_number(value)
+    if literal.kind.is_text and _DECIMAL_TEXT.fullmatch(value):
+        return exact_number(Decimal(value))
+    raise UnsupportedError(f"a number compared with {literal} {value!r} is not decided")
+
+
+def _as_exact(number: int | Fraction, literal: Type, column: Type, via: Type, semantics: Semantics) -> Interval:
+    """An integer or decimal column: the engine compares exactly, unless it rounds the column to binary first."""
+    null = semantics.decimals_may_be_null and _may_fit_no_decimal(number, literal, column)
+    if literal.kind.is_text:
+        # The engine may read the text as the column's type or compare both as doubles.
+        if column.kind.is_integer and (not isinstance(number, int)):
+            raise UnsupportedError("an integer compared with text that is no integer is not decided")
+        null = semantics.text_takes_column_type and column.kind.is_integer and not _in_range(number, column)
+        via = DOUBLE
+    if not (via.kind.is_fractional or literal.kind.is_fractional):
+        return Interval(number, number, null)
+    single = Kind.FLOAT in (via.kind, literal.kind)
+    exact_below = 1 << (24 if single else 53)
+    narrow = column.kind.is_integer and column.kind is not Kind.BIGINT and not single
+    if column.kind.is_integer and (narrow or abs(Fraction(number)) < exact_below):
+        return Interval(number, number, null)
+    digits = 22 if single else 51
+    slack = abs(Fraction(number)) / (1 << digits) + Fraction(1, 1 << 140)
+    return Interval(number - slack, number + slack, null)
+
+
+def _may_fit_no_decimal(number: int | Fraction, literal: Type, column: Type) -> bool:
+    if literal.kind is Kind.DECIMAL:
+        return literal.precision >= 38
+    return literal.kind.is_fractional and column.kind is Kind.DECIMAL and abs(number) >= 10 ** (38 - column.scale)
+
+
+def _in_range(number: int | Fraction, column: Type) -> bool:
+    smallest, largest = column.integer_range()
+    return smallest <= number <= largest
+
+
+def _as_float(number: int | Fraction, literal: Type, column: Type, semantics: Semantics) -> Interval:
+    try:
+        nearest = float(number)
+    except OverflowError as error:
+        raise UnsupportedError("the number is beyond the range of a double") from error
+    lo = hi = nearest
+    if column.kind is Kind.FLOAT and not literal.kind.is_fractional:
+        single = nearest_float(nearest)
+        lo, hi = min(lo, single), max(hi, single)
+    if semantics.constants_take_column_type and {column.kind, literal.kind} == {Kind.FLOAT, Kind.DOUBLE}:
+        other = nearest_float(nearest) if column.kind is Kind.FLOAT else float(str(np.float32(nearest)))
+        lo, hi = min(lo, other), max(hi, other)
+    if semantics.signed_zero_differs and lo <= 0.0 <= hi:
+        lo, hi = min(lo, -_SMALLEST_DOUBLE), max(hi, _SMALLEST_DOUBLE)
+    return Interval(lo, hi, semantics.decimals_may_be_null and literal.kind is Kind.DECIMAL and literal.precision >= 38)
+
+
+def _as_text(value: str, literal: Type, column: Type) -> Interval:
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise UnsupportedError("the text holds half a surrogate pair")
+    if Kind.CHAR not in (column.kind, literal.kind):
+        return point(value)
+    if any(c < " " for c in value):
+        raise UnsupportedError("CHAR with characters below the space is not decided")
+    trimmed = value.rstrip(" ")
+    # One blank more than any stored form: 'a ' that is no CHAR may be greater than the trimmed value.
+    length = max(column.precision, literal.precision, len(value)) + 1
+    return Interval(trimmed, trimmed.ljust(length), null=False)
+
+
+def _day_of_text(text: str) -> int:
+    match = _DATE_TEXT.fullmatch(text)
+    if match is None:
+        raise UnsupportedError(f"{text!r} is not written like a date")
+    try:
+        day = datetime.date(int(match[1]), int(match[2]), int(match[3])).toordinal() - _EPOCH_ORDINAL
+    except ValueError as error:
+        raise UnsupportedError(f"{text!r} is not a date") from error
+    return _checked_day(day)
+
+
+def _padded(text: str, semantics: Semantics) -> str:
+    """``2020-1-2T10:00:00`` as it is usually written, for an engine that reads it so."""
+    match = _LOOSE_TEXT.fullmatch(text) if semantics.dates_from_any_text else None
+    return text if match is None else f"{match[1]}-{match[2]:>02}-{match[3]:>02}" + (f" {match[4]}" if match[4] else "")
+
+
+def _checked_day(day: int) -> int:
+    if day < FIRST_GREGORIAN_DAY:
+        raise UnsupportedError("dates before 1582-10-15 are not decided: calendars differ")
+    return day
+
+
+def _as_date(value: Any, literal: Type, semantics: Semantics) -> Interval:
+    if literal.kind is Kind.DATE:
+        return point(_checked_day(value))
+    if literal.kind is Kind.TIMESTAMP:
+        value = kept_digits(value, semantics)
+        day = Fraction(value) / DAY
+        _checked_day(math.floor(day))
+        if _near_a_gap(math.floor(value), semantics):
+            return Interval(_plain(day - 1), _plain(day + 1), null=False)
+        if semantics.date_hides_timestamp:
+            return Interval(math.floor(day), _plain(day), null=False)
+        return point(_plain(day))
+    if literal.kind.is_text:
+        return point(_day_of_text(value))
+    raise UnsupportedError(f"a date compared with {literal} is not decided")
+
+
+def _near_a_gap(wall_clock: int, semantics: Semantics) -> bool:
+    """Whether a wall clock, or a midnight within a day of it, may be shown as another one (P14)."""
+    day = wall_clock // DAY
+    moments = (wall_clock, *((day + step) * DAY for step in (-1, 0, 1, 2)))
+    return any(shown(moment, semantics.zone) != (moment, moment) for moment in moments)
+
+
+def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics) -> Interval:
+    nullable = False
+    slack = 0
+    last_of_day: int | None = None
+    match literal.kind:
+        case Kind.TIMESTAMP_LTZ if column.kind is Kind.TIMESTAMP_LTZ:
+            return point(kept_digits(value, semantics))
+        case Kind.TIMESTAMP:
+            wall_clock = kept_digits(value, semantics)
+        case Kind.DATE:
+            wall_clock = _checked_day(value) * DAY
+            last_of_day = wall_clock + DAY - 1 if semantics.date_hides_timestamp else None
+        case _ if literal.kind.is_text:
+            wall_clock = kept_digits(wall_clock_of_text(value), semantics)
+            nullable = semantics.bare_date_is_null and len(value) <= 10
+            slack = 1 if semantics.moments_as_text else 0
+        case _:
+            raise UnsupportedError(f"a timestamp compared with {literal} is not decided")
+    _checked_day(math.floor(Fraction(wall_clock) / DAY))
+    ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
+    lo, hi = ends if column.kind is Kind.TIMESTAMP else _instants(*ends, semantics)
+    return Interval(lo - slack, hi + slack, null=nullable)
+
+
+def kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
+    """A moment in microseconds as the engine keeps it in a constant."""
+    return math.floor(micros) if semantics.micros_only else micros
+
+
+def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:
+    """Every instant that may show a wall clock from first to last."""
+    readings: list[int | Fraction] = []
+    for wall_clock in (first, last):
+        whole = math.floor(wall_clock)
+        instants = instant_of(whole, semantics.zone)
+        if instants is None:
+            raise UnsupportedError(f"wall clocks of {semantics.time_zone} are decided in the years 1900 to 9999 only")
+        fraction = wall_clock - whole
+        readings += [instants.lo + fraction, instants.hi + fraction]
+        if semantics.utc_timestamps:
+            readings.append(wall_clock)
+    return min(readings), max(readings)

@@ -1,0 +1,51 @@
+"""The columns of a table by name and type, and how a filter's names resolve to them (pitfall P20).
+
+Nested fields are flat entries with dotted names (``st.x``) beside their parent ``st`` (kind OTHER).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from evaluator.language.types import Type
+
+__all__ = ["Field", "Schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column, or one nested field, of a table. ``nullable`` is False only when the writer's schema forbids NULL."""
+
+    name: str
+    type: Type
+    nullable: bool = True
+
+
+class Schema:
+    """An ordered set of fields, found by exact name first and by name without case second."""
+
+    __slots__ = ("_exact", "_folded", "fields")
+
+    def __init__(self, fields: Iterable[Field]) -> None:
+        self.fields = tuple(fields)
+        self._exact = {field.name: field for field in self.fields}
+        self._folded: dict[str, list[Field]] = {}
+        for field in self.fields:
+            self._folded.setdefault(field.name.lower(), []).append(field)
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __repr__(self) -> str:
+        return f"Schema({', '.join(f'{f.name}: {f.type}' for f in self.fields)})"
+
+    def resolve(self, name: str, *, case_sensitive: bool = False) -> Field | None:
+        """The field that ``name`` means, or None when there is none or, without case, more than one."""
+        if case_sensitive:
+            return self._exact.get(name)
+        candidates = self._folded.get(name.lower(), [])
+        return candidates[0] if len(candidates) == 1 else None

@@ -1,0 +1,160 @@
+"""What differs between engines, as data (contract C8). Binding reads it; no rule asks which engine it serves.
+
+``time_zone`` is the session zone in which wall-clock timestamps are meant. Hive and Spark take the zone of their
+process by default, and so does ``Semantics.named(engine)``: name the zone when the query runs elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.zones import zone_named
+
+__all__ = ["ENGINES", "Semantics", "process_time_zone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """The rules of one engine in one session. A flag that is set where the version is not known means "may".
+
+    Each is tested against the answers of real Hive 3.1.3, Hive 4.0.1 and Spark 3.5.5 (``tests/evaluator/data``). With
+    ANSI an overflow, a bad cast or a division by zero is an error of the query. Such a row has no value, but the user
+    expects the error: a condition that may raise it in a slice is unknown there, and keeps the slice. Only another
+    condition that is ANDed to it may rule the slice out, as it does in Spark's own pushdown. So the rules of ANSI are
+    those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags.
+
+    Comparisons:
+
+    signed_zero_differs         Hive 2 compares some doubles with Double.compare (-0.0 < 0.0).
+    zeros_differ_in_lists       Hive looks up a double of an IN list by its bits: -0.0 is not in (0.0).
+    binary_lists_fail           Hive 3 finds no binary value in an IN list, and so all of them NOT IN it.
+    constants_take_column_type  Hive may round a double constant to the type of a float column, and reads the digits
+                                of a float constant anew for a double column.
+    decimals_meet_in_38_digits  Spark compares decimals of two types, or a decimal and an integer, in a type of 38
+                                digits that has the larger scale. A number that does not fit is NULL, or an error.
+    decimals_may_be_null        Hive's comparison with a decimal of 38 digits, or of a decimal with a double that no
+                                decimal holds, may be NULL.
+    between_is_one_test         Hive's BETWEEN converts both bounds before it compares: see ``binding.between``.
+    text_takes_column_type      Spark reads a text that is compared with an integer as that integer type, and as NULL
+                                (or an error) when it does not fit; Hive compares both as doubles.
+
+    Dates and timestamps:
+
+    date_hides_timestamp        Hive 2 compares a timestamp with a date as dates.
+    utc_timestamps              Hive reads Hudi's UTC instants as wall clocks of UTC or of the session zone, by version
+                                and setting; Spark always uses the session zone.
+    bare_date_is_null           Hive 2 cannot read ``'2020-01-02'`` as a timestamp and yields NULL.
+    moments_as_text             Hive 2 may compare a timestamp with text as text: then ``2020-01-02 00:00:00`` is
+                                greater than ``'2020-01-02'``, though the moments are equal.
+    dates_from_any_text         A text that is compared with a date is read up to its day: ``'2020-1-2 12:00'`` is
+                                2020-01-02.
+    micros_only                 Spark drops what a timestamp constant says below the microsecond.
+
+    Casts:
+
+    wide_decimals_vanish        Hive takes a decimal through decimal(38,18) on its way to a double, float or boolean.
+    doubles_may_not_fit         Hive's decimal of a double may be NULL (of 4.9E-324, say).
+    floats_may_keep_doubles     Hive's vectorized ``CAST(double AS FLOAT)`` does not round.
+    seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose what is below the millisecond.
+    """
+
+    engine: str
+    time_zone: str
+    case_sensitive: bool = False
+    signed_zero_differs: bool = False
+    zeros_differ_in_lists: bool = False
+    binary_lists_fail: bool = False
+    constants_take_column_type: bool = False
+    decimals_meet_in_38_digits: bool = False
+    decimals_may_be_null: bool = False
+    between_is_one_test: bool = False
+    text_takes_column_type: bool = False
+    date_hides_timestamp: bool = False
+    utc_timestamps: bool = False
+    bare_date_is_null: bool = False
+    moments_as_text: bool = False
+    dates_from_any_text: bool = False
+    micros_only: bool = False
+    wide_decimals_vanish: bool = False
+    doubles_may_not_fit: bool = False
+    floats_may_keep_doubles: bool = False
+    seconds_are_rough: bool = False
+
+    @classmethod
+    def named(cls, engine: str, time_zone: str | None = None) -> Semantics:
+        """The semantics of an engine: one of ``ENGINES``. Raises UnsupportedError for another name or an unknown zone.
+
+        ``hive`` and ``spark`` hold for every version and setting; the others are tighter: ``hive3`` (3.1), ``hive4``,
+        ``spark-ansi`` and ``spark-legacy`` (``spark.sql.ansi.enabled`` true and false).
+        """
+        zone = process_time_zone() if time_zone is None else time_zone
+        try:
+            zone_named(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise UnsupportedError(f"time zone {zone!r} is not known") from error
+        if engine not in _FLAGS:
+            raise UnsupportedError(f"engine {engine!r} is not known: use {', '.join(ENGINES)}")
+        return cls(engine.partition("-")[0].rstrip("34"), zone, **dict.fromkeys(_FLAGS[engine], True))
+
+    @property
+    def zone(self) -> str:
+        """The session zone, with one name for UTC."""
+        return "UTC" if self.is_utc else self.time_zone
+
+    @property
+    def is_utc(self) -> bool:
+        return self.time_zone in ("UTC", "Etc/UTC", "Z", "Zulu", "Etc/Zulu", "UCT", "Etc/UCT", "Universal")
+
+
+def process_time_zone() -> str:
+    """The IANA name of this process's zone: TZ if it names one, else the system's setting, else UTC."""
+    for candidate in (os.environ.get("TZ", "").lstrip(":"), _system_zone()):
+        if candidate:
+            try:
+                ZoneInfo(candidate)
+            except (ZoneInfoNotFoundError, ValueError, OSError):
+                continue
+            return candidate
+    return "UTC"
+
+
+def _system_zone() -> str:
+    try:
+        target = os.readlink("/etc/localtime")
+    except OSError:
+        return ""
+    return target.rpartition("zoneinfo/")[2]
+
+
+_HIVE = (
+    "zeros_differ_in_lists",
+    "constants_take_column_type",
+    "decimals_may_be_null",
+    "between_is_one_test",
+    "utc_timestamps",
+    "wide_decimals_vanish",
+    "doubles_may_not_fit",
+    "floats_may_keep_doubles",
+)
+_SPARK = ("decimals_meet_in_38_digits", "text_takes_column_type", "dates_from_any_text", "micros_only")
+_FLAGS: dict[str, tuple[str, ...]] = {
+    "hive": (
+        *_HIVE,
+        "signed_zero_differs",
+        "binary_lists_fail",
+        "date_hides_timestamp",
+        "bare_date_is_null",
+        "moments_as_text",
+        "seconds_are_rough",
+    ),
+    "hive3": (*_HIVE, "binary_lists_fail", "dates_from_any_text"),
+    "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),
+    "spark": _SPARK,
+    "spark-ansi": _SPARK,
+    "spark-legacy": _SPARK,
+}
+#: The names that ``Semantics.named`` knows.
+ENGINES = tuple(_FLAGS)

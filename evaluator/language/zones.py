@@ -1,0 +1,130 @@
+"""Wall clocks and instants of a session zone, in microseconds.
+
+A wall clock may name no instant (a gap) or two (an overlap); an instant names one wall clock. Where there is a doubt,
+the answer is an interval that holds every reading. Python's calendar covers the years 1 to 9999: outside of it, and
+before 1900, where zone tables disagree, nothing is known.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+from zoneinfo import ZoneInfo
+
+from evaluator.language.interval import Interval
+
+__all__ = [
+    "DAY",
+    "FIRST_SHOWN",
+    "LAST_SHOWN",
+    "instant_of",
+    "shown",
+    "wall_clock_of",
+    "wall_clocks_between",
+    "zone_named",
+]
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+_EPOCH = datetime.datetime(1970, 1, 1)
+_UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
+#: The wall clocks and instants, in microseconds, that zone tables agree on.
+FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
+LAST_SHOWN = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
+
+
+_OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+
+
+@functools.lru_cache(maxsize=64)
+def zone_named(name: str) -> datetime.tzinfo:
+    """The zone of an IANA name or of a fixed offset such as ``+05:30``. Raises as ZoneInfo does for others."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return ZoneInfo(name)
+    hours, minutes, seconds = (int(part or 0) for part in offset.groups()[1:])
+    east = datetime.timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return datetime.timezone(east if offset[1] == "+" else -east)
+
+
+def instant_of(wall_clock: int, zone: str) -> Interval | None:
+    """The instants, in UTC microseconds, that a wall clock of the zone may mean; None when nothing is known."""
+    if zone == "UTC":
+        return Interval(wall_clock, wall_clock, null=False)
+    if not FIRST_SHOWN <= wall_clock <= LAST_SHOWN:
+        return None
+    local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=zone_named(zone))
+    readings = [(local.replace(fold=fold) - _UTC_EPOCH) // _MICROSECOND for fold in (0, 1)]
+    return Interval(min(readings), max(readings), null=False)
+
+
+def wall_clock_of(instant: int, zone: str) -> int | None:
+    """The wall clock of the zone, in microseconds, at an instant; None when nothing is known."""
+    if zone == "UTC":
+        return instant
+    if not FIRST_SHOWN <= instant <= LAST_SHOWN:
+        return None
+    local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(zone_named(zone)).replace(tzinfo=None)
+    return (local - _EPOCH) // _MICROSECOND
+
+
+def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
+    """Bounds of what the clock shows at the instants that a wall clock may mean; None when nothing is known.
+
+    They differ where the wall clock lies in a gap: 02:30 on the day when clocks are set forward means 01:30 or 03:30.
+    """
+    if zone == "UTC":
+        return wall_clock, wall_clock
+    instants = instant_of(wall_clock, zone)
+    if instants is None:
+        return None
+    clocks = [wall_clock_of(instant, zone) for instant in (instants.lo, instants.hi)]
+    if None in clocks:
+        return None
+    return min(wall_clock, *clocks), max(wall_clock, *clocks)  # type: ignore[type-var, return-value]
+
+
+def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:
+    """Bounds of the wall clocks shown while the instant runs from lo to hi.
+
+    A clock that is set back on the way shows an hour twice: it may fall below what it showed at lo, and may have stood
+    above what it shows at hi, by as much as it is set back.
+    """
+    if zone == "UTC":
+        return lo, hi
+    start = None if lo is None else wall_clock_of(lo, zone)
+    end = None if hi is None else wall_clock_of(hi, zone)
+    again = _shown_again(lo, hi, zone)
+    return (None if start is None else start - again), (None if end is None else end + again)
+
+
+def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
+    """By how much the clock is set back between two instants, at most: 0 for never, a day where it is not known."""
+    if lo is None or hi is None or not FIRST_SHOWN <= lo <= hi <= _TABLE_END:
+        return DAY
+    met = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
+    return max(met, default=0)
+
+
+@functools.lru_cache(maxsize=16)
+def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
+    """When the clock of a zone is set back from 1900 to 2100: (from, until, by), found by asking each midnight.
+
+    Two of them within three days would add up: they count as a day.
+    """
+    found: list[tuple[int, int, int]] = []
+    name = zone_named(zone)
+    before: datetime.timedelta | None = None
+    for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
+        offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
+        if before is not None and offset is not None and offset < before:
+            drop = (before - offset) // _MICROSECOND
+            if found and found[-1][1] > (day - 4) * DAY:
+                found[-1] = (*found[-1][:2], DAY)
+                drop = DAY
+            found.append(((day - 1) * DAY, day * DAY, drop))
+        before = offset
+    return tuple(found)

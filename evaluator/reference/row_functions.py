@@ -1,0 +1,287 @@
+"""Functions and casts on single values: the row form that the oracle uses. Written apart from the range functions."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.types import Kind, Type
+
+__all__ = ["call", "convert"]
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_DAY = 86_400_000_000
+_WIDE = Context(prec=1000)
+
+
+def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
+    """A function on values, NULL for NULL unless the function says otherwise.
+
+    Raises UnsupportedError if it has no row form.
+    """
+    values = [value for value, _ in arguments]
+    if name in ("coalesce", "nvl", "ifnull"):
+        return next((v for v in values if v is not None), None)
+    if name in ("greatest", "least"):
+        present = [v for v in values if v is not None]
+        return (max if name == "greatest" else min)(present, default=None)
+    if name == "isnan":
+        return isinstance(values[0], float) and math.isnan(values[0])
+    if any(v is None for v in values):
+        return None
+    if any(isinstance(v, float) and not math.isfinite(v) for v in values):
+        raise UnsupportedError(f"{name} of NaN or an infinity has no row form")
+    if name in _ARITHMETIC:
+        if result.kind is Kind.DOUBLE and any(of.kind is Kind.DECIMAL and _is_wide(v, of) for v, of in arguments):
+            raise UnsupportedError("a wide decimal as a double has no row form")
+        value = _ARITHMETIC[name](*(_number(v, result) for v in values))
+        if name in ("floor", "ceil", "ceiling") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
+            raise UnsupportedError(f"{name} of {values[0]} has no row form")
+        return _wrapped(value, result)
+    if name in _CALENDAR:
+        return _CALENDAR[name](*(_moment(v, of) for v, of in arguments))
+    if name in _TEXT:
+        return _TEXT[name](*values)
+    raise UnsupportedError(f"function {name} has no row form")
+
+
+def convert(value: Any, source: Type, target: Type) -> Any:
+    """CAST of a value that is not NULL; NULL where it does not fit."""
+    kind = target.kind
+    if isinstance(value, float) and not math.isfinite(value) and not kind.is_fractional:
+        raise UnsupportedError(f"CAST of {value} has no row form")
+    if kind is Kind.DECIMAL and source.kind.is_fractional and 0 < abs(value) < 1e-30:
+        raise UnsupportedError("CAST of a tiny double to a decimal has no row form")
+    if source.kind is Kind.DECIMAL and (kind.is_fractional or kind is Kind.BOOLEAN) and _is_wide(value, source):
+        raise UnsupportedError("CAST of a wide decimal to binary has no row form")
+    if source.kind.is_number and kind.is_integer:
+        whole = math.trunc(value)
+        smallest, largest = target.integer_range()
+        if not source.kind.is_integer and not smallest <= whole <= largest:
+            raise UnsupportedError(f"CAST of {value} to {target} has no row form")
+        return (whole - smallest) % (largest - smallest + 1) + smallest
+    if source.kind.is_number and kind is Kind.DOUBLE:
+        return float(value)
+    if source.kind.is_number and kind is Kind.FLOAT:
+        with np.errstate(over="ignore"):
+            return float(np.float32(float(value)))
+    if source.kind.is_number and kind is Kind.DECIMAL:
+        rounded = Decimal(value).quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP, _WIDE)
+        return rounded if rounded.copy_abs() < 10 ** (target.precision - target.scale) else None
+    if source.kind.is_number and kind is Kind.BOOLEAN:
+        return value != 0
+    if source.kind is Kind.BOOLEAN and kind.is_number:
+        return int(value)
+    if kind is Kind.STRING and source.kind in (Kind.STRING, Kind.VARCHAR):
+        return value
+    if kind is Kind.VARCHAR and source.kind in (Kind.STRING, Kind.VARCHAR):
+        return value[: target.precision]
+    if kind is Kind.STRING and source.kind.is_integer:
+        return str(value)
+    if kind is Kind.STRING and source.kind is Kind.DATE:
+        return _moment(value, source).date().isoformat()
+    if kind is Kind.STRING and source.kind.is_timestamp:
+        return (
+            _moment(value, source).isoformat(" ").rstrip("0").rstrip(".")
+            if value % 1_000_000
+            else str(_moment(value, source))
+        )
+    if kind is Kind.DATE and source.kind.is_timestamp:
+        return value // _DAY
+    if kind is Kind.TIMESTAMP and source.kind is Kind.DATE:
+        return value * _DAY
+    if source == target or (source.kind is kind):
+        return value
+    raise UnsupportedError(f"CAST of {source} to {target} has no row form")
+
+
+def _is_wide(value: Any, of: Type) -> bool:
+    """Whether Hive may lose the decimal on its way to binary: it goes through decimal(38,18)."""
+    return abs(value) >= 10**20 or of.scale > 18
+
+
+def _number(value: Any, result: Type) -> Any:
+    return float(value) if result.kind.is_fractional else Fraction(value) if isinstance(value, Decimal) else value
+
+
+def _wrapped(value: Any, result: Type) -> Any:
+    if value is not None and result.kind is Kind.FLOAT and math.isfinite(value):
+        if 0 < abs(value) < 1e-37:
+            raise UnsupportedError("a float that may be rounded to 0 has no row form")
+        with np.errstate(over="ignore"):
+            return float(np.float32(value))
+    if value is not None and result.kind is Kind.DECIMAL and abs(value) >= 10 ** (result.precision - result.scale):
+        raise UnsupportedError("a decimal that does not fit has no row form")
+    if value is None or not result.kind.is_integer:
+        return value
+    smallest, largest = result.integer_range()
+    return (value - smallest) % (largest - smallest + 1) + smallest
+
+
+def _divided(x: float, y: float) -> float | None:
+    return x / y if y else None
+
+
+def _remainder(x: int, n: int) -> int | None:
+    return abs(x) % abs(n) * (1 if x >= 0 else -1) if n else None
+
+
+def _positive_remainder(x: int, n: int) -> int | None:
+    if not 0 <= n < 1 << 30:
+        raise UnsupportedError("pmod by a negative or a large number has no row form")
+    return x % n if n else None
+
+
+def _unless_smallest(x: Any, result: Any) -> Any:
+    if isinstance(x, int) and x in (-(1 << 7), -(1 << 15), -(1 << 31), -(1 << 63)):
+        raise UnsupportedError("the negative of a smallest integer has no row form")
+    return result
+
+
+def _rounded(x: Any, digits: int = 0, half: str = ROUND_HALF_UP) -> Any:
+    result = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(x)
+    rounded = result.quantize(Decimal(1).scaleb(-int(digits)), half, _WIDE)
+    return float(rounded) if isinstance(x, float) else int(rounded) if isinstance(x, int) else Fraction(rounded)
+
+
+def _above(limit: float, function: Callable[[float], float]) -> Callable[[Any], Any]:
+    return lambda x: function(float(x)) if x > limit else None
+
+
+_ARITHMETIC: Mapping[str, Callable[..., Any]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+    "/": _divided,
+    "%": _remainder,
+    "mod": _remainder,
+    "pmod": lambda x, n: _positive_remainder(x, n),
+    "negative": lambda x: _unless_smallest(x, -x),
+    "positive": lambda x: x,
+    "abs": lambda x: _unless_smallest(x, abs(x)),
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "ceiling": math.ceil,
+    "round": _rounded,
+    "bround": lambda x, digits=0: _rounded(x, digits, ROUND_HALF_EVEN),
+    "exp": lambda x: math.exp(x) if x < 700 else math.inf,
+    "expm1": lambda x: math.expm1(x) if x < 700 else math.inf,
+    "log1p": _above(-1, math.log1p),
+    "ln": _above(0, math.log),
+    "log": _above(0, math.log),
+    "log10": _above(0, math.log10),
+    "log2": _above(0, math.log2),
+    "sqrt": _above(0, math.sqrt),
+    "sign": lambda x: float((x > 0) - (x < 0)),
+    "signum": lambda x: float((x > 0) - (x < 0)),
+}
+
+
+def _moment(value: Any, of: Type) -> Any:
+    """Dates and timestamps as datetime; other arguments as they are."""
+    if of.kind is Kind.DATE:
+        return _EPOCH + datetime.timedelta(days=value)
+    return _EPOCH + datetime.timedelta(microseconds=math.floor(value)) if of.kind.is_timestamp else value
+
+
+def _day(moment: datetime.datetime) -> int:
+    return (moment - _EPOCH).days
+
+
+def _truncated(moment: datetime.datetime, unit: str) -> datetime.datetime:
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    match unit.lower():
+        case "year" | "yyyy" | "yy":
+            return midnight.replace(month=1, day=1)
+        case "quarter" | "q":
+            return midnight.replace(month=(moment.month - 1) // 3 * 3 + 1, day=1)
+        case "month" | "mon" | "mm":
+            return midnight.replace(day=1)
+        case "week":
+            return midnight - datetime.timedelta(days=moment.weekday())
+        case "day":
+            return midnight
+        case "hour":
+            return moment.replace(minute=0, second=0, microsecond=0)
+        case _:
+            raise UnsupportedError(f"truncation to {unit} has no row form")
+
+
+def _formatted(moment: datetime.datetime, pattern: str) -> str:
+    for field, form in (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S")):
+        pattern = pattern.replace(field, form)
+    return moment.strftime(pattern)
+
+
+def _last_day(moment: datetime.datetime) -> int:
+    following = moment.replace(day=28) + datetime.timedelta(days=4)
+    return _day(following.replace(day=1)) - 1
+
+
+def _add_months(moment: datetime.datetime, count: int) -> int:
+    """The same day of another month, or its last day if it is shorter."""
+    months = moment.year * 12 + moment.month - 1 + count
+    first = datetime.datetime(months // 12, months % 12 + 1, 1)
+    return min(_day(first) + moment.day - 1, _last_day(first))
+
+
+def _text_of_seconds(seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
+    return _formatted(_EPOCH + datetime.timedelta(seconds=seconds), pattern)
+
+
+_CALENDAR: Mapping[str, Callable[..., Any]] = {
+    "year": lambda m: m.year,
+    "quarter": lambda m: (m.month + 2) // 3,
+    "month": lambda m: m.month,
+    "day": lambda m: m.day,
+    "dayofmonth": lambda m: m.day,
+    "dayofyear": lambda m: m.timetuple().tm_yday,
+    "hour": lambda m: m.hour,
+    "minute": lambda m: m.minute,
+    "second": lambda m: m.second,
+    "date_add": lambda m, n: _day(m) + n,
+    "date_sub": lambda m, n: _day(m) - n,
+    "datediff": lambda end, start: _day(end) - _day(start),
+    "add_months": _add_months,
+    "last_day": _last_day,
+    "to_date": _day,
+    "trunc": lambda m, unit: _day(_truncated(m, unit)),
+    "date_trunc": lambda unit, m: (_truncated(m, unit) - _EPOCH) // datetime.timedelta(microseconds=1),
+    "date_format": _formatted,
+    "unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
+    "to_unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
+    "from_unixtime": _text_of_seconds,
+    "to_timestamp": lambda m: (m - _EPOCH) // datetime.timedelta(microseconds=1),
+}
+
+
+def _substring(text: str, start: int, length: int | None = None) -> str:
+    first = start - 1 if start > 0 else 0 if start == 0 else len(text) + start
+    if first < 0:
+        raise UnsupportedError("substr from before the text has no row form: engines differ")
+    wanted = [char for index, char in enumerate(text) if index >= first]
+    return "".join(wanted if length is None else wanted[: max(length, 0)])
+
+
+_TEXT: Mapping[str, Callable[..., Any]] = {
+    "lower": lambda s: s.lower(),
+    "lcase": lambda s: s.lower(),
+    "upper": lambda s: s.upper(),
+    "ucase": lambda s: s.upper(),
+    "left": lambda s, n: s[: max(n, 0)],
+    "substr": _substring,
+    "substring": _substring,
+    "trim": lambda s: s.strip(" "),
+    "ltrim": lambda s: s.lstrip(" "),
+    "rtrim": lambda s: s.rstrip(" "),
+    "concat": lambda *parts: "".join(parts),
+    "length": len,
+    "repeat": lambda s, n: s * max(n, 0),
+}

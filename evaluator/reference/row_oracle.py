@@ -1,0 +1,343 @@
+"""The oracle (contract C9): what a filter is on one row, by SQL's three-valued logic, in the obvious slow way.
+
+It shares nothing with the rules but the tree, the types and the table of function result types. It is for tests and
+proofs, never for
+pruning: rows in the value form of ``evaluator.language.types`` go in, TRUE, FALSE or NULL (None) comes out.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from evaluator.functions import FUNCTIONS
+from evaluator.language import expression as ex
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.language.zones import zone_named
+from evaluator.reference.row_functions import call, convert
+
+__all__ = ["value_of"]
+
+_Typed = tuple[Any, Type]
+_EPOCH = datetime.datetime(1970, 1, 1)
+_UTC = datetime.timezone.utc
+#: Texts that all engines read alike.
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
+
+
+#: Functions that give one of their arguments as it is.
+_CHOICES = ("coalesce", "nvl", "ifnull", "greatest", "least")
+
+
+def value_of(
+    expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema, semantics: Semantics
+) -> bool | None:
+    """The value of a filter on a row: column name to value, a missing column is NULL.
+
+    Raises UnsupportedError where the filter holds something unknown, or a function that has no row form here.
+    """
+
+    def visit(node: ex.Node, children: list[Any]) -> Any:
+        match node:
+            case ex.And():
+                return False if False in children else None if None in children else True
+            case ex.Or():
+                return True if True in children else None if None in children else False
+            case ex.Not():
+                return None if children[0] is None else not children[0]
+            case ex.Constant(value=value):
+                return value
+            case ex.Compare(op=op, left=a, right=b):
+                if not isinstance(a, ex.Literal) and not isinstance(b, ex.Literal) and _is_char_beside_text(children):
+                    raise UnsupportedError("CHAR compared with a text that is no constant has no row form")
+                return _compare(op, children[0], children[1], semantics)
+            case ex.In():
+                _check_one_family([children[0][1], *(of for value, of in children[1:] if value is not None)], semantics)
+                found = [_compare("=", children[0], member, semantics) for member in children[1:]]
+                return True if True in found else None if None in found or children[0][0] is None else False
+            case ex.IsNull():
+                return children[0][0] is None
+            case ex.Like(pattern=pattern, escape=escape):
+                text = children[0][0]
+                return None if text is None else _like(text, pattern, escape)
+            case ex.Column():
+                return _column(node, row, schema, semantics)
+            case ex.Literal(value=value, type=of):
+                return (math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value), of
+            case ex.Cast(type=to):
+                value, of = children[0] if to.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
+                return (None if value is None else convert(value, of, to)), to
+            case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
+                return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
+            case ex.Call(function=name):
+                return _call(name, children if name in _CHOICES else [_shown(one, semantics) for one in children])
+            case ex.If():
+                return children[1] if children[0] is True else children[2]
+            case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
+                raise UnsupportedError(reason)
+            case _:
+                raise UnsupportedError(f"{type(node).__name__} has no value on a row")
+
+    result: bool | None = ex.fold(expression, visit)
+    return result
+
+
+def _column(column: ex.Column, row: Mapping[str, Any], schema: Schema, semantics: Semantics) -> _Typed:
+    field = schema.resolve(column.name, case_sensitive=semantics.case_sensitive)
+    if field is None:
+        raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
+    value = row.get(field.name)
+    of = column.type if column.type is not None and column.type.kind is Kind.CHAR else field.type
+    return value, of
+
+
+def _shown(operand: _Typed, semantics: Semantics) -> _Typed:
+    """An instant as the session shows it: functions work on wall clocks."""
+    value, of = operand
+    if of.kind is not Kind.TIMESTAMP_LTZ:
+        return operand
+    return None if value is None else _wall_clock(value, semantics), TIMESTAMP
+
+
+def _wall_clock(micros: int, semantics: Semantics) -> int:
+    moment = datetime.datetime(1970, 1, 1, tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
+    local = moment.astimezone(zone_named(semantics.time_zone)).replace(tzinfo=None)
+    return (local - _EPOCH) // datetime.timedelta(microseconds=1)
+
+
+def _seconds_of_instant(
+    arguments: tuple[ex.Operand, ...], row: Mapping[str, Any], schema: Schema, semantics: Semantics
+) -> int | None:
+    """Seconds since the epoch of a column of instants; of wall clocks outside UTC they depend on the engine's zone."""
+    field = (
+        schema.resolve(arguments[0].name, case_sensitive=semantics.case_sensitive)
+        if (len(arguments) == 1 and isinstance(arguments[0], ex.Column))
+        else None
+    )
+    if field is None or field.type.kind is not Kind.TIMESTAMP_LTZ or semantics.utc_timestamps:
+        raise UnsupportedError("unix_timestamp of a wall clock outside UTC has no row form")
+    value = row.get(field.name)
+    return None if value is None else value // 1_000_000
+
+
+def _call(name: str, arguments: list[_Typed]) -> _Typed:
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise UnsupportedError(f"function {name} is not decided")
+    result = function.result([of for _, of in arguments])
+    return call(name, arguments, result), result
+
+
+def _compare(op: str, left: _Typed, right: _Typed, semantics: Semantics) -> bool | None:
+    if left[0] is None or right[0] is None:
+        _check_null_beside(left, right)
+    if op == "<=>":
+        if left[0] is None or right[0] is None:
+            return left[0] is None and right[0] is None
+        op = "="
+    if left[0] is None or right[0] is None:
+        return None
+    x, y = _comparable(left, right, semantics)
+    order = _order(x, y)
+    return {"=": order == 0, "!=": order != 0, "<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[op]
+
+
+def _check_null_beside(left: _Typed, right: _Typed) -> None:
+    """Engines fold a comparison with a constant that no value of the column equals, and differ on NULL rows then."""
+    (x, a), (y, b) = left, right
+    (value, of), column = ((y, b), a) if x is None else ((x, a), b)
+    if value is None or Kind.VOID in (a.kind, b.kind):
+        return
+    if of.precision >= 38 or (column.kind in (Kind.CHAR, Kind.VARCHAR) and len(str(value)) > column.precision):
+        raise UnsupportedError(f"NULL beside {value!r} has no row form")
+    if of.kind is column.kind:
+        return
+    if of.kind.is_text and column.kind.is_number and _NUMBER.fullmatch(value):
+        value, of = Decimal(value), DOUBLE
+    if of.kind.is_text and _is_temporal(column) and _MOMENT.fullmatch(value):
+        return
+    if of.kind.is_text != column.kind.is_text:
+        raise UnsupportedError(f"NULL beside {value!r} has no row form")
+    if column.kind.is_number and of.kind.is_number:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UnsupportedError(f"NULL beside {value} has no row form")
+        smallest, largest = column.integer_range() if column.kind.is_integer else (-(10**38), 10**38)
+        if not smallest <= value <= largest:
+            raise UnsupportedError(f"NULL beside {value} has no row form")
+
+
+def _is_char_beside_text(operands: list[_Typed]) -> bool:
+    kinds = [of.kind for _, of in operands]
+    return Kind.CHAR in kinds and kinds[0] is not kinds[1]
+
+
+def _order(x: Any, y: Any) -> int:
+    """-1, 0 or 1; NaN equals itself and is the largest, as Spark and Double.compare have it."""
+    if isinstance(x, float) and isinstance(y, float) and (math.isnan(x) or math.isnan(y)):
+        return int(math.isnan(x)) - int(math.isnan(y))
+    return int(x > y) - int(x < y)
+
+
+def _comparable(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Any, Any]:
+    (x, a), (y, b) = left, right
+    if a.kind.is_number and b.kind.is_number:
+        if a.kind.is_fractional or b.kind.is_fractional:
+            return _as_doubles((x, a), (y, b), semantics)
+        return _as_exact_numbers((x, a), (y, b), semantics)
+    if a.kind.is_text and b.kind.is_text:
+        if Kind.CHAR not in (a.kind, b.kind):
+            return x, y
+        if any(text.endswith(" ") and of.kind is not Kind.CHAR for text, of in (left, right)):
+            raise UnsupportedError("CHAR compared with a text that ends in a blank has no row form")
+        return x.rstrip(" "), y.rstrip(" ")
+    if a.kind is b.kind:
+        return x, y
+    if _is_temporal(a) and _is_temporal(b):
+        return _moment(x, a, semantics), _moment(y, b, semantics)
+    if b.kind.is_text and (a.kind.is_number or _is_temporal(a)):
+        return _read_as(y, a, x, semantics)
+    if a.kind.is_text and (b.kind.is_number or _is_temporal(b)):
+        second, first = _read_as(x, b, y, semantics)
+        return first, second
+    raise UnsupportedError(f"{a} compared with {b} has no row form")
+
+
+def _check_one_family(types: list[Type], semantics: Semantics) -> None:
+    """Engines compare a list of mixed types in one type of their own choice, and differ in that."""
+    families = {
+        "number"
+        if of.kind.is_number
+        else "text"
+        if of.kind.is_text
+        else "moment"
+        if _is_temporal(of)
+        else of.kind.value
+        for of in types
+    }
+    if len(families) > 1 and any(of.kind.is_text for of in types[1:]) and any(not of.kind.is_text for of in types[1:]):
+        raise UnsupportedError("a list of text and other types has no row form")
+    if len(families) > 1 and types[0].kind.is_text:
+        raise UnsupportedError("text in a list of other types has no row form")
+    exact = [of for of in types if of.kind.is_integer or of.kind is Kind.DECIMAL]
+    if _common_digits(exact) > 38:
+        raise UnsupportedError("a list of numbers that have no common decimal has no row form")
+    if len(families) > 1 and types[0].kind.is_number and not types[0].kind.is_integer:
+        raise UnsupportedError("a number in a list of text has no row form")
+    if semantics.zeros_differ_in_lists and any(of.kind.is_fractional for of in types):
+        raise UnsupportedError("a list of doubles that is looked up by bits has no row form")
+    if types[0].kind is Kind.BINARY and semantics.binary_lists_fail:
+        raise UnsupportedError("a list of binary values has no row form")
+
+
+def _common_digits(types: list[Type]) -> int:
+    """Digits of the decimal that holds all of these; 0 when there is no decimal among them."""
+    if not any(of.kind is Kind.DECIMAL for of in types):
+        return 0
+    whole = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
+    return max(of.precision - of.scale if of.kind is Kind.DECIMAL else whole[of.kind] for of in types) + max(
+        of.scale for of in types
+    )
+
+
+def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[float, float]:
+    (x, a), (y, b) = left, right
+    rounded = {a.kind, b.kind} == {Kind.FLOAT, Kind.DOUBLE} and semantics.constants_take_column_type
+    if rounded and any(math.isfinite(v) and not float(_single(v)) == v == float(str(_single(v))) for v in (x, y)):
+        raise UnsupportedError("a float compared with a double that is no float has no row form")
+    if semantics.constants_take_column_type and any(of.kind.is_integer and abs(v) > 1 << 53 for v, of in (left, right)):
+        raise UnsupportedError("an integer of more than 53 bits compared with a double has no row form")
+    if Kind.FLOAT in (a.kind, b.kind) and not (a.kind.is_fractional and b.kind.is_fractional):
+        number = y if a.kind is Kind.FLOAT else x
+        if math.isfinite(number) and float(_single(number)) != number:
+            raise UnsupportedError("a float compared with a number that is no float has no row form")
+    if (
+        Kind.DECIMAL in (a.kind, b.kind)
+        and semantics.decimals_may_be_null
+        and any(not abs(v) < 1 << 53 or of.scale > 18 or of.precision >= 38 for v, of in (left, right))
+    ):
+        raise UnsupportedError("a decimal compared with a double has no row form")
+    return float(x), float(y)
+
+
+def _single(number: Any) -> np.float32:
+    with np.errstate(over="ignore"):
+        single: np.float32 = np.float32(float(number))
+    return single
+
+
+def _as_exact_numbers(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Fraction, Fraction]:
+    (x, a), (y, b) = left, right
+    digits = _common_digits([a, b])
+    if semantics.decimals_may_be_null and max(a.precision, b.precision) >= 38:
+        raise UnsupportedError("a decimal of 38 digits has no row form")
+    if (
+        digits > 38
+        and semantics.decimals_meet_in_38_digits
+        and any(abs(v) >= 10 ** (38 - max(a.scale, b.scale)) for v in (x, y))
+    ):
+        raise UnsupportedError("a number that the common decimal does not hold has no row form")
+    return Fraction(x), Fraction(y)
+
+
+def _is_temporal(of: Type) -> bool:
+    return of.kind is Kind.DATE or of.kind.is_timestamp
+
+
+def _moment(value: Any, of: Type, semantics: Semantics) -> Any:
+    if of.kind is Kind.DATE:
+        return value * 86_400_000_000
+    return _wall_clock(value, semantics) if of.kind is Kind.TIMESTAMP_LTZ else value
+
+
+def _read_as(text: str, of: Type, value: Any, semantics: Semantics) -> tuple[Any, Any]:
+    """(the other operand, the text read as its type). Only texts that every engine reads alike have a row form."""
+    if of.kind.is_number:
+        if not _NUMBER.fullmatch(text):
+            raise UnsupportedError(f"{text!r} compared with a number has no row form")
+        number = Fraction(Decimal(text))
+        if of.kind.is_integer:
+            smallest, largest = of.integer_range()
+            if number.denominator != 1 or "." in text or not smallest <= number <= largest:
+                raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+            return Fraction(value), number
+        if of.kind is Kind.FLOAT and float(_single(number)) != float(number):
+            raise UnsupportedError(f"{text!r} is no float")
+        if of.kind is Kind.DECIMAL and max(len(text), len(str(value))) > 15:
+            raise UnsupportedError("a decimal of more digits than a double compared with text has no row form")
+        return float(value), float(number)
+    if not _MOMENT.fullmatch(text) or (
+        of.kind.is_timestamp and (semantics.moments_as_text or semantics.bare_date_is_null)
+    ):
+        raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+    try:
+        moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)
+    except ValueError as error:
+        raise UnsupportedError(f"{text!r} is no date") from error
+    if of.kind is Kind.DATE:
+        return value, moment // 86_400_000_000
+    return _moment(value, of, semantics), moment
+
+
+def _like(text: str, pattern: str, escape: str) -> bool:
+    regex = ""
+    position = 0
+    while position < len(pattern):
+        char = pattern[position]
+        if char == escape and position + 1 < len(pattern):
+            position += 1
+            regex += re.escape(pattern[position])
+        else:
+            regex += {"%": ".*", "_": "."}.get(char, re.escape(char))
+        position += 1
+    return re.fullmatch(regex, text, re.DOTALL) is not None

@@ -1,0 +1,291 @@
+"""Statistics of one column over all slices, as arrays: what an index kind gives and what the rules read.
+
+``lo[i] <= x <= hi[i]`` for every non-null x of slice i, wherever the bound is known. A bound that is not known holds
+``filler`` and is masked: a rule must see "unknown", never the filler. Bounds are *bounds*, not values that occur (P20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.codes import MOST_EDGES, Coder
+from evaluator.statistics.column_index import SLICES_PER_BLOCK, ColumnIndex
+from evaluator.statistics.groups import Population, populations_of
+from evaluator.statistics.ranges import GREATEST, LEAST
+from evaluator.statistics.stored_bounds import Bounds, taken
+
+__all__ = [
+    "UNKNOWN_COUNT",
+    "ColumnStatistics",
+    "Parts",
+    "PlainBounds",
+    "array_dtype",
+    "filler",
+    "from_values",
+    "lanes_of",
+    "to_ordinal",
+]
+
+#: A count (of nulls, of rows) that is not known.
+UNKNOWN_COUNT = -1
+
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnStatistics:
+    """Bounds and counts of one column over n slices.
+
+    lo, hi              ``(n,)`` of ``array_dtype(type)``; text, binary and wide decimals may be ``StoredBounds``
+    lo_known, hi_known  ``(n,) bool``
+    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is
+    exact)
+    row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
+    parts               the same by file, for slices of several files, if it is known
+    index               what ``indexed`` builds
+    trust               ``(n,) uint8``, codes of ``statistics.distrust.Trust``: why a statistic is missing or was
+    distrusted
+    """
+
+    type: Type
+    lo: Bounds
+    hi: Bounds
+    lo_known: Mask
+    hi_known: Mask
+    null_count: Counts
+    row_count: Counts
+    trust: npt.NDArray[np.uint8]
+    parts: Parts | None = None
+    index: ColumnIndex | None = None
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+    @cached_property
+    def usable_bounds(self) -> tuple[Mask, Mask]:
+        """``(n,) bool`` twice: where the lower and the upper bound bound every value.
+
+        NaN may be among floating-point values unless both bounds are known: it has no place in an order (P3).
+        """
+        if not self.type.kind.is_fractional:
+            return self.lo_known, self.hi_known
+        known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
+        return known, known
+
+    def indexed(
+        self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None
+    ) -> ColumnStatistics:
+        """The same statistics with an index for searching many slices: the same answers, sooner.
+
+        Building costs about a second per two million slices; smaller edges and blocks are for tests. ``coder``: with
+        the edges of another index of the column.
+        """
+        return replace(self, index=ColumnIndex.of(self, most_edges, slices_per_block, coder))
+
+    @cached_property
+    def may_be_null(self) -> Mask:
+        """``(n,) bool``: the null count is not known to be 0."""
+        mask: Mask = self.null_count != 0
+        return mask
+
+    @cached_property
+    def may_be_value(self) -> Mask:
+        """``(n,) bool``: the null count is not known to be the row count."""
+        mask: Mask = (self.null_count != self.row_count) | (self.row_count == UNKNOWN_COUNT)
+        return mask
+
+    @cached_property
+    def any_null(self) -> bool | Mask:
+        """``may_be_null``, or one flag when it is the same in all slices."""
+        return _uniform(self.may_be_null)
+
+    @cached_property
+    def any_value(self) -> bool | Mask:
+        """``may_be_value``, or one flag when it is the same in all slices."""
+        return _uniform(self.may_be_value)
+
+    @cached_property
+    def unknown_bounds(self) -> tuple[bool | Mask, bool | Mask]:
+        """Where the lower and the upper bound say nothing, or one flag each when it is the same in all slices."""
+        lo_known, hi_known = self.usable_bounds
+        return _uniform(~lo_known), _uniform(~hi_known)
+
+    @cached_property
+    def plain(self) -> PlainBounds:
+        """The same as plain Python values, for a few slices."""
+        lo, hi = self.lo.tolist(), self.hi.tolist()
+        lo_known, hi_known = (known.tolist() for known in self.usable_bounds)
+        value = self.may_be_value.tolist()
+        places = range(len(lo))
+        return PlainBounds(
+            [(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
+            [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
+            lanes_of(self.may_be_null),
+            lanes_of(self.may_be_value),
+        )
+
+    @cached_property
+    def populations(self) -> list[Population]:
+        """The slices that differ in nothing but their bounds, sorted by them."""
+        return populations_of(self)
+
+    def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
+        """The statistics of some slices only, by index or by mask, in that order; without index."""
+        parts = None if self.parts is None else self.parts.take(indices, len(self))
+        return ColumnStatistics(
+            self.type,
+            taken(self.lo, indices),
+            taken(self.hi, indices),
+            self.lo_known[indices],
+            self.hi_known[indices],
+            self.null_count[indices],
+            self.row_count[indices],
+            self.trust[indices],
+            parts,
+        )
+
+    @classmethod
+    def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
+        """Nothing is known of this column in any of n slices."""
+        empty = np.full(n, filler(column_type), array_dtype(column_type))
+        unset = np.zeros(n, np.bool_)
+        count = np.full(n, UNKNOWN_COUNT, np.int64)
+        return cls(column_type, empty, empty, unset, unset, count, count, np.full(n, trust, np.uint8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlainBounds:
+    """Bounds of a column in a few slices as lists, ``LEAST`` and ``GREATEST`` where ``ranges.Range`` says so.
+
+    ``null`` and ``value`` are integers with a byte per slice: 1 where NULL, or a value, may occur.
+    """
+
+    lo: list[Any]
+    hi: list[Any]
+    null: int
+    value: int
+
+
+def lanes_of(values: Mask | npt.NDArray[np.uint8]) -> int:
+    """An integer with a byte per value, the first one lowest."""
+    return int.from_bytes(values.tobytes(), "little")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Statistics of one column by file, for slices of several files: ``slice_of[j]`` is the slice of part j.
+
+    Each value of a merged row comes from one of its slice's files, so a leaf over this one column is what it is in
+    one of the parts:
+    tighter than the bounds of the whole slice, which also span the gap between the files.
+    """
+
+    statistics: ColumnStatistics
+    slice_of: npt.NDArray[np.intp]
+
+    def take(self, indices: npt.NDArray[Any], n: int) -> Parts:
+        """The parts of some of n slices, by index or by mask, which must not name a slice twice."""
+        place = np.full(n, -1, np.intp)
+        rows = np.flatnonzero(indices) if indices.dtype == np.bool_ else indices
+        place[rows] = np.arange(len(rows))
+        wanted = np.flatnonzero(place[self.slice_of] >= 0)
+        return Parts(self.statistics.take(wanted), place[self.slice_of[wanted]])
+
+
+def _uniform(flags: Mask) -> bool | Mask:
+    count = int(np.count_nonzero(flags))
+    return False if count == 0 else True if count == len(flags) else flags
+
+
+def array_dtype(column_type: Type) -> np.dtype[Any]:
+    """The numpy dtype that holds the bounds of this type."""
+    match column_type.kind:
+        case Kind.FLOAT | Kind.DOUBLE:
+            return np.dtype(np.float64)
+        case Kind.DECIMAL:
+            return np.dtype(np.int64) if column_type.precision <= 18 else np.dtype(object)
+        case Kind.STRING | Kind.CHAR | Kind.VARCHAR | Kind.BINARY | Kind.VOID | Kind.OTHER:
+            return np.dtype(object)
+        case _:
+            return np.dtype(np.int64)
+
+
+def filler(column_type: Type) -> object:
+    """A harmless value to stand under a mask: it compares with every value of the type."""
+    match column_type.kind:
+        case Kind.FLOAT | Kind.DOUBLE:
+            return 0.0
+        case Kind.BINARY:
+            return b""
+        case Kind.STRING | Kind.CHAR | Kind.VARCHAR:
+            return ""
+        case _:
+            return 0
+
+
+def to_ordinal(value: Any, column_type: Type) -> Any:
+    """A value in the form that arrays hold: a decimal becomes its unscaled integer, a boolean 0 or 1.
+
+    Raises ValueError for a decimal that the type's scale cannot hold exactly.
+    """
+    match column_type.kind:
+        case Kind.DECIMAL:
+            sign, digits, exponent = Decimal(value).as_tuple()
+            if not isinstance(exponent, int):
+                raise ValueError(f"{value} is not a number")
+            unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
+            shift = exponent + column_type.scale
+            if shift >= 0:
+                return unscaled * 10**shift
+            if unscaled % 10**-shift:
+                raise ValueError(f"{value} does not fit {column_type}")
+            return unscaled // 10**-shift
+        case Kind.BOOLEAN:
+            return int(value)
+        case _:
+            return value
+
+
+def from_values(
+    column_type: Type,
+    lo: Sequence[Any],
+    hi: Sequence[Any],
+    null_count: Sequence[int | None] | None = None,
+    row_count: Sequence[int | None] | None = None,
+) -> ColumnStatistics:
+    """Build statistics from Python values; ``None`` is an unknown bound or count. For tests and small tables."""
+    n = len(lo)
+
+    def bounds(values: Sequence[Any]) -> tuple[Bounds, Mask]:
+        known = np.array([v is not None for v in values], np.bool_)
+        array = np.full(n, filler(column_type), array_dtype(column_type))
+        for i, value in enumerate(values):
+            if value is not None:
+                array[i] = to_ordinal(value, column_type)
+        return array, known
+
+    def counts(values: Sequence[int | None] | None) -> Counts:
+        given: Sequence[int | None] = [None] * n if values is None else values
+        return np.array([UNKNOWN_COUNT if v is None else v for v in given], np.int64)
+
+    lo_array, lo_known = bounds(lo)
+    hi_array, hi_known = bounds(hi)
+    return ColumnStatistics(
+        column_type,
+        lo_array,
+        hi_array,
+        lo_known,
+        hi_known,
+        counts(null_count),
+        counts(row_count),
+        np.zeros(n, np.uint8),
+    )

@@ -1,0 +1,215 @@
+"""Ranges: the abstract operands of the rule table (contract C2), for one slice or for all slices at once.
+
+A rule looks at the bounds of a range only through ``<`` and ``<=``, so any object that answers those can be a bound:
+
+    one slice        the plain value; ``LEAST`` and ``GREATEST`` lie below and above every value
+    all slices       ``MaskedBound``: an array, and where it is not known
+    while tracing    a symbol that records what the rule asks (``evaluation.pruning_formula``, ``evaluation.small``)
+
+                     lo         hi         what follows
+    ---------------  ---------  ---------  -----------------------------------------------
+    a bound unknown  LEAST      GREATEST   every comparison that looks at it can be TRUE
+    no value at all  GREATEST   LEAST      no comparison can be TRUE, nor FALSE
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluator.language.interval import Interval
+
+__all__ = [
+    "GREATEST",
+    "LEAST",
+    "MaskedBound",
+    "Members",
+    "Range",
+    "is_one_of",
+    "masked_range_of",
+    "meets",
+    "plain_is_one_of",
+    "plain_meets",
+    "range_of",
+]
+
+
+class _Least:
+    """Below every value."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: object) -> bool:
+        return other is not self
+
+    __le__ = __lt__
+
+    def __gt__(self, _: object) -> bool:
+        return False
+
+    __ge__ = __gt__
+
+    def __repr__(self) -> str:
+        return "LEAST"
+
+
+class _Greatest:
+    """Above every value."""
+
+    __slots__ = ()
+
+    def __gt__(self, other: object) -> bool:
+        return other is not self
+
+    __ge__ = __gt__
+
+    def __lt__(self, _: object) -> bool:
+        return False
+
+    __le__ = __lt__
+
+    def __repr__(self) -> str:
+        return "GREATEST"
+
+
+LEAST, GREATEST = _Least(), _Greatest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """The range of an operand: ``lo <= x <= hi`` for its values; may NULL occur, may a value occur."""
+
+    lo: Any
+    hi: Any
+    null: Any
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """The non-null members of an IN list, sorted, as a list and as an array; ``has_null`` when NULL was among them."""
+
+    values: Sequence[Any]
+    array: Any
+    has_null: bool
+
+    @classmethod
+    def of(cls, values: Sequence[Any], dtype: Any, has_null: bool) -> Members:
+        """Sort and deduplicate."""
+        ordered = sorted(set(values))
+        array = np.empty(len(ordered), dtype)
+        array[:] = ordered
+        return cls(ordered, array, has_null)
+
+
+class MaskedBound:
+    """One bound in all slices, ``(n,)`` or a scalar that is the same in all, and where it is unknown.
+
+    A comparison is TRUE where either side is unknown. ``unknown`` is a bool when it is the same in all slices.
+    """
+
+    __slots__ = ("unknown", "values")
+
+    def __init__(self, values: Any, unknown: Any) -> None:
+        self.values = values
+        self.unknown = unknown
+
+    def __lt__(self, other: MaskedBound) -> Any:
+        return _or(self.values < other.values, self.unknown, other.unknown)
+
+    def __le__(self, other: MaskedBound) -> Any:
+        return _or(self.values <= other.values, self.unknown, other.unknown)
+
+    def meets(self, hi: MaskedBound, members: Members) -> Any:
+        """Some member lies between this lower bound and the upper one."""
+        values = members.array
+        at = np.searchsorted(values, self.values, side="left")
+        following = values[np.minimum(at, len(values) - 1)]
+        inside = (at < len(values)) & (following <= hi.values)
+        if self.unknown is False and hi.unknown is False:
+            return inside
+        # As arrays without axes: numpy takes plain text and bytes for its own type, and drops NULs at their end.
+        smallest, largest = values[:1].reshape(()), values[-1:].reshape(())
+        smallest_reaches = (smallest <= hi.values) | hi.unknown
+        largest_reaches = (largest >= self.values) | self.unknown
+        half_known = self.unknown | hi.unknown
+        return (inside | half_known) & smallest_reaches & largest_reaches
+
+    def is_one_of(self, hi: MaskedBound, members: Members) -> Any:
+        """Lower and upper bound are the same value, and that is a member."""
+        values = members.array
+        at = np.searchsorted(values, self.values, side="left")
+        is_member = (at < len(values)) & (values[np.minimum(at, len(values) - 1)] == self.values)
+        return is_member & (self.values == hi.values) & _not(self.unknown) & _not(hi.unknown)
+
+    def single(self, hi: MaskedBound) -> Any:
+        """Lower and upper bound are the same value."""
+        return (self.values == hi.values) & _not(self.unknown) & _not(hi.unknown)
+
+
+def meets(a: Range, members: Members) -> Any:
+    """Some member lies in the range."""
+    if not members.values:
+        return False
+    return a.lo.meets(a.hi, members) if _is_abstract(a.lo) else plain_meets(a.lo, a.hi, members)
+
+
+def is_one_of(a: Range, members: Members) -> Any:
+    """The range is one value, and that is a member."""
+    if not members.values:
+        return False
+    return a.lo.is_one_of(a.hi, members) if _is_abstract(a.lo) else plain_is_one_of(a.lo, a.hi, members)
+
+
+def plain_meets(lo: Any, hi: Any, members: Members) -> bool:
+    """``meets`` for the bounds of one slice."""
+    index = bisect.bisect_left(members.values, lo)
+    return index < len(members.values) and bool(members.values[index] <= hi)
+
+
+def plain_is_one_of(lo: Any, hi: Any, members: Members) -> bool:
+    """``is_one_of`` for the bounds of one slice."""
+    index = bisect.bisect_left(members.values, lo)
+    return index < len(members.values) and bool(members.values[index] == lo) and bool(lo == hi)
+
+
+def _is_abstract(bound: Any) -> bool:
+    return hasattr(bound, "meets")
+
+
+def range_of(interval: Interval) -> Range:
+    """One slice's interval as a range of plain values."""
+    if not interval.value:
+        return Range(GREATEST, LEAST, interval.null, False)
+    return Range(
+        LEAST if interval.lo is None else interval.lo,
+        GREATEST if interval.hi is None else interval.hi,
+        interval.null,
+        True,
+    )
+
+
+def masked_range_of(interval: Interval, filler: Any) -> Range:
+    """The same interval in every slice; ``filler`` stands under an unknown bound."""
+
+    def bound(end: Any) -> MaskedBound:
+        # Text goes in as an object, or numpy would take it for its own fixed-width strings.
+        value = filler if end is None else end
+        return MaskedBound(np.array(value, object) if isinstance(value, str | bytes) else value, end is None)
+
+    return Range(bound(interval.lo), bound(interval.hi), interval.null, interval.value)
+
+
+def _or(test: Any, *unknown: Any) -> Any:
+    for flags in unknown:
+        if flags is not False:
+            test = test | flags
+    return test
+
+
+def _not(flags: Any) -> Any:
+    return flags ^ True
