@@ -9,7 +9,7 @@ from rich.tree import Tree
 from evaluator.language import expression as ex
 from handler.tree_view import grow
 from sarg import Decoded
-from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode
+from sarg.hive_tree.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode
 
 __all__ = ["expression_tree", "hive_tree", "show_decoded"]
 

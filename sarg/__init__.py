@@ -19,14 +19,14 @@ import contextlib
 from dataclasses import dataclass
 
 from evaluator.language.expression import HudiExpression
-from sarg.build import TOP_NODE, build_tree
-from sarg.demote import demote
 from sarg.envelope import to_bytes
 from sarg.errors import DecodeError
-from sarg.exprnode import ExprNode
-from sarg.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES, read_with_profiles
-from sarg.searchargument import TOP_ARGUMENT, SearchArgument, build_argument
-from sarg.translate import translate
+from sarg.hive_tree.build import TOP_NODE, build_tree
+from sarg.hive_tree.exprnode import ExprNode
+from sarg.hive_tree.searchargument import TOP_ARGUMENT, SearchArgument, build_argument
+from sarg.kryo.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES, read_with_profiles
+from sarg.translation.demote import demote
+from sarg.translation.translate import translate
 
 __all__ = ["DecodeError", "Decoded", "ExprNode", "SearchArgument", "decode", "decode_detailed", "decode_exprnode"]
 

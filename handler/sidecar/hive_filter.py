@@ -28,7 +28,7 @@ from evaluator.language.expression import (
     walk,
 )
 from evaluator.language.schema import Schema
-from sarg.exprnode import ColumnNode, ExprNode
+from sarg.hive_tree.exprnode import ColumnNode, ExprNode
 
 __all__ = ["OF_HIVE", "ZONELESS", "read_hive_filter"]
 

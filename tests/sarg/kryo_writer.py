@@ -3,8 +3,8 @@
 import struct
 from dataclasses import dataclass, field
 
-from sarg.kryo import Generation
-from sarg.layout import WRAPPERS, Shape, load_layouts
+from sarg.kryo.layout import WRAPPERS, Shape, load_layouts
+from sarg.kryo.reader import Generation
 
 PLAN = "org.apache.hadoop.hive.ql.plan.ExprNode"
 UDF = "org.apache.hadoop.hive.ql.udf.generic.GenericUDF"

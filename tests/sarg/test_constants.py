@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from sarg.constants import (
+from sarg.hive_tree.constants import (
     Constant,
     DayTime,
     LocalDate,
@@ -15,7 +15,7 @@ from sarg.constants import (
     YearMonth,
     ZonedTimestamp,
 )
-from sarg.literals import day_of_midnight
+from sarg.translation.literals import day_of_midnight
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 
 import sarg
 from evaluator.language.expression import to_dict
-from sarg.build import TOP_NODE, build_tree
 from sarg.errors import DecodeError
-from sarg.profiles import EXPRESSION_PROFILES, read_with_profiles
+from sarg.hive_tree.build import TOP_NODE, build_tree
+from sarg.kryo.profiles import EXPRESSION_PROFILES, read_with_profiles
 from tests.sarg.corpus import VERSIONS, digest, records, tree_of
 
 KRYO3 = [(version, "kryo_base64") for version in VERSIONS]

@@ -8,9 +8,9 @@ import pytest
 
 import sarg
 from evaluator.language.expression import to_dict
-from sarg.layout import Shape, load_layouts
-from sarg.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES
-from sarg.scalars import SCALARS
+from sarg.kryo.layout import Shape, load_layouts
+from sarg.kryo.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES
+from sarg.kryo.scalars import SCALARS
 from tests.sarg.corpus import DATA
 
 VERSIONS = ("3.1.3", "4.0.1", "4.1.0")

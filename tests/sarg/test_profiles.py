@@ -3,8 +3,8 @@
 import pytest
 
 import sarg
-from sarg.kryo import Generation
-from sarg.layout import Generic, load_layouts, parse_generic
+from sarg.kryo.layout import Generic, load_layouts, parse_generic
+from sarg.kryo.reader import Generation
 from tests.sarg.kryo_writer import (
     HIVE_4,
     INT,

@@ -7,9 +7,9 @@ import pytest
 import sarg
 from evaluator.language.expression import And, Compare, Literal, Unknown, walk
 from evaluator.language.types import BOOLEAN, STRING
-from sarg.constants import Constant, SqlDate
-from sarg.demote import demote
-from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument, argument_text
+from sarg.hive_tree.constants import Constant, SqlDate
+from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument, argument_text
+from sarg.translation.demote import demote
 from tests.sarg.corpus import records
 from tests.sarg.kryo_writer import Generation, Items, Obj, Wrapper, write
 from tests.sarg.told import told

@@ -19,9 +19,9 @@ from evaluator.language.outcome import TRUE
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Type
-from sarg.constants import Constant, SqlTimestamp
-from sarg.demote import demote
-from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
+from sarg.hive_tree.constants import Constant, SqlTimestamp
+from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
+from sarg.translation.demote import demote
 from tests.sarg.corpus import DATA, records
 from tests.sarg.kryo_writer import TYPES, Obj, Wrapper, column, constant, function, type_info, write
 

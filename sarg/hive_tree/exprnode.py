@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sarg.constants import Constant
+from sarg.hive_tree.constants import Constant
 
 __all__ = [
     "Bridge",

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sarg.constants import Constant, constant_of
 from sarg.errors import DecodeError
+from sarg.hive_tree.constants import Constant, constant_of
+from sarg.kryo.values import JavaList, JavaObject
 from sarg.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
-from sarg.values import JavaList, JavaObject
 
 __all__ = ["TOP_ARGUMENT", "ArgumentTree", "PredicateLeaf", "SearchArgument", "argument_text", "build_argument"]
 

@@ -10,12 +10,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sarg.constants import constant_of
 from sarg.errors import DecodeError
-from sarg.exprnode import Bridge, ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode
+from sarg.hive_tree.constants import constant_of
+from sarg.hive_tree.exprnode import (
+    Bridge,
+    ColumnNode,
+    ConstantNode,
+    DynamicNode,
+    ExprNode,
+    FieldNode,
+    FunctionNode,
+    OtherNode,
+)
+from sarg.hive_tree.typeinfo import TypeTexts
+from sarg.kryo.values import Boxed, JavaList, JavaObject
 from sarg.limits import CHARACTERS_PER_NODE, MAX_EXPRESSION_DEPTH, MAX_NODES
-from sarg.typeinfo import TypeTexts
-from sarg.values import Boxed, JavaList, JavaObject
 
 __all__ = ["TOP_NODE", "build_tree"]
 

@@ -6,9 +6,9 @@
     AND, OR (any nesting), NOT       And, Or (n-ary), Not
     = <> <=> < <= > >=               Compare, with the types as they are: binding converts (C7)
     x BETWEEN a AND b                x >= a AND x <= b; NOT of it when the invert flag is TRUE
-    x IN (...)                       In; a list folded into one constant is spread; struct IN: sarg.membership
-    IS [NOT] NULL                    IsNull, Not
-    IS [NOT] TRUE / FALSE            sarg.truth
+    x IN (...)                       In; a list folded into one constant is spread; struct IN:
+    sarg.translation.membership IS [NOT] NULL                    IsNull, Not
+    IS [NOT] TRUE / FALSE            sarg.translation.truth
     LIKE, LIKE ANY, LIKE ALL         Like, Or, And; literal patterns over STRING and VARCHAR
     RLIKE                            the text that the pattern starts with, as Like; the rest is Unknown
     column, struct field             Column with its path; virtual columns are Opaque
@@ -45,13 +45,22 @@ from evaluator.language.expression import (
 )
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
-from sarg.calls import call, exactly, only
-from sarg.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode, OtherNode, fold_tree
-from sarg.function_names import COMPARISONS, VIRTUAL_COLUMNS, sql_name
-from sarg.literals import literal_of, range_of, type_of
-from sarg.membership import membership
-from sarg.truth import is_false, is_null, is_true
-from sarg.uncertain import compare_with_range
+from sarg.hive_tree.exprnode import (
+    ColumnNode,
+    ConstantNode,
+    DynamicNode,
+    ExprNode,
+    FieldNode,
+    FunctionNode,
+    OtherNode,
+    fold_tree,
+)
+from sarg.translation.calls import call, exactly, only
+from sarg.translation.function_names import COMPARISONS, VIRTUAL_COLUMNS, sql_name
+from sarg.translation.literals import literal_of, range_of, type_of
+from sarg.translation.membership import membership
+from sarg.translation.truth import is_false, is_null, is_true
+from sarg.translation.uncertain import compare_with_range
 
 __all__ = ["translate"]
 

@@ -3,7 +3,7 @@
 ======================  ========================================================================
 cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
 coalesce, nvl           Call("coalesce", ...)
-another of Hive's       Call by its SQL name (sarg.function_names)
+another of Hive's       Call by its SQL name (sarg.translation.function_names)
 run-time function       not decided
 ======================  ========================================================================
 """
@@ -15,9 +15,9 @@ from typing import TypeVar
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Call, Cast, Column, If, Literal, Node, Operand
 from evaluator.language.types import Kind, Type
-from sarg.exprnode import FunctionNode
-from sarg.function_names import CASTS, RUN_TIME_FUNCTIONS, sql_name
-from sarg.literals import type_of
+from sarg.hive_tree.exprnode import FunctionNode
+from sarg.translation.function_names import CASTS, RUN_TIME_FUNCTIONS, sql_name
+from sarg.translation.literals import type_of
 
 __all__ = ["call", "exactly", "only"]
 

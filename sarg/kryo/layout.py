@@ -229,6 +229,6 @@ def load_layouts(tables: tuple[str, ...]) -> Layouts:
 
 @functools.cache
 def _table(name: str) -> dict[str, Any]:
-    resource = importlib.resources.files("sarg.layouts").joinpath(f"{name}.json")
+    resource = importlib.resources.files("sarg.kryo.layouts").joinpath(f"{name}.json")
     loaded: dict[str, Any] = json.loads(resource.read_bytes())
     return loaded

@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from evaluator.language.expression import Literal, Opaque, Operand
 from evaluator.language.types import DATE, TIMESTAMP, Kind, Type
-from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp, ZonedTimestamp
+from sarg.hive_tree.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp, ZonedTimestamp
 
 __all__ = ["day_of_midnight", "literal_of", "range_of", "type_of"]
 

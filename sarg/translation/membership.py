@@ -31,9 +31,9 @@ from evaluator.language.expression import (
     Unknown,
 )
 from evaluator.language.types import Kind, Type
-from sarg.constants import Constant
-from sarg.exprnode import ConstantNode, ExprNode, FunctionNode
-from sarg.literals import literal_of, type_of
+from sarg.hive_tree.constants import Constant
+from sarg.hive_tree.exprnode import ConstantNode, ExprNode, FunctionNode
+from sarg.translation.literals import literal_of, type_of
 
 __all__ = ["membership"]
 

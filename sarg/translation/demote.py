@@ -47,10 +47,10 @@ from evaluator.language.expression import (
     Constant as Truth,
 )
 from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
-from sarg.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
-from sarg.function_names import VIRTUAL_COLUMNS
-from sarg.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
-from sarg.uncertain import compare_with_range
+from sarg.hive_tree.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
+from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
+from sarg.translation.function_names import VIRTUAL_COLUMNS
+from sarg.translation.uncertain import compare_with_range
 
 __all__ = ["demote"]
 

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sarg.errors import DecodeError
-from sarg.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
+from sarg.hive_tree.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
+from sarg.kryo.values import Boxed, JavaList, JavaObject
 from sarg.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
-from sarg.values import Boxed, JavaList, JavaObject
 
 __all__ = [
     "Constant",

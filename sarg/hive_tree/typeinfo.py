@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 from sarg.errors import DecodeError
+from sarg.kryo.values import JavaList, JavaObject
 from sarg.limits import MAX_TYPE_DEPTH, MAX_TYPE_TEXT
-from sarg.values import JavaList, JavaObject
 
 _PACKAGE = "org.apache.hadoop.hive.serde2.typeinfo."
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_ (),]*")

@@ -1,8 +1,8 @@
 """Which Hive wrote these bytes? They do not say: profiles are tried in a fixed order.
 
 A profile is a Kryo generation and the tables of class layouts. It is accepted only when it reads the **whole** input
-**and** the tree is plausible (sarg.build). No filter of one Kryo generation was ever misread under another: where two
-profiles accept the same bytes, they yield the same tree (a test shows it for the corpus).
+**and** the tree is plausible (sarg.hive_tree.build). No filter of one Kryo generation was ever misread under another:
+where two profiles accept the same bytes, they yield the same tree (a test shows it for the corpus).
 
 Hadoop's ``Text`` occurs inside some functions and has two forms, by the version of Hadoop and not of Hive; the second
 form is tried only when the first attempt met a ``Text``, and likewise the form that the state of json_read has from
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from sarg.errors import DecodeError
-from sarg.kryo import Generation, Reader
-from sarg.layout import load_layouts
+from sarg.kryo.layout import load_layouts
+from sarg.kryo.reader import Generation, Reader
+from sarg.kryo.values import JavaObject
 from sarg.limits import MAX_TOTAL_OBJECTS
-from sarg.values import JavaObject
 
 __all__ = ["EXPRESSION_PROFILES", "SEARCH_ARGUMENT_PROFILES", "Profile", "read_with_profiles"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sarg.errors import DecodeError
+from sarg.kryo.values import JavaObject
+from sarg.kryo.wire import Wire
 from sarg.limits import MAX_STRING
-from sarg.values import JavaObject
-from sarg.wire import Wire
 
 __all__ = ["SCALARS"]
 
