@@ -22,8 +22,8 @@ from handler.advisor import Advisor, Asked
 from handler.candidate_scores import score_of, values_of
 from handler.workload import LoggedFilter, Workload
 from index_store import TableError
+from index_store.own.advice.selectivity_score import Effectiveness, of_statistics
 from index_store.own.definition import Entry
-from index_store.own.effectiveness import Effectiveness, of_statistics
 from index_store.own.sketches import parse_sketch
 
 __all__ = ["Advice", "Candidate", "Remaining", "Step", "advise"]

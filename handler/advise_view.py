@@ -17,8 +17,8 @@ from handler.listing_view import size_text
 from handler.plan_view import bar
 from handler.what_if import WhatIf
 from handler.workload import Workload
+from index_store.own.advice.selectivity_score import Effectiveness
 from index_store.own.definition import Entry
-from index_store.own.effectiveness import Effectiveness
 
 __all__ = ["advice_report", "commands_of", "show_advice"]
 

@@ -30,13 +30,13 @@ from handler.sql import parse
 from handler.tables import Knowledge, OpenTable, TableAt
 from handler.workload import LoggedFilter, Workload
 from index_store import IndexKind
-from index_store.kinds.record_keys import composite_key
+from index_store.kinds.record_keys.record_keys import composite_key
+from index_store.own.advice.sample import chosen_slices, take_sample
 from index_store.own.definition import Entry
-from index_store.own.kind import OwnSketches
-from index_store.own.places import indexes_of
-from index_store.own.sample import chosen_slices, take_sample
+from index_store.own.provider.kind import OwnSketches
 from index_store.own.sketches import parse_sketch
-from index_store.table_schema import META_COLUMNS
+from index_store.own.store.locations import indexes_of
+from index_store.table.table_schema import META_COLUMNS
 
 __all__ = ["DEFAULT_FILES", "Advisor", "Asked"]
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from handler.json_text import json_text
 from handler.listing_view import size_text
 from index_store.snapshots import KeptTable, SnapshotCache, default_cache
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
 
 __all__ = ["command"]
 

@@ -1,4 +1,4 @@
-"""The score of a sketch of a sample, each by what tells it best (``index_store.own.effectiveness``).
+"""The score of a sketch of a sample, each by what tells it best (``index_store.own.advice.selectivity_score``).
 
 min_max, expressions         the ranges of the sample's slices
 value_list, partition        the listed values
@@ -25,11 +25,11 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 from index_store import TableError
+from index_store.own.advice.sample import Sample
+from index_store.own.advice.selectivity_score import Effectiveness, of_look_ups, of_nulls, of_statistics
+from index_store.own.build.file_rows import read_rows
 from index_store.own.definition import Entry
-from index_store.own.effectiveness import Effectiveness, of_look_ups, of_nulls, of_statistics
-from index_store.own.file_rows import read_rows
-from index_store.own.kind import OwnSketches
-from index_store.own.sample import Sample
+from index_store.own.provider.kind import OwnSketches
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.values import python_values
 

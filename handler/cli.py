@@ -43,7 +43,7 @@ from handler.table_report import TableReport, report_table
 from handler.table_view import show_table
 from handler.tables import open_table
 from index_store import StatsError, TableError
-from index_store.timeline import parse_as_of
+from index_store.table.timeline import parse_as_of
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is our error line, not its warning
 

@@ -18,7 +18,7 @@ from evaluator.language.expression import And, Column, Compare, HudiExpression, 
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import STRING
-from index_store.kinds.record_keys import KEY_COLUMN, CompositeKey
+from index_store.kinds.record_keys.record_keys import KEY_COLUMN, CompositeKey
 
 __all__ = ["MOST_KEYS", "with_record_keys"]
 

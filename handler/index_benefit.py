@@ -7,12 +7,12 @@ from typing import Any
 
 from evaluator.language.errors import SargoError
 from index_store import Table
-from index_store.own.benefit import Benefit, benefits_of
+from index_store.own.advice.benefit import Benefit, benefits_of
+from index_store.own.advice.secondary_benefit import benefits_of_keys
+from index_store.own.advice.selectivity_score import AT_MOST
 from index_store.own.definition import SECONDARY_INDEX
-from index_store.own.effectiveness import AT_MOST
-from index_store.own.folder import Folder
-from index_store.own.own_index import OwnIndex
-from index_store.own.secondary.benefit import benefits_of_keys
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
 
 __all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
 

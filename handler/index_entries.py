@@ -18,15 +18,15 @@ from evaluator.language.expression import Call, Cast, Column, IsNull, Operand
 from evaluator.language.semantics import Semantics
 from handler.sql import SqlError, parse
 from index_store import Table
-from index_store.index_info import SECONDARY_PREFIX
+from index_store.kinds.index_info import SECONDARY_PREFIX
+from index_store.own.build.expressions import EXPRESSION, ZONE, Expression, to_json
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.definition import SKETCHES as SKETCHES_KIND
-from index_store.own.expressions import EXPRESSION, ZONE, Expression, to_json
 from index_store.own.secondary.keys import is_encodable
-from index_store.own.secondary.life_cycle import columns_of
+from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.slice_entries import RECORD_KEY
 from index_store.own.sketches import parse_sketch
-from index_store.properties import names
+from index_store.table.properties import names
 
 __all__ = ["IndexWorkError", "definition_of", "known_by_hudi"]
 

@@ -15,14 +15,14 @@ from evaluator.language.value_texts import ordinal_text
 from handler.index_benefit import benefit_rows, benefits_as_plain
 from handler.index_work import Report, Staleness
 from handler.listing_view import size_text
-from index_store.errors import TableError
-from index_store.own.aggregates import united
-from index_store.own.benefit import Benefit
+from index_store.own.advice.benefit import Benefit
+from index_store.own.build.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import Place
 from index_store.own.sketches.values import FileType, decoded
-from index_store.own.versions import Version
+from index_store.own.store.locations import Place
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import Version
+from index_store.storage.errors import TableError
 
 __all__ = ["place_report", "report_of", "show_place", "show_places", "show_reports"]
 

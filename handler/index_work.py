@@ -15,19 +15,19 @@ import pyarrow as pa
 from handler.index_benefit import benefits_at
 from handler.index_entries import IndexWorkError, definition_of, known_by_hudi
 from index_store import Table, TableError, open_table
-from index_store.own.benefit import Benefit
+from index_store.own.advice.benefit import Benefit
+from index_store.own.build.local import build_locally
+from index_store.own.build.spark import build_on
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.definition import SECONDARY_INDEX, Definition
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import Change, Removed, create, drop, optimize, refresh, vacuum
-from index_store.own.local_build import build_locally
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import DIRECTORY, Place, folder_of, indexes_of
-from index_store.own.secondary import life_cycle as secondary
+from index_store.own.maintenance.operations import Change, Removed, create, drop, optimize, refresh, vacuum
+from index_store.own.maintenance.table_files import table_files
+from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.slice_entries import LocalReader, SliceReader
 from index_store.own.secondary.spark_entries import read_on
-from index_store.own.spark_build import build_on
-from index_store.own.table_files import table_files
+from index_store.own.store.folder import Folder
+from index_store.own.store.locations import DIRECTORY, Place, folder_of, indexes_of
+from index_store.own.store.own_index import OwnIndex
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

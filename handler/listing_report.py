@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from handler.tables import OpenTable
 from index_store import TableError
-from index_store.file_slices import parse_base_name, parse_log_name
-from index_store.listing import DataFile, PartitionFiles
+from index_store.table.file_slices import parse_base_name, parse_log_name
+from index_store.table.listing import DataFile, PartitionFiles
 
 __all__ = ["FileRow", "ListingReport", "PartitionRow", "report_files"]
 

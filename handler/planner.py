@@ -27,7 +27,7 @@ from handler.implied_keys import with_record_keys
 from handler.plan import Plan, Reason
 from handler.sql import Engine
 from handler.tables import OpenTable, open_table
-from index_store.kinds.record_keys import composite_key
+from index_store.kinds.record_keys.record_keys import composite_key
 
 __all__ = ["prune"]
 

@@ -11,9 +11,9 @@ from evaluator.statistics.distrust import Trust, reason
 from handler.plan import coverage_as_dict
 from handler.tables import OpenTable, TableAt
 from index_store import Coverage, IndexInfo, Table
-from index_store.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
 from index_store.kinds.base import faults_of
-from index_store.listing import FROM_METADATA
+from index_store.kinds.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from index_store.table.listing import FROM_METADATA
 
 __all__ = ["Distrust", "TableReport", "report_table"]
 

@@ -23,11 +23,17 @@ from handler.advisor import Advisor, Asked
 from handler.index_entries import IndexWorkError
 from index_store import FileSlices, Table
 from index_store.kinds.partition_values import make as partition_values
+from index_store.own.advice.layout_simulation import (
+    Arrangement,
+    Rearranged,
+    parse_arrangement,
+    rearranged,
+    sampled_rows,
+)
+from index_store.own.advice.selectivity_score import Effectiveness, of_statistics
+from index_store.own.build.sketching import ROWS
 from index_store.own.definition import Entry
-from index_store.own.effectiveness import Effectiveness, of_statistics
-from index_store.own.kind import OwnSketches
-from index_store.own.rearranged import Arrangement, Rearranged, parse_arrangement, rearranged, sampled_rows
-from index_store.own.sketching import ROWS
+from index_store.own.provider.kind import OwnSketches
 
 __all__ = ["WhatIf", "WhatIfColumn", "WhatIfFilter", "arrangement_of", "what_if"]
 

@@ -6,12 +6,12 @@ index kinds that know something about them. Nothing here decides what is skipped
 
 from __future__ import annotations
 
-from index_store.errors import StatsError, TableError
-from index_store.file_slices import FileSlice, FileSlices
-from index_store.index_info import IndexInfo
 from index_store.kinds.base import ColumnCoverage, Coverage, IndexKind
-from index_store.table import Table, open_table
-from index_store.timeline import Instant, Timeline
+from index_store.kinds.index_info import IndexInfo
+from index_store.storage.errors import StatsError, TableError
+from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.table import Table, open_table
+from index_store.table.timeline import Instant, Timeline
 
 __all__ = [
     "ColumnCoverage",

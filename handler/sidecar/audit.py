@@ -39,7 +39,7 @@ from handler.sidecar.listed import KnownFiles
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import Places
 from index_store import FileSlice
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
 
 __all__ = ["VERDICTS", "Audits", "SkippedFile", "Verdict", "audit_file", "choose_slices"]
 

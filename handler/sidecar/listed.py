@@ -4,7 +4,7 @@ The list was made by Hudi inside of Hive, at its own moment; the plan holds for 
 may be older or newer. So an answer must rest on what is true of the very files in the list.
 
 What a skipped slice says. Its statistics are united over its files, or taken file by file, before anything is
-evaluated (``index_store.kinds.slice_union``): no row that is put together from values of *these* files satisfies the
+evaluated (``kinds.column_stats.slice_union``): no row that is put together from values of *these* files satisfies the
 filter. That holds for the rows of its base file alone too, for they are such rows. Indexes of keys keep the same: a
 key that stands in a log file is looked for in every slice whose base or log files have it (``kinds.logged_keys``).
 
@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from handler.sidecar.names import NOT_KNOWN, FileNames, ListedNames, Places
 from index_store import FileSlices
-from index_store.file_slices import parse_base_name, parse_log_name
+from index_store.table.file_slices import parse_base_name, parse_log_name
 
 __all__ = [
     "BASE_SKIPPED",

@@ -41,7 +41,7 @@ from handler.sidecar.tables import Tables, TableUnavailable
 from handler.sidecar.view import Decision, Question, View
 from handler.sql import Engine
 from index_store import FileSlice
-from index_store.timeline import parse_as_of
+from index_store.table.timeline import parse_as_of
 
 __all__ = ["Service"]
 

@@ -27,12 +27,12 @@ from handler.sidecar.roots import Location
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
 from handler.tables import OpenTable
-from index_store.metadata_table import timeline_directory
-from index_store.own.places import version_names
-from index_store.properties import read_properties
+from index_store.own.store.locations import version_names
 from index_store.snapshots import default_cache
-from index_store.storage import Storage
-from index_store.table import Table
+from index_store.storage.storage import Storage
+from index_store.table.metadata_table import timeline_directory
+from index_store.table.properties import read_properties
+from index_store.table.table import Table
 
 __all__ = ["TableUnavailable", "Tables"]
 

@@ -60,7 +60,7 @@ from index_store.buckets.rebucket import NodeSplit, RebucketPlan
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.partition_values import HIVE_NULL, custom_fields
-from index_store.table import Table
+from index_store.table.table import Table
 
 __all__ = ["assign_buckets", "plan_rebucket", "plan_ring_split"]
 

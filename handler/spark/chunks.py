@@ -20,7 +20,7 @@ import pyarrow as pa
 from evaluator.language.types import Type
 from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype, filler
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, concatenated, is_storable
-from index_store.file_slices import FileSlice
+from index_store.table.file_slices import FileSlice
 
 __all__ = ["join_statistics", "slices_from_arrow", "slices_to_arrow", "statistics_from_arrow", "statistics_to_arrow"]
 

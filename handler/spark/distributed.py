@@ -42,8 +42,8 @@ from handler.spark.shared_folder import SharedFolder
 from handler.spark.stored_answers import Answer, Answers, Place, StoredSlices, name_of, write_answers, write_slices
 from handler.tables import OpenTable, TableAnswers, TableAt
 from index_store import FileSlice, FileSlices, IndexKind, Table
-from index_store.errors import TableError
 from index_store.kinds.base import match_of
+from index_store.storage.errors import TableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from index_store.errors import TableError
+from index_store.storage.errors import TableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

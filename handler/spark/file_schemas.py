@@ -18,7 +18,7 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 from handler.spark.slice_rows import SliceSource, instants_in_int96
-from index_store.storage import SIDE_BY_SIDE, Storage
+from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
 __all__ = ["HERE", "FilesOfSchema", "by_schema"]
 

@@ -28,8 +28,8 @@ from evaluator.language.errors import SargoError, UnsupportedError
 from handler.rust_panic import panic
 from handler.spark.file_columns import in_table_type
 from index_store import FileSlice, Table, TableError
-from index_store.storage import Storage
-from index_store.storage_options import read_options, split_common
+from index_store.storage.storage import Storage
+from index_store.storage.storage_options import read_options, split_common
 
 if TYPE_CHECKING:
     from handler.spark.slice_rows import SliceSource

@@ -36,7 +36,7 @@ from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, check_base_file, check_names, slice_batches
 from handler.tables import open_table
 from index_store import FileSlice, Table
-from index_store.schema_history import read_name_history
+from index_store.table.schema_history import read_name_history
 
 __all__ = ["Query", "Reader", "frame_of", "read"]
 

@@ -46,9 +46,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from index_store.errors import FormatError, TableError
-from index_store.table import Table
-from index_store.table_schema import META_COLUMNS
+from index_store.storage.errors import FormatError, TableError
+from index_store.table.table import Table
+from index_store.table.table_schema import META_COLUMNS
 
 __all__ = ["spark_schema"]
 

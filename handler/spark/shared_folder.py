@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from pyarrow import fs, parquet
 
-from index_store.errors import TableError
-from index_store.file_systems import Location, locate
+from index_store.storage.errors import TableError
+from index_store.storage.file_systems import Location, locate
 
 __all__ = ["SharedFolder"]
 

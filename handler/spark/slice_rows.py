@@ -22,8 +22,8 @@ from handler.spark.file_columns import in_table_type, nullable
 from handler.spark.merged_rows import merged_batches, why_not_here
 from handler.spark.partition_columns import PartitionColumns
 from index_store import FileSlice, Table, TableError
-from index_store.file_slices import parse_base_name
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
+from index_store.table.file_slices import parse_base_name
 
 __all__ = ["BATCH_ROWS", "SliceSource", "check_base_file", "check_names", "instants_in_int96", "slice_batches"]
 
@@ -38,7 +38,7 @@ class SliceSource:
 
     instant      as of which the slices are read
     not_merged   why slices with log files are not merged here (``merged_rows.why_not_here``), "" if they are
-    options      of the file system (``index_store.storage_options``)
+    options      of the file system (``index_store.storage.storage_options``)
     """
 
     path: str

@@ -29,11 +29,11 @@ from handler.spark.chunks import (
     statistics_to_arrow,
 )
 from handler.spark.shared_folder import SharedFolder
-from index_store.errors import TableError
-from index_store.file_slices import FileSlice, FileSlices
-from index_store.own.places import version_names
+from index_store.own.store.locations import version_names
 from index_store.snapshots.state import state_of
-from index_store.table import Table
+from index_store.storage.errors import TableError
+from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.table import Table
 
 __all__ = ["Answer", "Answers", "Place", "StoredSlices", "name_of", "write_answers", "write_slices"]
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from index_store.errors import FormatError
 from index_store.formats.keys import java_hash
+from index_store.storage.errors import FormatError
 
 __all__ = ["Values", "java_hashes", "ring_hash", "ring_hashes", "simple_hash", "simple_hashes"]
 

@@ -23,7 +23,7 @@ from index_store.buckets.layouts import Ring
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 
 if TYPE_CHECKING:
-    from index_store.table import Table
+    from index_store.table.table import Table
 
 __all__ = ["BucketSplit", "GroupSplit", "NodeSplit", "RebucketPlan", "plan_rebucket", "plan_ring_split"]
 

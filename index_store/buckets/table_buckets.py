@@ -31,14 +31,14 @@ from evaluator.language.types import STRING
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, Ring, Simple
-from index_store.errors import StatsError
-from index_store.kinds.column_stats import make as column_stats
-from index_store.kinds.record_keys import KEY_COLUMN, composite_key, is_record_key
-from index_store.properties import HOODIE, names
+from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.kinds.record_keys.record_keys import KEY_COLUMN, composite_key, is_record_key
+from index_store.storage.errors import StatsError
+from index_store.table.properties import HOODIE, names
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = ["RINGS", "RULES", "TableBuckets", "table_buckets"]
 

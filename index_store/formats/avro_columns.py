@@ -17,8 +17,8 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.storage.errors import FormatError
 
 __all__ = ["ColumnStatsDecoder", "StatsRecord", "name_types", "wrapper_of"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import fastavro
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["RecordReader", "unwrap"]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from index_store.errors import FormatError
 from index_store.formats.hfile import HFile, StoredBlock
 from index_store.formats.inflate import LARGEST
-from index_store.formats.lockstep import PADDING, Places
+from index_store.formats.vectorised_avro import PADDING, Places
+from index_store.storage.errors import FormatError
 
 __all__ = ["BlockBatch", "batches"]
 

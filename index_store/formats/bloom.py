@@ -16,7 +16,7 @@ import struct
 from dataclasses import dataclass
 from functools import lru_cache
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["BloomFilter", "murmur2", "positions"]
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["NULL", "check", "crc32c"]
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.varint import read_varint
+from index_store.storage.errors import FormatError
 
 __all__ = ["FileMap", "FileMapReader"]
 

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from index_store.errors import FormatError
 from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
-from index_store.ranged_file import AT_A_TIME, RangedFile
-from index_store.storage import ByteSource
+from index_store.storage.errors import FormatError
+from index_store.storage.ranged_file import AT_A_TIME, RangedFile
+from index_store.storage.storage import ByteSource
 
 __all__ = ["HFile", "IndexEntry", "StoredBlock", "after_prefix", "entries", "parse_schema"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from index_store.errors import FormatError
 from index_store.formats.checksums import check
 from index_store.formats.inflate import GZ, inflate
+from index_store.storage.errors import FormatError
 
 __all__ = ["HEADER", "Blocks", "StoredBlock", "hadoop_varint", "varint_tail"]
 

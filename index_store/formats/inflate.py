@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["CODECS", "GZ", "inflate"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["delimited", "message"]
 

@@ -14,8 +14,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
+from index_store.storage.errors import FormatError
 
 __all__ = ["Location", "LocationDecoder"]
 

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from index_store.errors import FormatError
 from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.block_batches import BlockBatch, batches
 from index_store.formats.hfile import HFile, entries, parse_schema
-from index_store.formats.lockstep import Bail, Places, walk, words_of
 from index_store.formats.stats_columns import StatsColumns
-from index_store.formats.stats_lockstep import StatsLockstep
+from index_store.formats.stats_vectorised import StatsLockstep
+from index_store.formats.vectorised_avro import Bail, Places, walk, words_of
+from index_store.storage.errors import FormatError
 
 __all__ = ["COLUMN_ID", "Single", "read_statistics"]
 

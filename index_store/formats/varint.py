@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["read_varint"]
 

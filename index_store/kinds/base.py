@@ -27,8 +27,8 @@ from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = [
     "ColumnCoverage",

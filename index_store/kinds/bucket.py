@@ -37,11 +37,11 @@ from index_store.buckets.hashes import Values
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
-from index_store.kinds.record_keys import is_record_key, key_coverage, key_text, record_keys
+from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, key_text, record_keys
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = ["BucketIndex", "make"]
 

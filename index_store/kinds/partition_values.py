@@ -30,8 +30,8 @@ from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = ["HIVE_NULL", "PartitionValues", "custom_fields", "make", "parse_value"]
 

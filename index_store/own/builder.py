@@ -21,7 +21,7 @@ import pyarrow as pa
 from index_store.own.definition import Definition
 
 if TYPE_CHECKING:
-    from index_store.table import Table
+    from index_store.table.table import Table
 
 __all__ = ["FILES", "FILE_ID", "Aggregating", "Builder", "IndexedFile", "MakeBuilder", "NewFiles", "Progress"]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from index_store.errors import FormatError
+from index_store.storage.errors import FormatError
 
 __all__ = ["KINDS", "SECONDARY_INDEX", "SKETCHES", "Definition", "Entry", "check_name"]
 

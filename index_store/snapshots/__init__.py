@@ -12,18 +12,18 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from index_store.errors import StatsError, TableError
-from index_store.snapshots.advance import advance
 from index_store.snapshots.arrays_file import UnusableError
 from index_store.snapshots.cache import KeptTable, SnapshotCache, default_cache
-from index_store.snapshots.difference import NotIncremental
+from index_store.snapshots.incremental_refresh import advance
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, state_of
 from index_store.snapshots.stored_kind import StoredKind, with_snapshot
+from index_store.snapshots.timeline_diff import NotIncremental
+from index_store.storage.errors import StatsError, TableError
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = [
     "KeptTable",

@@ -25,7 +25,7 @@ from evaluator.language.types import Type
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype
 from evaluator.statistics.stored_bounds import StoredBounds, is_storable
-from index_store.kinds.file_rules import FileStatistics
+from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError, write_arrays
 
 __all__ = ["StoredColumn", "column_file_name", "open_column", "write_column"]

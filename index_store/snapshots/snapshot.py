@@ -21,13 +21,13 @@ import numpy.typing as npt
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
-from index_store.file_slices import FileSlice, FileSlices
-from index_store.kinds.file_rules import FileStatistics
+from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
 from index_store.snapshots.cache import Manifest, SnapshotCache
 from index_store.snapshots.column_file import StoredColumn, column_file_name, open_column, write_column
 from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import ChangedSlices, StoredSlices, slice_arrays
+from index_store.table.file_slices import FileSlice, FileSlices
 
 __all__ = ["INDEXED_FROM", "ColumnLayers", "KeptColumn", "Snapshot", "write_since"]
 

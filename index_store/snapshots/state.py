@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import xxhash
 
-from index_store.schema_history import DIRECTORY
-from index_store.timeline import Timeline
+from index_store.table.schema_history import DIRECTORY
+from index_store.table.timeline import Timeline
 
 if TYPE_CHECKING:
-    from index_store.table import Table
+    from index_store.table.table import Table
 
 __all__ = ["FORMAT", "State", "state_of"]
 

@@ -15,7 +15,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.kinds.base import Coverage, IndexKind
-from index_store.kinds.column_stats import ColumnStats
+from index_store.kinds.column_stats.column_stats import ColumnStats
 from index_store.kinds.partition_values import PartitionValues
 from index_store.snapshots.arrays_file import UnusableError
 from index_store.snapshots.snapshot import ColumnLayers, Snapshot

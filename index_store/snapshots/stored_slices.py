@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-from index_store.file_slices import FileSlice
 from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError
+from index_store.table.file_slices import FileSlice
 
 __all__ = ["ChangedSlices", "StoredSlices", "slice_arrays"]
 

@@ -25,11 +25,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from index_store.own.build.local import LocalBuilder
+from index_store.own.build.sketching import Plan
+from index_store.own.build.spark import SparkBuilder
 from index_store.own.builder import IndexedFile
-from index_store.own.local_build import LocalBuilder
-from index_store.own.sketching import Plan
-from index_store.own.spark_build import SparkBuilder
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
 
 SMALL_FILES, FILES, ROWS = 10_000, 8, 400_000
 Row = tuple[str, str, str]

@@ -23,7 +23,7 @@ from handler import prune
 from handler.tables import OpenTable
 from index_store.snapshots import Snapshot, SnapshotCache, open_snapshot
 from index_store.snapshots.state import state_of
-from index_store.table import Table, open_table
+from index_store.table.table import Table, open_table
 from tests.bench.large_snapshot import COLUMNS, commit, make_base
 
 FILES, ROUNDS = 2_271_646, 7
@@ -77,7 +77,7 @@ def _committed(path: Path, cache: SnapshotCache) -> list[Row]:
     bases = {text: OpenTable(open_table(path), cache) for text in FILTERS}
     alone = {text: _least(lambda text=text: prune(bases[text], text).kept_rows) for text in FILTERS}
     commit(path, "20260102000000000", FILES)
-    carry = sys.modules["index_store.snapshots.advance"].advance
+    carry = sys.modules["index_store.snapshots.incremental_refresh"].advance
 
     def carried() -> Snapshot:
         table = open_table(path)

@@ -15,18 +15,18 @@ from unittest import mock
 from handler import open_table
 from handler.index_entries import definition_of
 from handler.tables import OpenTable
+from index_store.own.build.local import build_locally
 from index_store.own.definition import SECONDARY_INDEX, Definition
-from index_store.own.folder import Folder
-from index_store.own.kind import make as own_index
-from index_store.own.life_cycle import create, refresh
-from index_store.own.local_build import build_locally
-from index_store.own.places import OTHERS
-from index_store.own.secondary import life_cycle as secondary
+from index_store.own.maintenance.operations import create, refresh
+from index_store.own.provider.kind import make as own_index
+from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.kind import make as own_secondary_index
 from index_store.own.secondary.slice_entries import LocalReader
 from index_store.own.sketches import parse_sketch
-from index_store.own.versions import version_files
-from index_store.table import Table
+from index_store.own.store.folder import Folder
+from index_store.own.store.locations import OTHERS
+from index_store.own.store.versions import version_files
+from index_store.table.table import Table
 from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import truth_of
 from tests.index_store.snapshots.rewinding import commit_by_commit
@@ -92,7 +92,7 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
         for number, (variant, some) in enumerate(wanted.items())
     }
     commits = 0
-    with mock.patch("index_store.own.folder._force"):  # nobody waits for the disk
+    with mock.patch("index_store.own.store.folder._force"):  # nobody waits for the disk
         for _ in commit_by_commit(copy, home / "aside"):
             commits += 1
             for variant, some in wanted.items():
@@ -106,7 +106,7 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
 def nothing_but(*names: str) -> Iterator[None]:
     """These index kinds alone."""
     chosen = [KINDS[name] for name in names]
-    with mock.patch("index_store.table.registered_kinds", return_value=chosen):
+    with mock.patch("index_store.table.table.registered_kinds", return_value=chosen):
         yield
 
 

@@ -32,7 +32,7 @@ from evaluator.language.types import (
     decimal_type,
 )
 from evaluator.statistics.columns import ColumnStatistics
-from index_store.kinds.footers import Proof
+from index_store.formats.parquet_footers import Proof
 from tests.evaluator.build import HIVE, SPARK, col, lit, stats
 from tests.evaluator.stored import File, stored
 

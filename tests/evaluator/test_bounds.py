@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTAMP_LTZ, decimal_type
 from evaluator.statistics import distrust
 from evaluator.statistics.distrust import Trust
-from index_store.kinds.footers import Proof
+from index_store.formats.parquet_footers import Proof
 from tests.evaluator.stored import File, stored
 
 NAN, INF = math.nan, math.inf

@@ -17,10 +17,10 @@ from handler.advise_reasons import why_nothing
 from handler.advisor import Advisor
 from handler.cli import main
 from handler.workload import read_workload
+from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition
-from index_store.own.life_cycle import create, drop
-from index_store.own.local_build import build_locally
-from index_store.own.places import folder_of
+from index_store.own.maintenance.operations import create, drop
+from index_store.own.store.locations import folder_of
 from tests.handler.plain_table import cut, plain_table
 
 #: Filters over the columns that the tables of the corpus share, and over some that only one has.
@@ -76,7 +76,7 @@ BUILT = {"1.1.1_main_cow": 0, "1.1.1_main_mor": 1, "1.1.1_nan_cow": 2, "1.1.1_ev
 
 @pytest.mark.parametrize("name", BUILT)
 def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_copy, name, monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     folder = unpack_copy(name)
     advisor = advisor_of(folder, [*FILTERS, *FILTERS[:3]])
     found = advise(advisor)

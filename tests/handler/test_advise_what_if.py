@@ -13,11 +13,11 @@ from click.testing import CliRunner
 
 from handler import open_table, prune
 from handler.cli import main
+from index_store.own.advice.layout_simulation import Arrangement, parse_arrangement
+from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition, Entry
-from index_store.own.life_cycle import create
-from index_store.own.local_build import build_locally
-from index_store.own.places import folder_of
-from index_store.own.rearranged import Arrangement, parse_arrangement
+from index_store.own.maintenance.operations import create
+from index_store.own.store.locations import folder_of
 from tests.handler.plain_table import cut, plain_table
 
 FILTERS = [

@@ -25,7 +25,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.statistics.columns import from_values, to_ordinal
 from handler import open_table, prune
 from handler.sql import parse
-from index_store.kinds.footers import Footers
+from index_store.formats.parquet_footers import Footers
 from tests.handler.conftest import DATA
 
 EXCEPTIONS = Path(__file__).parent / "data" / "kept_more_than_hudi.json"

@@ -11,7 +11,7 @@ from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.implied_keys import with_record_keys
 from handler.sql import parse
-from index_store.kinds.record_keys import CompositeKey, composite_key
+from index_store.kinds.record_keys.record_keys import CompositeKey, composite_key
 from tests.index_store.conftest import DATA
 
 TABLES = ["keys/1.0.2_rli_complex_cow", "keys/1.1.1_rli_complex_cow"]

@@ -9,9 +9,9 @@ import pytest
 
 from handler import open_table, prune
 from handler.index_entries import known_by_hudi
-from index_store.own.places import folder_of
 from index_store.own.secondary.kind import make as own_secondary_index
-from index_store.own.secondary.life_cycle import create, refresh
+from index_store.own.secondary.operations import create, refresh
+from index_store.own.store.locations import folder_of
 from index_store.snapshots import SnapshotCache
 from tests.handler.commands import document, run
 from tests.handler.test_format_tables import check, slices_at
@@ -43,13 +43,13 @@ SOME = (
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 @pytest.fixture
 def only_own(monkeypatch):
     """No index kind but ours."""
-    monkeypatch.setattr("index_store.table.registered_kinds", lambda: (own_secondary_index,))
+    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (own_secondary_index,))
 
 
 @pytest.fixture

@@ -245,7 +245,7 @@ def registered(monkeypatch):
 
     def register(*made):
         real = kinds.registered_kinds()
-        monkeypatch.setattr("index_store.table.registered_kinds", lambda: (*real, *made))
+        monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (*real, *made))
 
     return register
 

@@ -19,8 +19,8 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, INT, STRING
 from handler import open_table, prune
 from handler.sql import parse
-from index_store.kinds.column_stats import read_columns
-from index_store.storage import Storage
+from index_store.kinds.column_stats.column_stats import read_columns
+from index_store.storage.storage import Storage
 from tests.plain_id import plain_id
 
 SPARK = Semantics.named("spark", "UTC")
@@ -166,7 +166,7 @@ def test_statistics_that_several_kinds_need_are_read_once(unpack, monkeypatch, n
         read.extend(column.name for column in columns)
         return read_columns(layers, columns)
 
-    monkeypatch.setattr("index_store.kinds.column_stats.read_columns", counting)
+    monkeypatch.setattr("index_store.kinds.column_stats.column_stats.read_columns", counting)
     prune(open_table(unpack(name)), filter_text, time_zone="UTC", strict=True)
     assert len(read) == len(set(read)) > 0
 

@@ -13,11 +13,11 @@ from handler import open_table, prune
 from handler.index_work import IndexWork
 from index_store import TableError
 from index_store.formats.hfile import HFile
-from index_store.kinds import absent_columns
-from index_store.kinds.footers import Footers
-from index_store.own.places import OTHERS
-from index_store.ranged_file import TAIL
-from index_store.storage import Storage
+from index_store.formats.parquet_footers import Footers
+from index_store.kinds.column_stats import absent_columns
+from index_store.own.store.locations import OTHERS
+from index_store.storage.ranged_file import TAIL
+from index_store.storage.storage import Storage
 from tests.handler.conftest import DATA
 from tests.index_store.object_store import ACCESS_KEY, SECRET_KEY, running
 from tests.index_store.synthetic import NONE, hfile

@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 
 from handler import open_table
-from index_store.own.folder import Folder
-from index_store.own.places import OTHERS
+from index_store.own.store.folder import Folder
+from index_store.own.store.locations import OTHERS
 from tests.conformance.own_indexes import KINDS, SECONDARY, SKETCHES, brought_up_to_date, definitions, nothing_but
 from tests.handler.test_format_tables import check, slices_at
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
@@ -37,7 +37,7 @@ SOME = (
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 @pytest.mark.parametrize("variant", [SKETCHES, SECONDARY], ids=["sketches", "secondary"])

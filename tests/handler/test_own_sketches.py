@@ -22,14 +22,14 @@ from handler import open_table, prune
 from handler.explain_view import show_explanation
 from handler.sql import parse
 from handler.table_report import report_table
-from index_store.kinds.column_stats import make as column_stats
+from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.own.build.expressions import EXPRESSION, ZONE, to_json
+from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition, Entry
-from index_store.own.expressions import EXPRESSION, ZONE, to_json
-from index_store.own.kind import make as own_sketches
-from index_store.own.life_cycle import create
-from index_store.own.local_build import build_locally
-from index_store.own.places import folder_of
+from index_store.own.maintenance.operations import create
+from index_store.own.provider.kind import make as own_sketches
 from index_store.own.sketches import parse_sketch
+from index_store.own.store.locations import folder_of
 from tests.handler.table_rows import rows_of
 from tests.handler.test_all_tables import TABLES, filters
 from tests.handler.test_format_tables import check, slices_at
@@ -73,7 +73,7 @@ def index(folder, sketches=SKETCHES, name="all"):
 @pytest.fixture
 def only_own(monkeypatch):
     """No index kind but ours."""
-    monkeypatch.setattr("index_store.table.registered_kinds", lambda: (own_sketches,))
+    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (own_sketches,))
 
 
 @pytest.mark.parametrize("name", [*SOME, *(name for name in FORMAT_TABLES[::3] if name not in SOME)])
@@ -139,7 +139,7 @@ NAMED = {
 @pytest.mark.parametrize("case", NAMED)
 def test_a_sketch_skips_what_the_tables_own_statistics_keep(main_cow_copy, monkeypatch, case):
     text, sketch = NAMED[case]
-    monkeypatch.setattr("index_store.table.registered_kinds", lambda: (column_stats, own_sketches))
+    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (column_stats, own_sketches))
     table = open_table(main_cow_copy)
     rows = rows_of(main_cow_copy, table.at().slices)
     one = next(iter(rows.values()))

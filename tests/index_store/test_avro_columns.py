@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store import open_table
-from index_store.errors import FormatError
 from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.hfile import entries
-from index_store.metadata_table import Records
+from index_store.storage.errors import FormatError
+from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import V9_SCHEMA, stats_value
 

@@ -15,9 +15,9 @@ from evaluator.binding.required_statistics import Needs
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, open_table
-from index_store.errors import FormatError
 from index_store.formats.bloom import BloomFilter, murmur2, positions
-from index_store.kinds import bloom_filters
+from index_store.kinds.record_keys import bloom_filters
+from index_store.storage.errors import FormatError
 from tests.index_store.rows import rows_of
 
 KEY = Field("id", STRING)

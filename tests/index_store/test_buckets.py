@@ -17,9 +17,9 @@ from index_store.buckets.hashes import java_hashes, ring_hash, ring_hashes, simp
 from index_store.buckets.layouts import Ring, Simple, first_ring
 from index_store.buckets.rebucket import BucketSplit, plan_rebucket, plan_ring_split
 from index_store.buckets.table_buckets import RINGS, table_buckets
-from index_store.errors import FormatError
 from index_store.formats.keys import java_hash
 from index_store.formats.record_key import EMPTY, NULL, split_key
+from index_store.storage.errors import FormatError
 from tests.index_store.bucketed_tables import BUCKETED, RING_TABLES, SIMPLE_TABLES, options, rows_by_file
 
 TEXTS = st.text(st.sampled_from("abkz09 :,_äß日𝄞\uffee"), max_size=9)

@@ -16,13 +16,13 @@ from pyarrow import parquet
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store import open_table
-from index_store.kinds import column_stats as column_stats_module
-from index_store.kinds.absent_columns import CommitSchemas, with_absent_columns
-from index_store.kinds.file_rules import FileStatistics
-from index_store.kinds.slice_union import SliceFiles
-from index_store.schema_history import read_name_history
-from index_store.storage import Storage
-from index_store.timeline import Timeline, read_timeline
+from index_store.kinds.column_stats import column_stats as column_stats_module
+from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_absent_columns
+from index_store.kinds.column_stats.file_rules import FileStatistics
+from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.storage.storage import Storage
+from index_store.table.schema_history import read_name_history
+from index_store.table.timeline import Timeline, read_timeline
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
 
@@ -313,7 +313,7 @@ def test_utc_is_what_timestamps_count_from(hudi_table):
 def test_large_files_are_read_in_parts_with_the_same_result(hudi_table, monkeypatch):
     path = hudi_table("1.1.1_main_mor")
     _, slices, whole = statistics_of(path)
-    monkeypatch.setattr("index_store.storage.READ_WHOLE", 0)
+    monkeypatch.setattr("index_store.storage.storage.READ_WHOLE", 0)
     _, again, parts = statistics_of(path)
     assert again == slices
     assert whole.keys() == parts.keys()

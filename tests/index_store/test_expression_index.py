@@ -18,11 +18,11 @@ from evaluator.statistics.distrust import Trust
 from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table
-from index_store.file_slices import FileSlices
-from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
-from index_store.kinds.expression_index import make
-from index_store.kinds.expression_keys import texts_of_values
-from index_store.kinds.letter_images import first_uncertain, images, widen_letter_case
+from index_store.kinds.expressions.case_mappings import first_uncertain, images, widen_letter_case
+from index_store.kinds.expressions.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
+from index_store.kinds.expressions.expression_index import make
+from index_store.kinds.expressions.expression_keys import texts_of_values
+from index_store.table.file_slices import FileSlices
 from tests.index_store.rows import rows_of
 from tests.plain_id import plain_id
 
@@ -419,7 +419,7 @@ def test_a_column_of_another_type_than_the_function_takes_is_not_answered(hudi_t
 
 def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch):
     path = hudi_table(PART)
-    monkeypatch.setattr("index_store.kinds.expression_index.column_stats", lambda *_: None)
+    monkeypatch.setattr("index_store.kinds.expressions.expression_index.column_stats", lambda *_: None)
     table, kind = kind_of(path)
     found = kind.expressions(every_function_of([table.schema.resolve("dt"), table.schema.resolve("s")]))
     assert (found["month", "dt"].trust == Trust.ANCIENT).all()

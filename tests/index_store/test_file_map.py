@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from index_store.errors import FormatError
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.file_map import FileMapReader
+from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import V9_SCHEMA, files_value
 
 META = [

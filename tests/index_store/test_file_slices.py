@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from index_store import TableError
-from index_store.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
-from index_store.history import History
-from index_store.storage import Storage
-from index_store.timeline import Instant, Timeline
+from index_store.storage.storage import Storage
+from index_store.table.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
+from index_store.table.history import History
+from index_store.table.timeline import Instant, Timeline
 
 END = "9" * 20
 

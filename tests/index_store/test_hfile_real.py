@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.errors import FormatError
 from index_store.formats import checksums
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.hfile_search import BlockCache, HFileSearch
-from index_store.storage import Bytes
+from index_store.storage.errors import FormatError
+from index_store.storage.storage import Bytes
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import protobuf_varint
 

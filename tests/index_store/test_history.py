@@ -9,8 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from index_store import open_table
-from index_store.history import History
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
+from index_store.table.history import History
 from tests.index_store.format_tables import unpack_format_table
 
 A, B, C, D = (f"2026010{day}000000000" for day in range(1, 5))

@@ -8,8 +8,8 @@ import pytest
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import open_table
-from index_store.kinds.key_filters import KeyFilters
-from index_store.kinds.record_index import RecordIndex
+from index_store.kinds.record_keys.key_filters import KeyFilters
+from index_store.kinds.record_keys.record_index import RecordIndex
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import rows_of
 
@@ -86,6 +86,6 @@ def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):
     ],
 )
 def test_a_filter_that_is_missing_or_damaged_rules_nothing_out(stored):
-    from index_store.kinds.key_filters import _parse
+    from index_store.kinds.record_keys.key_filters import _parse
 
     assert _parse(stored) is None

@@ -10,8 +10,8 @@ import pytest
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, TableError, open_table
-from index_store.kinds import record_index
-from index_store.kinds.key_groups import KeyGroups
+from index_store.kinds.record_keys import record_index
+from index_store.kinds.record_keys.key_groups import KeyGroups
 from tests.index_store.conftest import DATA, TABLES
 
 KEYS = DATA / "keys"
@@ -136,7 +136,7 @@ def test_remembered_keys_are_limited(hudi_table, monkeypatch):
 
 
 def test_groups_that_do_not_fit_are_opened_again(hudi_table, monkeypatch):
-    monkeypatch.setattr("index_store.kinds.key_groups.OPEN_BYTES", 1)
+    monkeypatch.setattr("index_store.kinds.record_keys.key_groups.OPEN_BYTES", 1)
     name = PARTITIONED[0]
     _, slices, kind = opened(hudi_table(name))
     for key, places in slices_of(rows_of(name), slices).items():

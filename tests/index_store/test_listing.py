@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from index_store import TableError, open_table
-from index_store.file_slices import parse_base_name, parse_log_name
-from index_store.files_partition import PartitionFiles, read_files, read_partitions
 from index_store.formats.log_file import DELETE, HFILE_DATA
-from index_store.listing import FROM_LISTING, FROM_METADATA, Listing
+from index_store.table.file_slices import parse_base_name, parse_log_name
+from index_store.table.files_partition import PartitionFiles, read_files, read_partitions
+from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing
 from tests.index_store.conftest import TABLES
 from tests.index_store.recording_store import RecordingStore
 from tests.index_store.replay import commits

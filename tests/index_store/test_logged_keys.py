@@ -15,10 +15,10 @@ from pyarrow import parquet
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, TableError, open_table
-from index_store.errors import FormatError
 from index_store.formats.log_file import read_log_blocks
-from index_store.kinds import logged_keys, record_index
-from index_store.kinds.logged_keys import read_logged_keys
+from index_store.kinds.record_keys import logged_keys, record_index
+from index_store.kinds.record_keys.logged_keys import read_logged_keys
+from index_store.storage.errors import FormatError
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import rows_of
 from tests.index_store.synthetic import delete_content, log_block

@@ -19,7 +19,7 @@ from index_store import open_table
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.formats.hfile import entries
 from index_store.formats.keys import column_id, partition_id
-from index_store.metadata_table import Deletes
+from index_store.table.metadata_table import Deletes
 from tests.index_store.rows import rows_of
 
 RELISTED, RECOUNTED = "proofs/1.1.1_relisted_cow", "proofs/1.1.1_recounted_cow"

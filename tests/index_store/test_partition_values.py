@@ -10,8 +10,8 @@ from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, TINYINT, Type, decimal_type
 from evaluator.statistics.distrust import Trust
 from index_store import open_table
-from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.partition_values import PartitionValues, make, parse_value
+from index_store.table.file_slices import FileSlice, FileSlices
 
 SIMPLE = {"hoodie.table.keygenerator.type": "SIMPLE"}
 HIVE = {**SIMPLE, "hoodie.datasource.write.hive_style_partitioning": "true"}

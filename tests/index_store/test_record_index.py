@@ -11,8 +11,8 @@ from evaluator.binding.required_statistics import Needs
 from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, DATE, STRING
 from index_store import StatsError, TableError, open_table
-from index_store.kinds import record_index
-from index_store.kinds.record_keys import record_keys
+from index_store.kinds.record_keys import record_index
+from index_store.kinds.record_keys.record_keys import record_keys
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.rows import rows_of
 

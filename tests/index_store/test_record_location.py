@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.errors import FormatError
 from index_store.formats.record_location import LocationDecoder
+from index_store.storage.errors import FormatError
 from tests.index_store.synthetic import V9_SCHEMA
 
 LONGS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1))

@@ -16,10 +16,10 @@ from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, TableError, open_table
 from index_store.formats.keys import file_group
-from index_store.kinds import secondary_index
-from index_store.kinds.key_groups import KeyGroups
-from index_store.kinds.record_index import RecordIndex
-from index_store.kinds.secondary_index import escape, split_entry, texts_of
+from index_store.kinds.record_keys import secondary_index
+from index_store.kinds.record_keys.key_groups import KeyGroups
+from index_store.kinds.record_keys.record_index import RecordIndex
+from index_store.kinds.record_keys.secondary_index import escape, split_entry, texts_of
 from tests.index_store.rows import plain, rows_of
 
 COW = "1.1.1_sec_cow"
@@ -231,7 +231,7 @@ def test_only_certain_texts_are_looked_up(value, column_type, version, unit, tex
 
 
 def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, monkeypatch):
-    from index_store.kinds.column_stats import ColumnStats
+    from index_store.kinds.column_stats.column_stats import ColumnStats
 
     known = ColumnStats.statistics
 

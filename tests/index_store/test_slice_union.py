@@ -25,11 +25,11 @@ from evaluator.language.types import (
 )
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
-from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
-from index_store.kinds.file_rules import FileStatistics, believe
-from index_store.kinds.footers import Proof
-from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.formats.parquet_footers import Proof
+from index_store.kinds.column_stats.file_rules import FileStatistics, believe
+from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.table.file_slices import FileSlice, FileSlices
 
 WRAPPERS = {
     INT: ("IntWrapper", 3),

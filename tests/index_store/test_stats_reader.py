@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_store import open_table
-from index_store.errors import FormatError
 from index_store.formats import block_batches, stats_reader
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
-from index_store.formats.lockstep import PADDING, Bail, Cursors, walk, words_of
 from index_store.formats.stats_columns import NO_COUNT, StatsColumns
 from index_store.formats.stats_reader import Single, read_statistics
-from index_store.metadata_table import Records
-from index_store.storage import Bytes
+from index_store.formats.vectorised_avro import PADDING, Bail, Cursors, walk, words_of
+from index_store.storage.errors import FormatError
+from index_store.storage.storage import Bytes
+from index_store.table.metadata_table import Records
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import GZ, NONE, V9_SCHEMA, hfile, stats_key, stats_value
 from tests.index_store.test_avro_columns import V6_SCHEMA, WRAPPED

@@ -16,10 +16,10 @@ from index_store.formats import stats_reader
 from index_store.formats.hfile import HFile
 from index_store.formats.stats_columns import StatsColumns, signed_numbers
 from index_store.formats.stats_reader import Single, read_statistics
-from index_store.kinds import stats_versions
-from index_store.kinds.file_rules import FileStatistics
-from index_store.kinds.stats_versions import Versions
-from index_store.storage import Bytes
+from index_store.kinds.column_stats import stats_versions
+from index_store.kinds.column_stats.file_rules import FileStatistics
+from index_store.kinds.column_stats.stats_versions import Versions
+from index_store.storage.storage import Bytes
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import NONE, hfile, stats_key, stats_value
 from tests.index_store.test_avro_columns import WRAPPED

@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from index_store import TableError, open_table
-from index_store.errors import FormatError
 from index_store.formats.hfile import HFile
-from index_store.known_files import KnownFiles
-from index_store.ranged_file import TAIL, RangedFile, joined
-from index_store.retries import Patience, is_transient
-from index_store.storage import READ_WHOLE, Entry, Storage
+from index_store.storage.errors import FormatError
+from index_store.storage.file_cache import KnownFiles
+from index_store.storage.ranged_file import TAIL, RangedFile, joined
+from index_store.storage.retries import Patience, is_transient
+from index_store.storage.storage import READ_WHOLE, Entry, Storage
 from tests.index_store.recording_store import RecordingStore
 from tests.index_store.synthetic import NONE, hfile
 

@@ -8,9 +8,9 @@ import pytest
 from pyarrow import fs
 
 from index_store import TableError, open_table
-from index_store import file_systems as systems
-from index_store.file_systems import locate
-from index_store.storage_options import AzureOptions, GcsOptions, HdfsOptions, S3Options, read_options
+from index_store.storage import file_systems as systems
+from index_store.storage.file_systems import locate
+from index_store.storage.storage_options import AzureOptions, GcsOptions, HdfsOptions, S3Options, read_options
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from handler import prune
 from handler.json_text import json_text
 from handler.tables import OpenTable
 from index_store import TableError, open_table
-from index_store.file_systems import locate
-from index_store.masking import Mask, is_secret, masked_uri, plain_uri
-from index_store.storage import Storage
-from index_store.storage_options import AzureOptions, GcsOptions, HdfsOptions, S3Options
+from index_store.storage.file_systems import locate
+from index_store.storage.masking import Mask, is_secret, masked_uri, plain_uri
+from index_store.storage.storage import Storage
+from index_store.storage.storage_options import AzureOptions, GcsOptions, HdfsOptions, S3Options
 from tests.index_store.recording_store import RecordingStore
 
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCY"

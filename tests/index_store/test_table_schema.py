@@ -22,11 +22,11 @@ from evaluator.language.types import (
     decimal_type,
 )
 from index_store import TableError, open_table
-from index_store.errors import FormatError
-from index_store.kinds.footers import FooterProofs, Footers, Proof, _of_row_groups
-from index_store.merge_rule import merges_to_stored_values
-from index_store.storage import Storage
-from index_store.table_schema import from_arrow, from_avro
+from index_store.formats.parquet_footers import FooterProofs, Footers, Proof, _of_row_groups
+from index_store.storage.errors import FormatError
+from index_store.storage.storage import Storage
+from index_store.table.merge_rule import merges_to_stored_values
+from index_store.table.table_schema import from_arrow, from_avro
 from tests.index_store.format_tables import unpack_format_table
 
 

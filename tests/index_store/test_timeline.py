@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from index_store import TableError
-from index_store.properties import parse_properties
-from index_store.storage import Storage
-from index_store.timeline import parse_as_of, read_timeline
+from index_store.storage.storage import Storage
+from index_store.table.properties import parse_properties
+from index_store.table.timeline import parse_as_of, read_timeline
 
 A, B, C = "20260101000000001", "20260102000000002", "20260103000000003"
 

@@ -27,11 +27,11 @@ from evaluator.language.types import INT, STRING, Kind, Type
 from evaluator.reference.row_functions import call
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from evaluator.statistics.layers import Layers
-from index_store.file_slices import FileSlice, FileSlices
 from index_store.formats.avro_columns import StatsRecord
-from index_store.kinds.file_rules import FileStatistics, believe
-from index_store.kinds.footers import Proof
-from index_store.kinds.slice_union import SliceFiles, unite
+from index_store.formats.parquet_footers import Proof
+from index_store.kinds.column_stats.file_rules import FileStatistics, believe
+from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.table.file_slices import FileSlice, FileSlices
 from tests.evaluator.arrow_form import mapped, stored
 from tests.prove.values import TYPES, draw
 from tests.prove.writers import Writer

@@ -44,7 +44,7 @@ import numpy as np
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
 from index_store.formats.avro_columns import StatsRecord
-from index_store.kinds.footers import Proof
+from index_store.formats.parquet_footers import Proof
 from tests.prove.values import ZERO
 
 __all__ = ["FAULTS", "Writer"]

@@ -15,10 +15,10 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, Parts
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
 from handler.spark.stored_answers import Place
-from index_store.file_slices import FileSlice, FileSlices
 from index_store.kinds.base import Coverage
-from index_store.storage import Storage
-from index_store.table import Table
+from index_store.storage.storage import Storage
+from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.table import Table
 from tests.index_store.synthetic import INSTANT, write_table
 
 

@@ -17,7 +17,7 @@ from handler.spark.executors import on_executors
 from handler.spark.shared_folder import SharedFolder
 from handler.spark.stored_answers import Place
 from handler.tables import OpenTable, open_table
-from index_store.errors import TableError
+from index_store.storage.errors import TableError
 from tests.spark.random_filters import random_filters
 from tests.spark.real_tables import unpack
 from tests.spark.synthetic_tables import SyntheticPlace, make_table

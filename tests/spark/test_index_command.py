@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from handler.cli import main
 from handler.index_entries import IndexWorkError
 from handler.index_work import _OnSpark
-from index_store.own.folder import Folder
-from index_store.own.own_index import OwnIndex
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
 from tests.index_store.own.toy import answers
 
 

@@ -7,15 +7,15 @@ import pytest
 
 from evaluator.language import expression as ex
 from handler import open_table, prune
+from index_store.own.build.expressions import EXPRESSION, to_json
+from index_store.own.build.local import build_locally
+from index_store.own.build.spark import build_on
 from index_store.own.builder import NewFiles
 from index_store.own.definition import Definition, Entry
-from index_store.own.expressions import EXPRESSION, to_json
-from index_store.own.life_cycle import create
-from index_store.own.local_build import build_locally
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import folder_of
+from index_store.own.maintenance.operations import create
 from index_store.own.sketches import parse_sketch
-from index_store.own.spark_build import build_on
+from index_store.own.store.locations import folder_of
+from index_store.own.store.own_index import OwnIndex
 from tests.index_store.format_tables import unpack_format_table
 
 SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter(fpp=0.01)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from handler import open_table, prune
 from handler.index_work import IndexWork
-from index_store.own.places import folder_of
-from index_store.own.secondary.life_cycle import create, refresh
+from index_store.own.secondary.operations import create, refresh
 from index_store.own.secondary.spark_entries import read_on
+from index_store.own.store.locations import folder_of
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.own.secondary.said import by, local, said_by
 

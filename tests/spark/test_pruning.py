@@ -13,7 +13,7 @@ from handler import prune as prune_as_on_the_command_line
 from handler.spark.conditions import ConditionError
 from handler.spark.pruning import prune
 from handler.sql import parse
-from index_store.errors import TableError
+from index_store.storage.errors import TableError
 from tests.handler.table_rows import rows_of
 from tests.handler.test_wrong_results import LOST
 from tests.spark.real_tables import unpack

@@ -9,7 +9,7 @@ import pytest
 
 from handler.spark.schemas import spark_schema
 from index_store import open_table
-from index_store.errors import TableError
+from index_store.storage.errors import TableError
 from tests.spark.real_tables import unpack
 
 HUDI = json.loads((Path(__file__).parent / "data" / "hudi_schemas.json").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from evaluator.language.types import STRING
 from handler.spark.schemas import spark_schema
 from handler.spark.slice_rows import SliceSource, slice_batches
 from index_store import FileSlice, TableError, open_table
-from index_store.table_schema import with_columns
+from index_store.table.table_schema import with_columns
 from tests.spark.true_rows import counted, reads, true_rows, unpack
 
 CONFORMANCE = Path(__file__).parents[1] / "data" / "conformance"

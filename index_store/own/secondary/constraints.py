@@ -33,10 +33,10 @@ from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
+from index_store.own.provider.per_file_statistics import ordinal_of
+from index_store.own.provider.sketch_statistics import is_ancient
 from index_store.own.secondary.keys import Range, after, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.sketches.values import plain_type
-from index_store.own.slice_parts import ordinal_of
-from index_store.own.told import is_ancient
 
 __all__ = ["KeyRanges", "pieces_of_values", "ranges_of_filter", "required_leaves"]
 

@@ -20,16 +20,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.errors import TableError
-from index_store.own.folder import Folder, new_token
+from index_store.own.build.sketching import ROWS
 from index_store.own.secondary.entries import REVERSE
 from index_store.own.secondary.runs import Blocks, EntrySorter, merge_runs
 from index_store.own.secondary.shards import write_shards
 from index_store.own.secondary.slice_entries import statistics_plan
 from index_store.own.secondary.sorted_table import read_sorted, write_sorted
-from index_store.own.sketching import ROWS
-from index_store.own.stored_table import StoredTable, read_table, write_table
-from index_store.own.versions import Generation
+from index_store.own.store.folder import Folder, new_token
+from index_store.own.store.stored_table import StoredTable, read_table, write_table
+from index_store.own.store.versions import Generation
+from index_store.storage.errors import TableError
 
 __all__ = ["difference", "entries_of_groups", "groups_schema", "live_groups", "write_generation"]
 

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.language.types import Kind, Type
-from index_store.errors import FormatError
 from index_store.own.sketches.values import plain_type
+from index_store.storage.errors import FormatError
 
 __all__ = [
     "NULL",

@@ -28,32 +28,32 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
-from index_store.errors import TableError, naming_column
-from index_store.kinds.absent_columns import reads_as_null
 from index_store.kinds.base import NOTHING, ColumnCoverage, Coverage, column_coverage
-from index_store.kinds.slice_union import SliceFiles
-from index_store.merge_rule import merges_to_stored_values, merges_whole_records
+from index_store.kinds.column_stats.absent_columns import reads_as_null
+from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.own.build.sketching import Target, type_field
 from index_store.own.definition import SECONDARY_INDEX
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import indexes_of, may_have_indexes
+from index_store.own.provider.per_file_statistics import KnownColumn
+from index_store.own.provider.sketch_statistics import Piece, fit_of, pieces_of
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import Range, is_encodable, key_range
 from index_store.own.secondary.keys import leading as leading_length
-from index_store.own.secondary.life_cycle import columns_of
-from index_store.own.secondary.readings import lines_of, slice_name
+from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.search import Search
 from index_store.own.secondary.shards import shard_of
 from index_store.own.secondary.slice_entries import statistics_plan
+from index_store.own.secondary.staged_entries import lines_of, slice_name
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
-from index_store.own.sketching import Target, type_field
-from index_store.own.slice_parts import KnownColumn
-from index_store.own.told import Piece, fit_of, pieces_of
-from index_store.schema_history import read_name_history
+from index_store.own.store.locations import indexes_of, may_have_indexes
+from index_store.own.store.own_index import OwnIndex
+from index_store.storage.errors import TableError, naming_column
+from index_store.table.merge_rule import merges_to_stored_values, merges_whole_records
+from index_store.table.schema_history import read_name_history
 
 if TYPE_CHECKING:
-    from index_store.file_slices import FileSlices
-    from index_store.table import Table
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
 
 __all__ = ["OwnSecondaryIndex", "make"]
 

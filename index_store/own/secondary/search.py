@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from index_store.own.folder import Folder
 from index_store.own.secondary.keys import Range, key_range
 from index_store.own.secondary.runs import merge_runs
 from index_store.own.secondary.sorted_table import SortedTable, read_sorted, rows_in, write_sorted
-from index_store.own.stored_table import StoredTable
+from index_store.own.store.folder import Folder
+from index_store.own.store.stored_table import StoredTable
 
 __all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
 

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.keys import leading_of
 from index_store.own.secondary.runs import together
 from index_store.own.secondary.sorted_table import SortedWriter
 from index_store.own.sketches.hashing import hash_of, hashes
-from index_store.own.stored_table import StoredTable
+from index_store.own.store.folder import Folder
+from index_store.own.store.stored_table import StoredTable
 
 __all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
 

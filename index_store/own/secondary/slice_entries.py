@@ -27,12 +27,12 @@ import numpy as np
 import pyarrow as pa
 
 from evaluator.language.types import BIGINT, Type
-from index_store.errors import FormatError, StatsError, TableError
-from index_store.own.file_rows import RowBatch, read_rows
+from index_store.own.build.file_rows import RowBatch, read_rows
+from index_store.own.build.sketching import Plan, sketch_rows
 from index_store.own.secondary.keys import encode, is_encodable
 from index_store.own.sketches.values import ABSENT, FileType
-from index_store.own.sketching import Plan, sketch_rows
-from index_store.storage import Storage
+from index_store.storage.errors import FormatError, StatsError, TableError
+from index_store.storage.storage import Storage
 
 __all__ = [
     "RAW",

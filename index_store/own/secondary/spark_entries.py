@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from index_store.own.definition import Definition
-from index_store.own.secondary.life_cycle import MakeReader, columns_of
+from index_store.own.secondary.operations import MakeReader, columns_of
 from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from index_store.table import Table
+    from index_store.table.table import Table
 
 __all__ = ["BYTES_PER_JOB", "SparkReader", "read_on"]
 

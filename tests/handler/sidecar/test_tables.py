@@ -9,7 +9,7 @@ from handler import open_table, prune
 from handler.index_work import IndexWork
 from handler.sidecar import tables as tables_room
 from handler.sidecar.view import View
-from index_store.table import Table
+from index_store.table.table import Table
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import vacuum
-from index_store.own.versions import latest_versions, version_files
+from index_store.own.maintenance.operations import vacuum
+from index_store.own.store.folder import Folder
+from index_store.own.store.versions import latest_versions, version_files
 
 Run = Callable[[Folder, Path], object]
 Said = Callable[[Path], object]

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
-from index_store.file_slices import FileSlice, FileSlices
-from index_store.kinds.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.own.build.sketching import FILE_ID, Plan, Target, sketch_file
+from index_store.own.provider.per_file_statistics import KnownColumn
+from index_store.own.provider.sketch_statistics import pieces_of
 from index_store.own.sketches import parse_sketch
-from index_store.own.sketching import FILE_ID, Plan, Target, sketch_file
-from index_store.own.slice_parts import KnownColumn
-from index_store.own.told import pieces_of
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
+from index_store.table.file_slices import FileSlice, FileSlices
 from tests.evaluator.strategies import TYPES, Slice, values_of
 
 SKETCHES = (

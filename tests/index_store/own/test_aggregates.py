@@ -10,21 +10,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
-from index_store.own.aggregates import AGGREGATES, aggregate, united
+from index_store.own.build.aggregates import AGGREGATES, aggregate, united
+from index_store.own.build.expressions import EXPRESSION, to_json
+from index_store.own.build.file_rows import read_rows
+from index_store.own.build.local import build_locally
+from index_store.own.build.sketching import FILE_ID, Plan, sketch_file
 from index_store.own.definition import Definition, Entry
-from index_store.own.expressions import EXPRESSION, to_json
-from index_store.own.file_rows import read_rows
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import create, optimize, refresh
-from index_store.own.local_build import build_locally
-from index_store.own.own_index import OwnIndex
+from index_store.own.maintenance.operations import create, optimize, refresh
+from index_store.own.maintenance.table_files import partitions_of
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.values import FileType, decoded, python_values
-from index_store.own.sketching import FILE_ID, Plan, sketch_file
-from index_store.own.table_files import partitions_of
-from index_store.own.versions import version_files
-from index_store.storage import Storage
-from index_store.table import open_table
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import version_files
+from index_store.storage.storage import Storage
+from index_store.table.table import open_table
 from tests.evaluator.strategies import TYPES
 from tests.index_store.own.parquet_rows import awkward_files, possible, write_parquet
 from tests.index_store.snapshots.rewinding import commit_by_commit
@@ -117,7 +117,7 @@ def _any_doubt(rows, said):
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 def definition_of(table):

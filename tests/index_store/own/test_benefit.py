@@ -7,16 +7,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from index_store.own.benefit import benefits_of
+from index_store.own.advice.benefit import benefits_of
+from index_store.own.advice.selectivity_score import AT_LEAST, AT_MOST, EXACT
+from index_store.own.build.local import build_locally
+from index_store.own.build.sketching import sketch_field
 from index_store.own.definition import Definition, Entry
-from index_store.own.effectiveness import AT_LEAST, AT_MOST, EXACT
-from index_store.own.life_cycle import create
-from index_store.own.local_build import build_locally
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import folder_of
+from index_store.own.maintenance.operations import create
 from index_store.own.sketches import parse_sketch
-from index_store.own.sketching import sketch_field
-from index_store.table import open_table
+from index_store.own.store.locations import folder_of
+from index_store.own.store.own_index import OwnIndex
+from index_store.table.table import open_table
 
 SKETCHES = (
     "min_max",

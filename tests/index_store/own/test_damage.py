@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from index_store.errors import StatsError, TableError
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import create, optimize, refresh
-from index_store.own.own_index import OwnIndex
-from index_store.own.stored_table import read_table, write_table
-from index_store.own.versions import NoIndexError, latest_versions, version_files
-from index_store.table import open_table
+from index_store.own.maintenance.operations import create, optimize, refresh
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.stored_table import read_table, write_table
+from index_store.own.store.versions import NoIndexError, latest_versions, version_files
+from index_store.storage.errors import StatsError, TableError
+from index_store.table.table import open_table
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 
@@ -118,7 +118,7 @@ def test_without_a_whole_version_it_says_what_to_do(index: Path, tmp_path: Path)
 
 
 def test_a_version_of_a_newer_form_is_not_guessed(index: Path) -> None:
-    from index_store.own.versions import FORMAT_OF_GENERATIONS, _digest
+    from index_store.own.store.versions import FORMAT_OF_GENERATIONS, _digest
 
     path = index / "versions" / "0000000002.json"
     plain = json.loads(path.read_text())["version"]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from index_store.errors import FormatError
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
+from index_store.storage.errors import FormatError
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from evaluator.language.types import DOUBLE, INT, STRING, decimal_type
 from evaluator.statistics.columns import Parts, from_values
 from evaluator.statistics.stored_bounds import StoredBounds
-from index_store.own.effectiveness import ABOUT, AT_LEAST, AT_MOST, of_filters, of_look_ups, of_nulls, of_statistics
+from index_store.own.advice.selectivity_score import (
+    ABOUT,
+    AT_LEAST,
+    AT_MOST,
+    of_filters,
+    of_look_ups,
+    of_nulls,
+    of_statistics,
+)
 
 #: Values of each type, in ascending order.
 SCALES = {

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from index_store.errors import TableError
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import create, drop, optimize, refresh, vacuum
-from index_store.own.own_index import OwnIndex
-from index_store.own.versions import NoIndexError
-from index_store.table import open_table
+from index_store.own.maintenance.operations import create, drop, optimize, refresh, vacuum
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import NoIndexError
+from index_store.storage.errors import TableError
+from index_store.table.table import open_table
 from tests.index_store.own.folders import outlives_its_writers
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
@@ -31,7 +31,7 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 @pytest.fixture(scope="module")

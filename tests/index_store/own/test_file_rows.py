@@ -15,10 +15,10 @@ import pytest
 
 from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
-from index_store.own.file_rows import read_rows
+from index_store.own.build.file_rows import read_rows
+from index_store.own.build.sketching import Plan, sketch_file
 from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes
-from index_store.own.sketching import Plan, sketch_file
-from index_store.storage import Storage
+from index_store.storage.storage import Storage
 
 UTC = datetime.timezone.utc
 MOMENT = datetime.datetime(2024, 2, 29, 12, 0, 0, 123456, UTC)

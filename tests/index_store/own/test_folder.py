@@ -13,14 +13,14 @@ import fsspec
 import pytest
 from pyarrow import fs
 
-from index_store.errors import TableError
-from index_store.own import life_cycle
-from index_store.own.folder import VERSIONS, Folder
-from index_store.own.life_cycle import create, drop, optimize, refresh
-from index_store.own.own_index import OwnIndex
-from index_store.own.places import OTHERS, folder_of, indexes_of
-from index_store.own.versions import version_files
-from index_store.table import open_table
+from index_store.own.maintenance import operations
+from index_store.own.maintenance.operations import create, drop, optimize, refresh
+from index_store.own.store.folder import VERSIONS, Folder
+from index_store.own.store.locations import OTHERS, folder_of, indexes_of
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import version_files
+from index_store.storage.errors import TableError
+from index_store.table.table import open_table
 from tests.index_store.object_store import ObjectStore, running
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
@@ -102,7 +102,7 @@ def test_any_other_file_system_renames_what_is_complete(hudi_table, tmp_path):
 
 
 def test_many_refreshes_are_put_together_by_themselves(hudi_copy, tmp_path, monkeypatch):
-    monkeypatch.setattr(life_cycle, "MOST_BUILDS", 2)
+    monkeypatch.setattr(operations, "MOST_BUILDS", 2)
     table = hudi_copy("1.1.1_main_mor")
     folder, most = Folder.at(tmp_path / "index"), 0
     names = instants(table)
@@ -143,9 +143,9 @@ def test_indexes_are_found_beside_the_data_and_where_they_are_said_to_be(hudi_co
 
 WRITER = """
 import sys
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import optimize, refresh
-from index_store.table import open_table
+from index_store.own.store.folder import Folder
+from index_store.own.maintenance.operations import optimize, refresh
+from index_store.table.table import open_table
 from tests.index_store.own.toy import Toy
 folder, table = Folder.at(sys.argv[1]), open_table(sys.argv[2])
 print("ready", flush=True)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import create, optimize, refresh, vacuum
-from index_store.own.own_index import OwnIndex
-from index_store.own.versions import version_files
-from index_store.table import open_table
+from index_store.own.maintenance.operations import create, optimize, refresh, vacuum
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import version_files
+from index_store.table.table import open_table
 from tests.index_store.conftest import TABLES
 from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
 from tests.index_store.own.toy import DEFINITION, Toy, answers
@@ -23,7 +23,7 @@ from tests.index_store.snapshots.rewinding import commit_by_commit, instants
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 def carried_over_every_commit(path: Path, folders: Path, *, each: int = 1) -> Counter[str]:

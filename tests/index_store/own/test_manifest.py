@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.errors import TableError
 from index_store.own.builder import FILES
 from index_store.own.definition import Definition, Entry
-from index_store.own.folder import Folder
-from index_store.own.manifest import Known, compose, live_files, places_of, write_delta, write_master
-from index_store.own.stored_table import StoredTable
-from index_store.own.table_files import TABLE_FILES, partitions_of, with_ids
-from index_store.own.versions import Build, Version
+from index_store.own.maintenance.table_files import TABLE_FILES, partitions_of, with_ids
+from index_store.own.store.folder import Folder
+from index_store.own.store.manifest import Known, compose, live_files, places_of, write_delta, write_master
+from index_store.own.store.stored_table import StoredTable
+from index_store.own.store.versions import Build, Version
+from index_store.storage.errors import TableError
 
 PATHS = [f"p={number % 3}/f{number}_0-1-0_20260101.parquet" for number in range(12)]
 
@@ -25,7 +25,7 @@ PATHS = [f"p={number % 3}/f{number}_0-1-0_20260101.parquet" for number in range(
 @pytest.fixture(autouse=True, scope="module")
 def _a_disk_that_is_not_waited_for():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("index_store.own.folder._force", lambda _: None)
+        patch.setattr("index_store.own.store.folder._force", lambda _: None)
         yield
 
 

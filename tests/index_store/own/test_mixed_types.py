@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from index_store.own.file_rows import ColumnRows, RowBatch
+from index_store.own.build.file_rows import ColumnRows, RowBatch
+from index_store.own.build.sketching import Plan, sketch_rows
 from index_store.own.sketches.values import FileType
-from index_store.own.sketching import Plan, sketch_rows
 from tests.index_store.own.parquet_rows import SKETCHES
 
 TEXT = RowBatch(2, {"c": ColumnRows(FileType("string"), pa.array([b"a", b"b"], pa.large_binary()))})

@@ -8,11 +8,11 @@ import pytest
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Kind, Type
+from index_store.own.build.sketching import Plan
 from index_store.own.sketches import SKETCHES, parse_sketch
 from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes
 from index_store.own.sketches.values import FileType, plain_array
-from index_store.own.sketching import Plan
 
 
 def sketched(text, values, of, batches=1):

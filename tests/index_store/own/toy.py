@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from index_store.own.builder import IndexedFile
 from index_store.own.definition import Definition, Entry
-from index_store.own.own_index import OwnIndex
+from index_store.own.store.own_index import OwnIndex
 
 DEFINITION = Definition("toy", (Entry("*", "toy"),))
 

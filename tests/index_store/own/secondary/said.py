@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.language.types import Type
+from index_store.own.build.file_rows import read_rows
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
-from index_store.own.file_rows import read_rows
-from index_store.own.folder import Folder
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import encode_value, leading_of
-from index_store.own.secondary.life_cycle import columns_of
+from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.runs import merge_runs
 from index_store.own.secondary.shards import shard_of
 from index_store.own.secondary.slice_entries import LocalReader
 from index_store.own.secondary.sorted_table import read_sorted
 from index_store.own.sketches.values import python_values
-from index_store.own.versions import latest_versions
-from index_store.table import Table
+from index_store.own.store.folder import Folder
+from index_store.own.store.versions import latest_versions
+from index_store.table.table import Table
 
 
 def by(*columns: str, name: str = "it") -> Definition:

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from evaluator.language.types import Kind
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import vacuum
-from index_store.own.own_index import OwnIndex
-from index_store.own.secondary.life_cycle import create, optimize, refresh
+from index_store.own.maintenance.operations import vacuum
+from index_store.own.maintenance.table_files import table_files
+from index_store.own.secondary.operations import create, optimize, refresh
 from index_store.own.secondary.slice_entries import LocalReader
-from index_store.own.table_files import table_files
-from index_store.own.versions import latest_versions, version_files
-from index_store.table import Table, open_table
-from index_store.table_schema import META_COLUMNS
+from index_store.own.store.folder import Folder
+from index_store.own.store.own_index import OwnIndex
+from index_store.own.store.versions import latest_versions, version_files
+from index_store.table.table import Table, open_table
+from index_store.table.table_schema import META_COLUMNS
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.own.secondary.said import by, local, said_by, truth
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
@@ -55,7 +55,7 @@ FORMAT_TABLES = (
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language.types import Type
-from index_store.errors import FormatError
 from index_store.own.secondary.keys import (
     after,
     encode,
@@ -26,6 +25,7 @@ from index_store.own.secondary.keys import (
     ranges_of,
 )
 from index_store.own.sketches.values import FileType, plain_array, plain_type
+from index_store.storage.errors import FormatError
 
 LONG = st.integers(-(2**63), 2**63 - 1)
 WIDE = st.integers(-(10**38) + 1, 10**38 - 1)

@@ -24,13 +24,13 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Kind
 from evaluator.reference.row_oracle import value_of
-from index_store.own.folder import Folder
-from index_store.own.places import folder_of
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter, required_leaves
 from index_store.own.secondary.keys import NULL, encode_value
 from index_store.own.secondary.kind import OwnSecondaryIndex
-from index_store.own.secondary.life_cycle import create
-from index_store.table import Table
+from index_store.own.secondary.operations import create
+from index_store.own.store.folder import Folder
+from index_store.own.store.locations import folder_of
+from index_store.table.table import Table
 from tests.evaluator.strategies import TYPES, Slice, filters, leaves, values_of
 from tests.index_store.own.parquet_rows import awkward_files, one_unit, write_parquet
 from tests.index_store.own.secondary.said import by, local
@@ -42,7 +42,7 @@ COLUMNS = [name for name, of in TYPES.items() if of.kind not in (Kind.CHAR, Kind
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 def answered(table: Table, expression: HudiExpression, semantics: Semantics) -> Evaluation:

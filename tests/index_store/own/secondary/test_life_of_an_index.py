@@ -14,13 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from index_store.errors import StatsError, TableError
-from index_store.own.folder import Folder
-from index_store.own.life_cycle import drop, vacuum
-from index_store.own.secondary.life_cycle import create, optimize, refresh
+from index_store.own.maintenance.operations import drop, vacuum
+from index_store.own.secondary.operations import create, optimize, refresh
 from index_store.own.secondary.slice_entries import About, LocalReader
-from index_store.own.versions import NoIndexError, Version, latest_versions, read_version, version_files
-from index_store.table import open_table
+from index_store.own.store.folder import Folder
+from index_store.own.store.versions import NoIndexError, Version, latest_versions, read_version, version_files
+from index_store.storage.errors import StatsError, TableError
+from index_store.table.table import open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.object_store import running
@@ -35,7 +35,7 @@ BY = by("s", "i")
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
     monkeypatch.setattr("index_store.own.secondary.shards.ENTRIES_PER_SHARD", 25)
 
 
@@ -271,7 +271,7 @@ def test_a_reader_that_does_not_do_its_work_is_an_error(batches, why, table_and_
 
 
 def test_many_generations_are_put_together(table_and_index, index, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("index_store.own.secondary.life_cycle.MOST_GENERATIONS", 2)
+    monkeypatch.setattr("index_store.own.secondary.operations.MOST_GENERATIONS", 2)
     change = refresh(Folder.at(index), open_table(table_and_index[0]), local)
     assert change.operation == "refresh"
     assert len(latest_versions(Folder.at(index)).current.generations) == 1

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language.types import BIGINT, INT, STRING
-from index_store.own.folder import Folder
 from index_store.own.secondary import search
 from index_store.own.secondary.entries import ENTRIES, entry_batch
 from index_store.own.secondary.keys import encode, encode_null, encode_value, key_range, prefix_range, ranges_of
@@ -20,6 +19,7 @@ from index_store.own.secondary.search import Search, disjoint, find_groups
 from index_store.own.secondary.shards import shard_count, shard_of, write_shards
 from index_store.own.secondary.sorted_table import SortedWriter, write_sorted
 from index_store.own.sketches.values import plain_type
+from index_store.own.store.folder import Folder
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of
 
 VALUE = st.none() | st.integers(-3, 12)

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.errors import TableError
-from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.sorted_table import (
@@ -23,8 +21,10 @@ from index_store.own.secondary.sorted_table import (
     read_sorted,
     write_sorted,
 )
-from index_store.own.stored_table import StoredTable
-from index_store.storage import READ_WHOLE
+from index_store.own.store.folder import Folder
+from index_store.own.store.stored_table import StoredTable
+from index_store.storage.errors import TableError
+from index_store.storage.storage import READ_WHOLE
 from tests.index_store.object_store import running
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of, many
 

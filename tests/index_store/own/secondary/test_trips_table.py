@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 
 from evaluator.language.types import STRING
-from index_store.own.folder import Folder
 from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.keys import encode, encode_value
 from index_store.own.secondary.runs import merge_runs, sort_entries
 from index_store.own.secondary.search import find_groups
 from index_store.own.secondary.sorted_table import read_sorted, write_sorted
+from index_store.own.store.folder import Folder
 from tests.index_store.own.secondary.trips_table import BASE, GROUPS, LOG, MERGED, entries_in
 
 

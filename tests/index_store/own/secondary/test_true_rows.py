@@ -16,10 +16,10 @@ from evaluator.language import expression as ex
 from evaluator.language.schema import Field
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
-from index_store.merge_rule import merges_whole_records
-from index_store.own.places import folder_of
-from index_store.own.secondary.life_cycle import create
-from index_store.table import Table, open_table
+from index_store.own.secondary.operations import create
+from index_store.own.store.locations import folder_of
+from index_store.table.merge_rule import merges_whole_records
+from index_store.table.table import Table, open_table
 from tests.index_store.own.secondary.said import by, local
 from tests.index_store.own.secondary.test_kind import answered
 from tests.spark.true_rows import true_rows, unpack
@@ -47,7 +47,7 @@ TABLES = (
 
 @pytest.fixture(autouse=True)
 def _a_disk_that_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("index_store.own.folder._force", lambda _: None)
+    monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
 def value_form(value: Any) -> Any:

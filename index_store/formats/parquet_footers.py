@@ -1,0 +1,150 @@
+"""Proof from a Parquet footer that a file's column statistics hide nothing (P1, P2).
+
+Hudi merges the ranges of a file's row groups and loses which of them had none. The footer still says it:
+
+    every row group has bounds, or holds only nulls     the merged bounds are those of all values, and no float is NaN
+    every row group holds only nulls                    the column is all null
+
+Only files that parquet-mr wrote count: to it a NaN is the greatest value, so it shows as the upper bound (which Hudi
+reads as 0.0); other writers leave the NaN out of the bounds.
+Reading is bounded and may fail; a file without proof stays unknown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from index_store.storage.errors import TableError
+from index_store.storage.storage import SIDE_BY_SIDE, Storage
+
+__all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
+
+#: How many footers of a table are read while it is open, and for how many seconds: local disks take a third of a
+#: millisecond
+#: each, object stores a hundred times that.
+FOOTER_LIMIT = 256
+FOOTER_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a footer proves of one column: that its bounds are whole, that all its values are null.
+
+    ``read`` says that a footer of parquet-mr with the column was looked at, whatever it proves.
+    """
+
+    bounded: bool = False
+    all_null: bool = False
+    read: bool = field(default=False, compare=False)
+
+
+class Footers:
+    """Reads Parquet footers of one table: at most ``limit`` of them, each once, and none after ``seconds`` of
+    reading.
+    """
+
+    def __init__(self, storage: Storage, limit: int = FOOTER_LIMIT, seconds: float = FOOTER_SECONDS) -> None:
+        self._storage = storage
+        self._limit = limit
+        self._seconds = seconds
+        self._footers: dict[str, Any] = {}
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no further footer is read."""
+        return len(self._footers) >= self._limit or self._seconds <= 0
+
+    def read(self, path: str) -> Any:
+        """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
+        if path not in self._footers and not self.exhausted and path.endswith(".parquet"):
+            start = time.monotonic()
+            self._footers[path] = self._footer(path)
+            self._seconds -= time.monotonic() - start
+        return self._footers.get(path)
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Read the footers of these base files side by side, within the limits; on a local disk they can wait."""
+        missing = [path for path in dict.fromkeys(paths) if path not in self._footers and path.endswith(".parquet")]
+        missing = missing[: max(self._limit - len(self._footers), 0)]
+        if self._storage.is_local or len(missing) < 2 or self.exhausted:
+            return
+        start = time.monotonic()
+        pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(missing)), "sargo-footers")
+        with suppress(TimeoutError):
+            for path, found in zip(missing, pool.map(self._footer, missing, timeout=self._seconds), strict=True):
+                self._footers[path] = found
+        pool.shutdown(wait=False, cancel_futures=True)
+        self._seconds -= time.monotonic() - start
+
+    def _footer(self, path: str) -> Any:
+        try:
+            return self._storage.apply(path, parquet.read_metadata)
+        except (TableError, OSError, pa.ArrowException):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProofs:
+    """What footers prove of one column: asked for one base file, or told beforehand which will be asked for."""
+
+    proofs: FooterProofs
+    column: str
+
+    def __call__(self, path: str) -> Proof:
+        return self.proofs.proof(path, self.column)
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """These base files will be asked for."""
+        self.proofs.footers.expect(paths)
+
+
+class FooterProofs:
+    """What footers prove of columns."""
+
+    def __init__(self, footers: Footers) -> None:
+        self.footers = footers
+        self._places: dict[str, int] = {}
+
+    def proof(self, path: str, column: str) -> Proof:
+        """What the footer of a base file proves of a column; nothing when it cannot be read."""
+        metadata = self.footers.read(path)
+        if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
+            return Proof()
+        try:
+            place = self._place(metadata, column)
+            groups = [metadata.row_group(i).column(place) for i in range(metadata.num_row_groups)]
+            return _of_row_groups(groups) if place >= 0 and groups else Proof()
+        except (OSError, pa.ArrowException, IndexError, ValueError):
+            return Proof()
+
+    def _place(self, metadata: Any, column: str) -> int:
+        """The index of a leaf column, first looked for where the last file had it."""
+        schema, guess = metadata.schema, self._places.get(column, -1)
+        if 0 <= guess < metadata.num_columns and schema.column(guess).path == column:
+            return guess
+        place = next((i for i in range(metadata.num_columns) if schema.column(i).path == column), -1)
+        self._places[column] = place
+        return place
+
+
+def _of_row_groups(groups: list[Any]) -> Proof:
+    bounded = null_only = 0
+    for group in groups:
+        statistics = group.statistics
+        if statistics is None:
+            return Proof(read=True)
+        if statistics.has_null_count and statistics.null_count == group.num_values:
+            null_only += 1
+        elif statistics.has_min_max and statistics.min == statistics.min and statistics.max == statistics.max:
+            bounded += 1
+        else:
+            return Proof(read=True)
+    return Proof(bounded=bounded > 0, all_null=bounded == 0 and null_only > 0, read=True)

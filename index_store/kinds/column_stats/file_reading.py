@@ -1,0 +1,112 @@
+"""From the records of a column to what is believed of each file: joined by name, typed, doubted, completed.
+
+A file of a table's slices has a row for each record (two when a later one widened an earlier one), and one more kind of
+row where the table proves that it was written without the column. Files without a row are unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.language.schema import Field
+from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.distrust import Trust
+from index_store.formats.log_file import data_instants
+from index_store.formats.parquet_footers import ColumnProofs, FooterProofs
+from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_absent_columns
+from index_store.kinds.column_stats.file_rules import FileStatistics, believe
+from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.stats_by_slice import Places
+from index_store.kinds.column_stats.stats_versions import Versions
+from index_store.storage.errors import FormatError, TableError
+from index_store.table.merge_rule import merges_to_stored_values
+from index_store.table.schema_history import NameHistory, read_name_history
+
+if TYPE_CHECKING:
+    from index_store.table.table import Table
+
+__all__ = ["LOG_LIMIT", "FileReading", "FileRows"]
+
+#: How many log files of a version 6 table are opened to see whether they were appended to.
+LOG_LIMIT = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileRows:
+    """Statistics of the files of some slices. ``deleted`` are places whose statistics are marked as deleted.
+
+    ``distrusted``: why nothing of the column is believed, if so.
+    """
+
+    rows: FileStatistics
+    deleted: npt.NDArray[np.intp]
+    distrusted: Trust = Trust.OK
+
+    def united(self, files: SliceFiles, table: Table) -> ColumnStatistics:
+        """One union per slice (C3)."""
+        if self.distrusted:
+            return ColumnStatistics.unknown(self.rows.type, files.slices, self.distrusted)
+        return unite(self.rows, files, self.deleted, custom_merge=not merges_to_stored_values(table.properties))
+
+
+class FileReading:
+    """Reads columns for the files of some slices of a table."""
+
+    def __init__(self, table: Table, files: SliceFiles) -> None:
+        self.files = files
+        self._table = table
+        self._places = Places(files)
+        self._proofs = FooterProofs(table.footers)
+        self._one_writer: dict[int, bool] = {}
+
+    def rows(self, column: Field, stored: Versions, *, is_indexed: bool = False) -> FileRows | None:
+        """What is believed of each file; None when the index has no record of the column for any of them.
+
+        ``is_indexed``: it has, for other files.
+        """
+        latest = stored.latest()
+        found = self._places.of(latest, column.name.encode())
+        deleted = self._places.of_names(latest.deleted)
+        if not is_indexed and not found.count and not len(deleted):
+            return None
+        rows = found.statistics(column.type, self._table.columns.units.get(column.name, ""), self._table.version)
+        if column.name in self._names.reused:
+            return FileRows(rows, deleted, Trust.RENAMED)
+        rows = believe(rows, self.files, ColumnProofs(self._proofs, column.name))
+        rows = self._distrust_appended_logs(rows)
+        return FileRows(
+            with_absent_columns(rows, column, self.files, deleted, self._table, self._names.renamed, self._commits),
+            deleted,
+        )
+
+    @cached_property
+    def _names(self) -> NameHistory:
+        return read_name_history(self._table.storage)
+
+    @cached_property
+    def _commits(self) -> CommitSchemas:
+        return CommitSchemas(self._table.timeline)
+
+    def _distrust_appended_logs(self, rows: FileStatistics) -> FileStatistics:
+        """Version 6 may append several commits to one log file; a record may then describe one of them only."""
+        if self._table.version >= 8:
+            return rows
+        places = np.unique(rows.place[self.files.is_log[rows.place]])
+        whole = [place for place in places.tolist() if self._has_one_writer(place)]
+        return rows.distrusting(
+            self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG, counts_too=True
+        )
+
+    def _has_one_writer(self, place: int) -> bool:
+        if place not in self._one_writer and len(self._one_writer) < LOG_LIMIT:
+            try:
+                with self._table.storage.open(self.files.paths[place]) as source:
+                    self._one_writer[place] = len(data_instants(source)) == 1
+            except (FormatError, TableError):
+                self._one_writer[place] = False
+        return self._one_writer.get(place, False)

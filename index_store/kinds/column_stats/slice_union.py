@@ -1,0 +1,208 @@
+"""From files to slices: one union per column, before any expression is evaluated (C3).
+
+    lo, hi       least and greatest over the files; unknown as soon as one file's is unknown or has no record
+    null count   the sum over the files (an upper bound for merged rows; 0 is exact); unknown if one is
+    row count    that of a slice that is one base file; for more files only when all of them are all null
+    no rows      a log file of deletions adds nothing; a file of nulls adds its nulls
+    parts        beside the union, each file by itself: a leaf over one column is decided file by file
+
+Everything is sorted by slice and reduced at once, so that the cost does not depend on the number of slices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
+from evaluator.statistics.distrust import Trust
+from evaluator.statistics.stored_bounds import StoredBounds, spread
+from index_store.formats.keys import partition_id
+from index_store.kinds.column_stats.file_rules import FileStatistics
+from index_store.table.file_slices import FileSlices
+
+__all__ = ["SliceFiles", "unite"]
+
+
+@dataclass(frozen=True)
+class SliceFiles:
+    """The files of all slices in one row of f places, and how records find them.
+
+    ``slice_of`` (f,) is the slice of each file, ``is_log`` (f,) whether it is a log file, ``count`` (n,) how many files
+    a slice has.
+    """
+
+    AMBIGUOUS: ClassVar[int] = -2
+
+    paths: tuple[str, ...]
+    partitions: tuple[str, ...]
+    slice_of: npt.NDArray[np.intp]
+    is_log: npt.NDArray[np.bool_]
+    count: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, slices: FileSlices) -> SliceFiles:
+        if not any(one.log_files for one in slices):  # one base file each, as in most tables
+            n = len(slices)
+            return cls(
+                tuple([one.base_file or "" for one in slices]),
+                tuple([one.partition for one in slices]),
+                np.arange(n),
+                np.zeros(n, np.bool_),
+                np.ones(n, np.intp),
+            )
+        paths: list[str] = []
+        partitions: list[str] = []
+        slice_of: list[int] = []
+        is_log: list[bool] = []
+        count = np.zeros(len(slices), np.intp)
+        for i, one in enumerate(slices):
+            files = one.files
+            count[i] = len(files)
+            paths.extend(files)
+            partitions.extend([one.partition] * len(files))
+            slice_of.extend([i] * len(files))
+            is_log.extend([False] * (one.base_file is not None) + [True] * len(one.log_files))
+        return cls(tuple(paths), tuple(partitions), np.array(slice_of, np.intp), np.array(is_log, np.bool_), count)
+
+    @property
+    def slices(self) -> int:
+        return len(self.count)
+
+    @cached_property
+    def has_logs(self) -> npt.NDArray[np.bool_]:
+        """``(n,) bool``: the slice has log files."""
+        found = np.zeros(self.slices, np.bool_)
+        found[self.slice_of[self.is_log]] = True
+        return found
+
+    @cached_property
+    def is_other(self) -> npt.NDArray[np.bool_]:
+        """``(f,) bool``: a base file that is not Parquet."""
+        return np.array([not path.endswith(".parquet") for path in self.paths], np.bool_) & ~self.is_log
+
+    @cached_property
+    def by_name(self) -> Mapping[bytes, int]:
+        """Place of each file name; AMBIGUOUS for a name that occurs in several partitions."""
+        found: dict[bytes, int] = {}
+        for place, path in enumerate(self.paths):
+            name = path.rpartition("/")[2].encode()
+            found[name] = self.AMBIGUOUS if name in found else place
+        return found
+
+    @cached_property
+    def by_partition(self) -> Mapping[tuple[bytes, bytes], int]:
+        """Place of each (partition id, file name), for names that are ambiguous."""
+        return {
+            (partition_id(self.partitions[place]), path.rpartition("/")[2].encode()): place
+            for place, path in enumerate(self.paths)
+            if self.by_name[path.rpartition("/")[2].encode()] == self.AMBIGUOUS
+        }
+
+
+def unite(
+    rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp], *, custom_merge: bool
+) -> ColumnStatistics:
+    """One column's statistics per slice. ``deleted`` are places whose statistics are marked as deleted."""
+    n = files.slices
+    of = files.slice_of[rows.place]
+    places = np.unique(rows.place)
+    complete = np.bincount(files.slice_of[places], minlength=n) == files.count
+    lo, lo_known = _extreme(np.minimum, rows, of, rows.lo, rows.lo_known, n)
+    hi, hi_known = _extreme(np.maximum, rows, of, rows.hi, rows.hi_known, n)
+    counted = complete & (_worst(of, rows.nulls == UNKNOWN_COUNT, n) == 0)
+    nulls = np.where(counted, _nulls_of_files(rows, files, places), UNKNOWN_COUNT)
+    all_null = counted & (_worst(of, ~(rows.null_only | rows.empty), n) == 0) & (_worst(of, rows.null_only, n) == 1)
+    row_count = np.full(n, UNKNOWN_COUNT, np.int64)
+    row_count[all_null] = nulls[all_null]
+    _count_single_files(row_count, rows, files, of)
+    row_count[(row_count == nulls) & (nulls > 0) & ~all_null] = UNKNOWN_COUNT
+    trust = _worst(of, rows.trust, n).astype(np.uint8)
+    trust[~complete] = Trust.NO_RECORD
+    trust[files.slice_of[deleted]] = Trust.TOMBSTONE
+    usable = complete.copy()
+    usable[files.slice_of[deleted]] = False
+    if custom_merge:
+        usable &= ~files.has_logs
+        trust[files.has_logs] = Trust.CUSTOM_MERGE
+    return ColumnStatistics(
+        rows.type,
+        lo,
+        hi,
+        lo_known & usable,
+        hi_known & usable,
+        np.where(usable, nulls, UNKNOWN_COUNT),
+        np.where(usable, row_count, UNKNOWN_COUNT),
+        trust,
+        _by_file(rows, of, usable & (files.count > 1)),
+    )
+
+
+def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray[np.bool_]) -> Parts | None:
+    """The statistics of each file of the wanted slices, all of whose files have some.
+
+    A merged value comes from one of the files, and two records of one file bound it only together: then there are none.
+    """
+    chosen = np.flatnonzero(wanted[of] & ~rows.empty)
+    if not len(chosen) or len(np.unique(rows.place[chosen])) < len(chosen):
+        return None
+    chosen = chosen[np.argsort(of[chosen], kind="stable")]
+    files = ColumnStatistics(
+        rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust
+    )
+    return Parts(files.take(chosen), of[chosen])
+
+
+def _extreme(
+    reduce: np.ufunc, rows: FileStatistics, of: npt.NDArray[np.intp], bound: Any, known: npt.NDArray[np.bool_], n: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """The least or greatest bound of each slice, and where it is known: every file has one or holds no value."""
+    out: Any = np.full(n, filler(rows.type), array_dtype(rows.type))
+    bounded = np.zeros(n, np.bool_)
+    chosen = np.flatnonzero(known)
+    if len(chosen):
+        chosen = chosen[np.argsort(of[chosen], kind="stable")]
+        slices, starts = np.unique(of[chosen], return_index=True)
+        if len(slices) < len(chosen):
+            out[slices] = reduce.reduceat(bound[chosen], starts)
+        elif isinstance(bound, StoredBounds):
+            out = spread(bound.take(chosen), slices, n)
+        else:
+            out[slices] = bound[chosen]
+        bounded[slices] = True
+    gap = _worst(of, ~(known | rows.empty | rows.null_only), n) > 0
+    return out, bounded & ~gap
+
+
+def _worst(of: npt.NDArray[np.intp], values: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
+    """The greatest value of each slice, 0 where it has none."""
+    found = np.zeros(n, np.int64)
+    np.maximum.at(found, of, values.astype(np.int64))
+    return found
+
+
+def _nulls_of_files(rows: FileStatistics, files: SliceFiles, places: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+    """How many nulls the files of each slice hold at most: records of one file count the same rows, not more."""
+    of_file = np.full(len(files.paths), UNKNOWN_COUNT, np.int64)
+    np.maximum.at(of_file, rows.place, rows.nulls)
+    found = np.zeros(files.slices, np.int64)
+    np.add.at(found, files.slice_of[places], of_file[places])
+    return found
+
+
+def _count_single_files(
+    row_count: npt.NDArray[np.int64], rows: FileStatistics, files: SliceFiles, of: npt.NDArray[np.intp]
+) -> None:
+    """The row count of slices that are one base file. Records that widened each other agree on it, or it is unknown."""
+    single = (files.count[of] == 1) & ~files.is_log[rows.place] & ~rows.null_only
+    low = np.full(len(row_count), np.iinfo(np.int64).max)
+    high = np.full(len(row_count), UNKNOWN_COUNT, np.int64)
+    np.minimum.at(low, of[single], rows.rows[single])
+    np.maximum.at(high, of[single], rows.rows[single])
+    agree = low == high
+    row_count[agree] = high[agree]

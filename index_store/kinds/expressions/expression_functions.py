@@ -1,0 +1,135 @@
+"""Which functions of a column an expression index may speak for, and how far, where engines differ.
+
+Hudi's index was computed by the Spark session that wrote a file; a filter is computed by the engine that reads it. So a
+function is here only if both yield the same value, or if what may differ can be allowed for:
+
+    function               column   result   what may differ
+    ---------------------  -------  -------  ------------------------------------------------------------------------
+    year, month, day       DATE     INT      days before 1582, by calendar: the column's own lower bound must be later
+    length                 STRING   INT      nothing: characters in both
+    trim, ltrim, rtrim     STRING   STRING   nothing: spaces only in both
+    lower                  STRING   STRING   'I', and what is beyond ASCII, by locale and version of Unicode
+    upper                  STRING   STRING   'i', and what is beyond ASCII
+    identity               STRING   STRING   nothing: the column itself, in bloom filters only
+
+Functions of a timestamp (hour, date_format, from_unixtime) depend on the zone of the writer's session, which nobody
+knows, and functions with options must agree in each of them: an index of such an expression says nothing.
+Source: ``ExpressionIndexSparkFunctions``; the names are those of ``indexFunction`` in ``index.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.language.types import INT, STRING, Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import Trust, distrust_inverted_bounds, distrust_reordered_text
+from index_store.kinds.column_stats.file_rules import FileStatistics
+from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.expressions.case_mappings import first_uncertain, widen_letter_case
+
+__all__ = ["EXPRESSION_FUNCTIONS", "IDENTITY", "ExpressionFunction", "believe_expression", "why_not_used"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionFunction:
+    """A function of one column.
+
+    names    what a filter may call it; "" for the column itself
+    over     the kind of the column
+    result   its type
+    letters  "lower" or "upper", where the images of letters differ between engines
+    """
+
+    names: tuple[str, ...]
+    over: Kind
+    result: Type
+    letters: str = ""
+
+
+EXPRESSION_FUNCTIONS: Mapping[str, ExpressionFunction] = {
+    "year": ExpressionFunction(("year",), Kind.DATE, INT),
+    "month": ExpressionFunction(("month",), Kind.DATE, INT),
+    "day": ExpressionFunction(("day", "dayofmonth"), Kind.DATE, INT),
+    "length": ExpressionFunction(("length",), Kind.STRING, INT),
+    "trim": ExpressionFunction(("trim",), Kind.STRING, STRING),
+    "ltrim": ExpressionFunction(("ltrim",), Kind.STRING, STRING),
+    "rtrim": ExpressionFunction(("rtrim",), Kind.STRING, STRING),
+    "lower": ExpressionFunction(("lower", "lcase"), Kind.STRING, STRING, "lower"),
+    "upper": ExpressionFunction(("upper", "ucase"), Kind.STRING, STRING, "upper"),
+}
+IDENTITY = ExpressionFunction(("",), Kind.STRING, STRING)
+
+#: Options that a bloom filter's size depends on, not its values.
+_SIZE_OPTIONS = frozenset({"numentries", "fpp", "filtertype", "maxentries"})
+
+
+def why_not_used(definition: Mapping[str, Any], type_of: Callable[[str], Type | None]) -> str:
+    """Why an index of this definition in ``index.json`` says nothing; "" if it is used.
+
+    It is used where nothing but the function's name makes out the function. ``type_of``: that of a column, by name.
+    """
+    kind, function = definition.get("indexType"), definition.get("indexFunction")
+    options: Mapping[str, Any] = definition.get("indexOptions") or {}
+    columns: Sequence[str] = definition.get("sourceFields") or ()
+    if kind not in ("column_stats", "bloom_filters"):
+        return f"an expression index of type {kind} is not known"
+    known = IDENTITY if kind == "bloom_filters" and function == "identity" else EXPRESSION_FUNCTIONS.get(str(function))
+    if known is None:
+        return f"{function} may depend on the writer's time zone, or on the engine"
+    if options.get("expr", function) != function:
+        return f"it calls itself {options['expr']} and {function}"
+    more = set(options) - {"expr"} - (_SIZE_OPTIONS if kind == "bloom_filters" else frozenset())
+    if more:
+        return f"its function has options: {', '.join(sorted(more))}"
+    if len(columns) != 1 or "." in columns[0]:
+        return "it is not of one column of the table"
+    found = type_of(columns[0])
+    if found is None or found.kind is not known.over:
+        return f"{function} of type {found or 'unknown'} may depend on the writer's time zone, or on the engine"
+    return ""
+
+
+def believe_expression(rows: FileStatistics, files: SliceFiles, function: ExpressionFunction) -> FileStatistics:
+    """Statistics of an expression as far as they hold for every engine.
+
+    ``valueCount`` counts what is not null and the sizes are those of the file, so neither rows nor sizes are known.
+    A log file of nulls has no bounds and adds none.
+    """
+    unknown = np.full(len(rows.place), UNKNOWN_COUNT, np.int64)
+    null_only = files.is_log[rows.place] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
+    rows = replace(rows, rows=unknown, size=unknown, nulls=np.maximum(rows.nulls, UNKNOWN_COUNT))
+    wrong = rows.trust != Trust.OK
+    rows = replace(
+        rows,
+        lo_known=rows.lo_known & ~wrong,
+        hi_known=rows.hi_known & ~wrong,
+        nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls),
+    )
+    rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
+    both = rows.lo_known & rows.hi_known
+    inverted = np.zeros(len(both), np.bool_)
+    inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])
+    rows = rows.distrusting(inverted, Trust.INVERTED)
+    rows = rows.distrusting(rows.lo_known != rows.hi_known, Trust.NO_BOUNDS)
+    if function.result.kind is Kind.STRING:
+        rows = _believe_text(rows, function.letters)
+    null_only &= rows.trust == Trust.OK
+    bare = ~rows.lo_known & ~rows.hi_known & ~null_only & (rows.trust == Trust.OK)
+    return replace(rows, null_only=null_only, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
+
+
+def _believe_text(rows: FileStatistics, letters: str) -> FileStatistics:
+    lo_bad: npt.NDArray[np.bool_] = rows.lo_known & distrust_reordered_text(rows.lo, upper=False)
+    hi_bad: npt.NDArray[np.bool_] = rows.hi_known & distrust_reordered_text(rows.hi, upper=True)
+    trust = np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust)
+    lo, hi, lo_known, hi_known = rows.lo, rows.hi, rows.lo_known & ~lo_bad, rows.hi_known & ~hi_bad
+    if letters:
+        lo, hi, bounded = widen_letter_case(np.asarray(lo), np.asarray(hi), first_uncertain(letters))
+        hi_known = hi_known & bounded
+    return replace(rows, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, trust=trust)

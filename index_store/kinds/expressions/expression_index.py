@@ -1,0 +1,247 @@
+"""Hudi's expression indexes (``expr_index_<name>``): bounds of a function of a column, or filters of its values.
+
+    column_stats type    file key: column id + partition id + file id, 48 characters; the bounds are of the *expression*
+    bloom_filters type   file key: partition id + file id, 36 characters; the texts of the expression's values
+
+An index is used for the very same function of the very same column, and only if its definition in ``index.json`` has no
+option beside the function's name; other functions of that column learn nothing from it (real Hudi asks an index of
+``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how far they are believed:
+``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions; filters are
+used where the slice is one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
+hudi.md B2; held against the rows of tables of Hudi 1.0.2 and 1.1.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.binding.leaves import Lookup
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.distrust import Trust
+from index_store.formats.bloom import BloomFilter
+from index_store.formats.keys import column_id, file_name_id, partition_id
+from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
+from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.kinds.column_stats.column_stats import read_columns
+from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.stats_by_slice import Places
+from index_store.kinds.expressions.expression_functions import (
+    EXPRESSION_FUNCTIONS,
+    IDENTITY,
+    ExpressionFunction,
+    believe_expression,
+)
+from index_store.kinds.expressions.expression_keys import texts_of_values
+from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo
+from index_store.kinds.record_keys.bloom_filters import load_filters
+from index_store.storage.errors import naming_column
+from index_store.table.merge_rule import merges_to_stored_values
+from index_store.table.metadata_table import Deletes, MetadataTable
+from index_store.table.schema_history import read_name_history
+
+if TYPE_CHECKING:
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
+
+__all__ = ["ExpressionIndex", "make"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+def make(table: Table, slices: FileSlices) -> ExpressionIndex | None:
+    """The kind, if the table has expression indexes and its metadata table describes the latest commit."""
+    if (
+        table.metadata is None
+        or not table.metadata_is_current
+        or not any(name.startswith(EXPRESSION_PREFIX) for name in table.available_indexes)
+    ):
+        return None
+    return ExpressionIndex(table, slices, table.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """One index that is used: its partition of the metadata table, and the function and the column that it is of."""
+
+    partition: str
+    is_filter: bool
+    function: ExpressionFunction
+    column: str
+
+    def is_of(self, name: str, column: Field) -> bool:
+        """Whether it is of this very function of this very column."""
+        return self.column == column.name and name in self.function.names and column.type.kind is self.function.over
+
+
+class ExpressionIndex:
+    """All expression indexes of a table. Each is read when its very expression is first asked for."""
+
+    name = "expression_index"
+
+    def __init__(self, table: Table, slices: FileSlices, metadata: MetadataTable) -> None:
+        self._table = table
+        self._slices = slices
+        self._metadata = metadata
+        self._known: dict[str, ColumnStatistics | None] = {}
+        self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
+        self._doubtful: dict[str, tuple[Mask, Mask]] = {}
+
+    def needs(self, asked: Needs) -> Needs:
+        """The very functions that there are bounds of, and look-ups in those that there are filters of."""
+        return Needs(
+            functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
+            keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
+        )
+
+    def answer(self, needs: Needs) -> Source:
+        """Bounds of the functions; filters are read for the slices that a look-up comes to."""
+        return Source(self.name, {}, self.may_hold, self.expressions(needs.functions))
+
+    def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
+        """Statistics of functions of columns, by (function, column). Raises StatsError or TableError."""
+        found: dict[tuple[str, str], ColumnStatistics] = {}
+        for name, column in functions:
+            for one in self._of(name, column, is_filter=False):
+                if one.partition not in self._known:
+                    with naming_column(self._metadata.storage.absolute(one.partition), column.name):
+                        self._known[one.partition] = self._build(one, column)
+                statistics = self._known[one.partition]
+                if statistics is not None:
+                    found[name, column.name] = statistics
+        return found
+
+    def may_hold(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
+        """False for the slices whose filter holds none of the texts of these values."""
+        found = [
+            (one, texts)
+            for one in self._of(lookup.function, lookup.column, is_filter=True)
+            if (texts := texts_of_values(one.function, lookup.values)) is not None
+        ]
+        if not found or self._is_reused(lookup.column):
+            return None
+        mask = np.ones(len(self._slices), np.bool_)
+        ancient, other = self._doubts(lookup.column)
+        usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
+        for one, texts in found:
+            for place, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
+                mask[place] &= any(bloom.may_hold(text) for text in texts)
+        return mask
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """How many slices have usable statistics or filters of each expression, ``lower(s)``; a column's own: ``s``."""
+        n = len(self._slices)
+        known: dict[str, ColumnCoverage] = {}
+        for column in columns:
+            for one in self._used:
+                name = one.function.names[0]
+                if not one.is_of(name, column):
+                    continue
+                if one.is_filter:
+                    usable = 0 if self._is_reused(column) else len(self._filters(one, range(n)))
+                    reasons = {Trust.OK: usable, Trust.NO_RECORD: n - usable}
+                    covered = ColumnCoverage(usable, {why: count for why, count in reasons.items() if count})
+                else:
+                    statistics = self.expressions([(name, column)]).get((name, column.name))
+                    covered = column_coverage(
+                        statistics or ColumnStatistics.unknown(one.function.result, n, Trust.NO_RECORD)
+                    )
+                text = f"{name}({column.name})" if name else column.name
+                if text not in known or covered.usable > known[text].usable:
+                    known[text] = covered
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _used(self) -> tuple[_Index, ...]:
+        """The indexes that are used at all (``IndexInfo.read``). Raises TableError."""
+        return tuple(
+            _index_of(info) for info in self._table.indexes() if info.read and info.name.startswith(EXPRESSION_PREFIX)
+        )
+
+    def _of(self, name: str, column: Field, *, is_filter: bool) -> list[_Index]:
+        return [one for one in self._used if one.is_filter is is_filter and one.is_of(name, column)]
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(SliceFiles.of(self._slices))
+
+    def _is_reused(self, column: Field) -> bool:
+        """Whether the column's name once meant another column, whose values the index may be of."""
+        return column.name in read_name_history(self._table.storage).reused
+
+    def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
+        """Join the records with the slices' files, believe what can be believed, unite per slice."""
+        function, files = one.function, self._places.files
+        latest = read_columns(self._metadata.all_layers(one.partition), [column])[column_id(column.name)].latest()
+        found = self._places.of(latest, column.name.encode())  # records of partitions name no file
+        if not found.count:
+            return None
+        if self._is_reused(column):
+            return ColumnStatistics.unknown(function.result, files.slices, Trust.RENAMED)
+        rows = believe_expression(found.statistics(function.result, "", self._table.version), files, function)
+        united = unite(
+            rows,
+            files,
+            self._places.of_names(latest.deleted),
+            custom_merge=not merges_to_stored_values(self._table.properties),
+        )
+        ancient, other = self._doubts(column)
+        doubtful = ancient | other
+        trust = np.where(ancient & (united.trust == Trust.OK), np.uint8(Trust.ANCIENT), united.trust)
+        return replace(
+            united,
+            parts=None,
+            lo_known=united.lo_known & ~doubtful,
+            hi_known=united.hi_known & ~doubtful,
+            null_count=np.where(doubtful, UNKNOWN_COUNT, united.null_count),
+            trust=np.where(other, np.uint8(Trust.WRONG_TYPE), trust),
+        )
+
+    def _doubts(self, column: Field) -> tuple[Mask, Mask]:
+        """What the column's own statistics doubt: slices with days of another calendar, and of another type."""
+        if column.name not in self._doubtful:
+            kind = column_stats(self._table, self._slices)
+            own = None if kind is None else kind.statistics([column]).get(column.name)
+            ancient = other = np.zeros(len(self._slices), np.bool_)
+            if column.type.kind is Kind.DATE:
+                ancient = ~ancient if own is None else ~own.lo_known
+            if own is not None:
+                other = own.trust == Trust.WRONG_TYPE
+            self._doubtful[column.name] = ancient, other
+        return self._doubtful[column.name]
+
+    def _filters(self, one: _Index, places: Iterable[int]) -> Mapping[int, BloomFilter]:
+        """The filters of these slices, as far as they are one base file and have one. Each is read once."""
+        known = self._blooms.setdefault(one.partition, {})
+        wanted: dict[bytes, int] = {}
+        for place in places:
+            item = self._slices[place]
+            if place not in known and item.base_file and not item.log_files:
+                wanted[partition_id(item.partition) + file_name_id(item.base_file.rpartition("/")[2])] = place
+        if wanted:
+            found: dict[bytes, BloomFilter] = {}
+            with naming_column(self._metadata.storage.absolute(one.partition), one.column):
+                for group in self._metadata.groups(one.partition):
+                    for layer in self._metadata.layers(group):
+                        if isinstance(layer, Deletes):
+                            for key in layer.keys:
+                                found.pop(key.encode("utf-8", "surrogatepass"), None)
+                        else:
+                            with naming_column(layer.path, one.column):
+                                load_filters(layer.hfile, wanted, found)
+            known.update({place: found.get(key) for key, place in wanted.items()})
+        return {place: bloom for place in places if (bloom := known.get(place)) is not None}
+
+
+def _index_of(info: IndexInfo) -> _Index:
+    function = IDENTITY if info.function == "identity" else EXPRESSION_FUNCTIONS[info.function]
+    return _Index(info.name, info.type == "bloom_filters", function, info.columns[0])

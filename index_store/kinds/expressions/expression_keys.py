@@ -1,0 +1,31 @@
+"""The texts by which an expression index's bloom filter knows the values of a function (``expression_functions``).
+
+    length(n) = 5        5                       whole numbers in decimal digits
+    trim(n) = 'a'        a                       text as it is
+    lower(n) = 'file'    file, f\u0131le, ...   what a writer may have made of a text of which the reader makes 'file'
+
+The writer adds the text of each row's value to the filter of its file. An empty text is not looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from index_store.kinds.expressions.case_mappings import images
+from index_store.kinds.expressions.expression_functions import ExpressionFunction
+
+__all__ = ["texts_of_values"]
+
+
+def texts_of_values(function: ExpressionFunction, values: Sequence[object]) -> list[bytes] | None:
+    """Every text under which one of the values may stand in a filter; None when that is not certain."""
+    found: list[bytes] = []
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int if function.result.kind.is_integer else str):
+            return None
+        text = str(value)
+        texts = images(text, function.letters) if function.letters else (text,)
+        if not text or not texts:
+            return None
+        found += [one.encode("utf-8", "surrogatepass") for one in texts]
+    return found

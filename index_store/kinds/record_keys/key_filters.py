@@ -1,0 +1,120 @@
+"""The bloom filter of record keys in each base file's own footer. Answers ``key = v`` and ``key IN (...)``.
+
+Hudi writes it with every base file of most tables, with or without ``bloom_filters`` in the metadata table. A file
+whose filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of
+theirs. Only candidates that other kinds leave are asked, and only as many footers as ``Footers`` reads; every other
+slice, and one without a filter, may hold anything.
+Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import ColumnStatistics
+from index_store.formats.bloom import BloomFilter
+from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.kinds.record_keys.record_keys import KEY_COLUMN, is_record_key, record_keys
+from index_store.storage.errors import FormatError
+
+if TYPE_CHECKING:
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
+
+__all__ = ["KeyFilters", "make"]
+
+_FILTER, _TYPE = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code"
+
+
+def make(table: Table, slices: FileSlices) -> KeyFilters:
+    """The kind; whether a file has a filter is seen when it is asked for."""
+    return KeyFilters(table, slices)
+
+
+class KeyFilters:
+    """Probes the footers of the candidates; each filter is decoded once."""
+
+    name = "key_filters"
+
+    def __init__(self, table: Table, slices: FileSlices) -> None:
+        self._table = table
+        self._slices = slices
+        self._filters: dict[str, BloomFilter | None] = {}
+
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of the record key."""
+        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
+
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
+        """False for the candidates whose filter holds none of the keys."""
+        keys = record_keys(self._table, column, values)
+        if keys is None:
+            return None
+        raw = [key.encode("utf-8", "surrogatepass") for key in keys]
+        mask = np.ones(len(self._slices), np.bool_)
+        places = list(range(len(mask))) if candidates is None else np.flatnonzero(candidates).tolist()
+        bases = (self._slices[place].base_file for place in places)
+        self._table.footers.expect([path for path in bases if path and path not in self._filters])
+        for place in places:
+            one = self._slices[place]
+            bloom = self._filter(one.base_file) if one.base_file else None
+            if bloom is not None and not any(bloom.may_hold(key) for key in raw):
+                mask[place] = one.log_files and self._logs_reach(place, keys)
+        return None if mask.all() else mask
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """No column is named: which files have a filter is known only when they are asked."""
+        del columns
+        return Coverage(self.name, self._slices.instant, len(self._slices))
+
+    def _logs_reach(self, place: int, keys: Sequence[str]) -> bool:
+        """Whether a key lies within the bounds of the keys in the slice's log files, or may."""
+        known = self._keys_in_logs
+        if known is None or not (known.lo_known[place] and known.hi_known[place]):
+            return True
+        return any(known.lo[place] <= key <= known.hi[place] for key in keys)
+
+    @cached_property
+    def _keys_in_logs(self) -> ColumnStatistics | None:
+        """Statistics of the record keys in the log files alone."""
+        logs = tuple(replace(one, base_file=None) for one in self._slices)
+        kind = column_stats(self._table, replace(self._slices, items=logs))
+        key = Field(KEY_COLUMN, STRING)
+        return None if kind is None else kind.statistics([key]).get(KEY_COLUMN)
+
+    def _filter(self, path: str) -> BloomFilter | None:
+        if path not in self._filters:
+            footer = self._table.footers.read(path)
+            if footer is None:
+                return None  # it may be read when the next filter asks
+            self._filters[path] = _parse(footer.metadata or {})
+        return self._filters[path]
+
+
+def _parse(stored: Mapping[bytes, bytes]) -> BloomFilter | None:
+    """The filter in a footer's key-value metadata; None when there is none that can be read."""
+    text = stored.get(_FILTER)
+    if text is None:
+        return None
+    try:
+        return BloomFilter.parse(text, stored.get(_TYPE, b"SIMPLE").decode("utf-8", "replace"))
+    except FormatError:
+        return None

@@ -1,0 +1,174 @@
+"""The record keys in a table's log files, and how many base rows have others.
+
+What a row becomes whose key stands in a log file depends on the table's merge rules, on deletions that come late, and
+on blocks that count or do not. Nothing of that matters to a row whose key stands in no log file: it is as its base file
+has it. So the keys of all blocks are read, whether they count or not, and rows are told apart by them:
+
+    key in no log file       one row for each row of a base file; an index can be proven to know all of them
+    key in some log file     may be in every slice whose log or base files have it
+
+Read are the log files, whole, and of the base files below them the column of keys; more than the limits is not read.
+Source: ``HoodieAvroDataBlock``, ``HoodieDeleteBlock``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from index_store.formats.avro_record import RecordReader
+from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, deleted_keys, read_log_blocks
+from index_store.kinds.record_keys.record_keys import KEY_COLUMN
+from index_store.storage.errors import FormatError, TableError, naming_table
+
+if TYPE_CHECKING:
+    from index_store.table.file_slices import FileSlice, FileSlices
+    from index_store.table.table import Table
+
+__all__ = ["LoggedKeys", "read_logged_keys"]
+
+#: Limits of what is read: bytes of log files, keys in them, rows of the base files below them.
+LOG_BYTES, KEYS, BASE_ROWS = 64 << 20, 200_000, 5_000_000
+_META = ("_hoodie_commit_time", "_hoodie_commit_seqno", KEY_COLUMN)
+_LENGTH = struct.Struct(">i")
+
+#: Partition path ("" unless keys are told apart by it) and record key.
+Name = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedKeys:
+    """``places``: for each key in a log file the slices whose files have it; ``base_rows``: base rows with such keys.
+
+    Only base files below log files are looked into.
+    """
+
+    places: Mapping[Name, frozenset[int]]
+    base_rows: int
+
+
+def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> LoggedKeys | None:
+    """The keys in the log files of all slices; None when that is too much. Raises TableError when one cannot be read.
+
+    ``partitioned``: a key may stand for one row in each partition.
+    """
+    found: dict[Name, set[int]] = {}
+    room = LOG_BYTES
+    for place, one in enumerate(slices):
+        partition = one.partition if partitioned else ""
+        for path in one.log_files:
+            with table.storage.open(path) as source:
+                room -= source.size
+                if room < 0:
+                    return None
+                data = source.read_at(0, source.size)
+            with naming_table(table.storage.absolute(path)):
+                for key in _keys(data):
+                    found.setdefault((partition, key), set()).add(place)
+            if len(found) > KEYS:
+                return None
+    texts = pa.array({key for _, key in found}, pa.string())
+    rows_left, base_rows = BASE_ROWS, 0
+    for place, one in enumerate(slices):
+        if one.log_files and one.base_file:
+            column = _key_column(table, one)
+            rows_left -= len(column)
+            if rows_left < 0:
+                return None
+            partition = one.partition if partitioned else ""
+            for key in column.filter(pc.is_in(column, value_set=texts)).to_pylist():
+                if (partition, key) in found:
+                    found[partition, key].add(place)
+                    base_rows += 1
+    return LoggedKeys({name: frozenset(places) for name, places in found.items()}, base_rows)
+
+
+def _key_column(table: Table, one: FileSlice) -> Any:
+    path = one.base_file or ""
+    try:
+        with table.storage.input_file(path) as stream:
+            column = parquet.read_table(stream, columns=[KEY_COLUMN])[KEY_COLUMN]
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise TableError(table.storage.absolute(path), f"no record keys: {error}") from error
+    if column.null_count:
+        raise TableError(table.storage.absolute(path), "a row without a record key")
+    return column.cast(pa.string())
+
+
+def _keys(data: bytes) -> Iterator[str]:
+    """Every record key in the blocks of a log file. Raises FormatError."""
+    for block in read_log_blocks(data):
+        if block.type == DELETE:
+            yield from deleted_keys(block.content)
+        elif block.type == AVRO_DATA:
+            yield from _avro_keys(block.content, block.schema)
+        elif block.type == PARQUET_DATA:
+            try:
+                yield from parquet.read_table(io.BytesIO(block.content), columns=[KEY_COLUMN])[KEY_COLUMN].to_pylist()
+            except (OSError, pa.ArrowException, KeyError) as error:
+                raise FormatError(f"no record keys in a Parquet block: {error}") from error
+        elif block.type not in (COMMAND, CDC):
+            raise FormatError(f"the keys of a block of type {block.type} are not read")
+
+
+def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
+    """The keys of an Avro data block: version, number of records, and each with its length before it."""
+    try:
+        version, count = struct.unpack_from(">ii", content)
+        fields = json.loads(schema)["fields"]
+        plain = tuple(field["name"] for field in fields[:3]) == _META and all(
+            field["type"] == ["null", "string"] for field in fields[:3]
+        )
+    except (struct.error, ValueError, KeyError, TypeError) as error:
+        raise FormatError("an Avro block cannot be understood") from error
+    if version not in (1, 2, 3):
+        raise FormatError(f"Avro block version {version} is not supported")
+    reader = None if plain else RecordReader(json.loads(schema))
+    position = 8
+    for _ in range(count):
+        if position + 4 > len(content):
+            raise FormatError("an Avro block is cut off", position)
+        length = _LENGTH.unpack_from(content, position)[0]
+        start, position = position + 4, position + 4 + length
+        if length < 0 or position > len(content):
+            raise FormatError("an Avro block is cut off", start)
+        key = reader.read(content[start:position]).get(KEY_COLUMN) if reader else _third_text(content, start, position)
+        if not isinstance(key, str):
+            raise FormatError("a record in a log file has no record key", start)
+        yield key
+
+
+def _third_text(data: bytes, at: int, end: int) -> str | None:
+    """The third of three texts, each of which may be null."""
+    text = b""
+    for field in range(3):
+        branch, at = data[at], at + 1
+        if branch == 0:
+            if field == 2:
+                return None
+            continue
+        size = shift = 0
+        while True:
+            if at >= end or shift > 28:
+                raise FormatError("a record in a log file is cut off", at)
+            byte, at = data[at], at + 1
+            size |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        size >>= 1
+        if branch != 2 or at + size > end:
+            raise FormatError("a record in a log file is cut off", at)
+        text, at = data[at : at + size], at + size
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError("a record key is not text", at) from error

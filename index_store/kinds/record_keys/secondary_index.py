@@ -1,0 +1,297 @@
+r"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by ``record_index`` to slices (RFC-77).
+
+    entry   escape(text of the value) + $ + escape(record key)      \ stands before \, $ and U+0000 in both parts
+
+                                    version 1 (tables of version 8)     version 2 (version 9)
+    group that holds an entry       by the hash of the whole key        by the hash of escape(text) + $
+    NULL                            no entry                            U+0000, not escaped
+    text of a date                  2019-06-15                          days since 1970
+    text of a timestamp             not known here                      microseconds since 1970, of a column of those
+    text of text and integers       itself, decimal digits              the same
+
+A value without an entry is in no row only if every row has its entry. So the index is believed where
+
+* the record index proves that each key stands in one row (``RecordIndex.keys_are_unique``),
+* every entry names a key that the record index has, and no key has two entries,
+* there are as many entries as rows, in version 1 as rows that are not NULL,
+* every entry of version 2 lies in the group that its hash picks.
+
+Then, as the metadata table is written with every commit, each row's entry is there. What stays trusted, however the
+index is proven, is that an entry's text is its row's value: nothing short of reading the rows would show that.
+
+Up to ``ENTRIES_READ`` entries are all read. Of a larger index of version 2 the entries are counted, by the trailers of
+its HFiles, and must be as many as the record index has keys; a sample from all over it must be in the right groups and
+name keys that the record index has. Two faults that hide from each other (a row without an entry and one with two, none
+in the sample) would pass there.
+
+A slice with log files is never ruled out: what a row became whose key stands in a log file is not for us to say
+(``logged_keys``). All rows of other slices, and those of its rows whose keys no log file names, are proven as above;
+of version 1 nothing is, where there are log files. Source: ``SecondaryIndexKeyUtils``, hudi.md 1.3 and B2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust
+from index_store.formats.keys import file_group
+from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.column_stats.column_stats import make as column_stats
+from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
+from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo
+from index_store.kinds.record_keys.key_groups import KeyGroups
+from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex
+from index_store.kinds.record_keys.record_index import make as record_index
+from index_store.storage.errors import FormatError, TableError, naming_column
+from index_store.table.schema_history import read_name_history
+
+if TYPE_CHECKING:
+    from index_store.table.file_slices import FileSlices
+    from index_store.table.table import Table
+
+__all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
+
+ENTRIES_READ = 250_000
+#: How much of a larger index is looked at: so many blocks, so many entries of each.
+SAMPLED_BLOCKS, SAMPLED_ENTRIES = 32, 16
+_EPOCH = date(1970, 1, 1)
+
+
+def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
+    """The kind, if the table has a complete secondary index of one column and a record index for these slices."""
+    if not any(name.startswith(PREFIX) for name in table.available_indexes):
+        return None
+    keys = record_index(table, slices)
+    if keys is None:
+        return None
+    try:
+        found = {info.columns[0]: info for info in table.indexes() if info.read and info.name.startswith(PREFIX)}
+    except TableError:  # index.json is damaged; no kind is lost but this one
+        return None
+    return SecondaryIndex(table, slices, keys, found) if found else None
+
+
+class SecondaryIndex:
+    """All secondary indexes of a table, by column. What is proven of one is kept."""
+
+    name = "secondary_index"
+
+    def __init__(self, table: Table, slices: FileSlices, keys: RecordIndex, indexes: Mapping[str, IndexInfo]) -> None:
+        self._table = table
+        self._slices = slices
+        self._keys = keys
+        self._indexes = indexes
+        self._opened: dict[str, _Index] = {}
+        self._proven: dict[str, bool] = {}
+
+    def needs(self, asked: Needs) -> Needs:
+        """Look-ups of columns with an index."""
+        return needs_of_keys(asked, lambda column: column.name in self._indexes)
+
+    def answer(self, needs: Needs) -> Source:
+        """Keys are looked up when the evaluator asks for them."""
+        del needs
+        return answer_of_keys(self.name, self.may_hold)
+
+    def may_hold(
+        self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.bool_] | None:
+        """True for the slices that hold a row with one of the values, if the index is proven to know every row."""
+        keys = self.record_keys(column, values) if self._knows_every_row(column) else None
+        found = None if keys is None else self._keys.locate_keys(sorted(keys), candidates)
+        return None if found is None else found | self._logged
+
+    def record_keys(self, column: Field, values: Sequence[object]) -> set[str] | None:
+        """The record keys that the index has for non-null values.
+
+        None for a value that has no certain text, and when they are too many to be looked up.
+        """
+        if column.name not in self._indexes:
+            return None
+        index = self._index(column)
+        texts: list[str] = []
+        for value in values:
+            found = texts_of(value, column, index.version, self._table.columns.units.get(column.name, ""))
+            if not found:
+                return None
+            texts += found
+        with naming_column(index.groups.path, column.name):
+            return index.look_up(texts)
+
+    def coverage(self, columns: Sequence[Field]) -> Coverage:
+        """All slices or none, for the columns that have an index."""
+        n, logged = len(self._slices), int(self._logged.sum())
+        known: dict[str, ColumnCoverage] = {}
+        for column in columns:
+            if column.name in self._indexes:
+                if self._knows_every_row(column):
+                    counts = {Trust.OK: n - logged, Trust.NO_RECORD: logged}
+                    known[column.name] = ColumnCoverage(n - logged, {why: m for why, m in counts.items() if m})
+                else:
+                    why = Trust.NO_RECORD if self._keys.keys_are_unique else Trust.KEY_TWICE
+                    known[column.name] = ColumnCoverage(0, {why: n})
+        return Coverage(self.name, self._slices.instant, n, known)
+
+    @cached_property
+    def _logged(self) -> npt.NDArray[np.bool_]:
+        """The slices with log files."""
+        return np.array([bool(one.log_files) for one in self._slices], np.bool_)
+
+    def _index(self, column: Field) -> _Index:
+        if column.name not in self._opened:
+            info, metadata = self._indexes[column.name], self._table.metadata
+            assert metadata is not None, "without a metadata table there is no record index"
+            self._opened[column.name] = _Index(KeyGroups(metadata, info.name), SECONDARY_VERSIONS[info.version])
+        return self._opened[column.name]
+
+    def _knows_every_row(self, column: Field) -> bool:
+        if column.name not in self._indexes:
+            return False
+        if column.name not in self._proven:
+            self._proven[column.name] = self._keys.keys_are_unique and self._is_complete(column)
+        return self._proven[column.name]
+
+    def _is_complete(self, column: Field) -> bool:
+        """Whether each row has exactly one entry. Raises StatsError when the index cannot be read."""
+        names = read_name_history(self._table.storage)
+        if column.name in names.reused | names.renamed:
+            return False  # entries of another column may stand under the name
+        index, logged = self._index(column), self._keys.logged
+        rows = self._rows_with_entry(column, index.version)
+        if rows is None or logged is None:
+            return False
+        with naming_column(index.groups.path, column.name):
+            if rows + len(logged.places) > ENTRIES_READ:
+                return index.version == 2 and self._counts_agree(index)
+            keys = index.every_record_key(
+                ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.places}
+            )
+            return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
+
+    def _counts_agree(self, index: _Index) -> bool:
+        """Whether a large index has as many entries as there are keys, and a sample of them is as it should be."""
+        if index.groups.count(KEYS_IN_LOGS) != self._keys.whole_count:
+            return False
+        for (_, number), entry in index.groups.sample(SAMPLED_BLOCKS, SAMPLED_ENTRIES):
+            prefix, key = split_entry(entry)
+            if file_group(prefix, len(index.groups)) != number or not self._keys.has(key):
+                return False
+        return True
+
+    def _rows_with_entry(self, column: Field, version: int) -> int | None:
+        """How many entries an index of every row has; None when it cannot be told."""
+        if version == 2:
+            return self._keys.rows
+        if self._logged.any():
+            return None  # which of their rows are NULL is not known
+        statistics = column_stats(self._table, self._slices)
+        known = None if statistics is None else statistics.statistics([column]).get(column.name)
+        if known is None or (known.null_count == UNKNOWN_COUNT).any() or self._keys.rows is None:
+            return None
+        return self._keys.rows - int(known.null_count.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """One index. Methods raise TableError and FormatError."""
+
+    groups: KeyGroups
+    version: int
+
+    def look_up(self, texts: Sequence[str]) -> set[str] | None:
+        """The record keys of all entries of these texts; None when they are more than can be looked up."""
+        found: set[str] = set()
+        for text in texts:
+            prefix = f"{escape(text)}$"
+            groups = self.groups.named if self.version == 1 else (("", file_group(prefix, len(self.groups))),)
+            for name in groups:
+                group = self.groups.opened(name)
+                if group is not None:
+                    live = group.starting_with(prefix.encode("utf-8", "surrogatepass"), LOOK_UPS)
+                    if live is None or len(found) + len(live) > LOOK_UPS:
+                        return None
+                    found.update(split_entry(key)[1] for key in live)
+        return found
+
+    def every_record_key(self, limit: int, others: Container[bytes]) -> set[bytes] | None:
+        """The record keys of all entries but ``others``.
+
+        None when a key has two, there are more than ``limit``, or one lies in a wrong group.
+        """
+        found: set[bytes] = set()
+        read = counted = 0
+        for (_, number), live in self.groups.keys(limit):
+            read += len(live)
+            for entry in live:
+                prefix, record_key = split_entry(entry)
+                if self.version == 2 and file_group(prefix, len(self.groups)) != number:
+                    return None
+                key = record_key.encode("utf-8", "surrogatepass")
+                if key not in others:
+                    counted += 1
+                    found.add(key)
+        return found if len(found) == counted and read <= limit else None
+
+
+def escape(text: str) -> str:
+    """A value or record key as it stands in an entry."""
+    return text.replace("\\", "\\\\").replace("$", "\\$").replace("\0", "\\\0")
+
+
+def split_entry(key: bytes) -> tuple[str, str]:
+    """The escaped value with its ``$``, and the plain record key. Raises FormatError for anything else."""
+    try:
+        text = key.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise FormatError("an entry of a secondary index is not text") from error
+    if "\\" not in text and "$" in text:
+        value, _, rest = text.partition("$")
+        return f"{value}$", rest
+    position = 0
+    while position < len(text) and text[position] != "$":
+        position += 1 + (text[position] == "\\")
+    if position >= len(text):
+        raise FormatError("an entry of a secondary index has no $ between value and record key")
+    rest = text[position + 1 :]
+    if "\\" in rest:
+        parts = iter(rest)
+        rest = "".join(next(parts, "") if part == "\\" else part for part in parts)
+    return text[: position + 1], rest
+
+
+def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str, ...]:
+    """Every text that an index of this version may hold for a non-null value; () when that is not certain.
+
+    ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form. Of old
+    dates and times nobody knows by which calendar they were written.
+    """
+    kind = column.type.kind
+    if isinstance(value, str):
+        return (value,) if kind in (Kind.STRING, Kind.VARCHAR) else ()
+    if not isinstance(value, int) or isinstance(value, bool):
+        return ()
+    if kind is Kind.TIMESTAMP_LTZ:
+        return (str(value),) if version == 2 and unit == "micros" and value >= ANCIENT_MICROS else ()
+    if kind.is_integer:
+        return (str(value),)
+    if kind is not Kind.DATE or value < ANCIENT_DAY:
+        return ()
+    if version == 2:
+        return (str(value),)
+    try:
+        day = _EPOCH + timedelta(days=value)
+    except OverflowError:
+        return ()
+    return (day.isoformat(), str(value))

@@ -1,0 +1,265 @@
+"""The rows of one file of a table, column by column in plain form, in batches: what sketches are made of.
+
+    file                what is read
+    ------------------  ------------------------------------------------------------------------------------
+    Parquet base file   the columns asked for, through pyarrow
+    log file            the records of its data blocks, Avro or Parquet, whether they count or not; deletions take
+                        rows away and add none, so they are left out
+    anything else       nothing: its columns are unknown
+
+A merged row has each of its values from one of its slice's files (C3), so what holds for the rows of all files holds
+for it. Where that is not so, a column is unknown in the file: partial updates, blocks without the column, blocks that
+disagree on its type. Unknown too: INT96 timestamps (P14), unsigned numbers, text that is not UTF-8.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import fastavro
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from evaluator.language.types import Kind
+from index_store.storage.errors import FormatError, TableError, naming_table
+from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
+from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type
+from index_store.storage.storage import Storage
+from index_store.table.table_schema import TableSchema, from_arrow, from_avro
+
+__all__ = ["ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_types", "read_rows"]
+
+ROWS_PER_BATCH = 1 << 17
+_COUNT, _LENGTH = struct.Struct(">ii"), struct.Struct(">i")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnRows:
+    """One column in a batch: its type in the file, and its values in plain form if that is known."""
+
+    type: FileType
+    values: pa.Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowBatch:
+    """Some rows: how many, and the columns that were asked for, by name."""
+
+    rows: int
+    columns: Mapping[str, ColumnRows]
+
+
+def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[RowBatch]:
+    """The rows of a file, in batches. Raises TableError when the file cannot be read or is damaged."""
+    name = path.rpartition("/")[2]
+    if name.startswith("."):
+        with storage.open(path) as source:
+            data = source.read_at(0, source.size)
+        with naming_table(storage.absolute(path)):
+            yield from _log_rows(data, names)
+    elif name.endswith(".parquet"):
+        try:
+            with storage.input_file(path) as stream:
+                yield from _parquet_rows(stream, names)
+        except (OSError, pa.ArrowException) as error:
+            raise TableError(storage.absolute(path), f"cannot be read: {error}") from error
+    else:
+        yield RowBatch(-1, dict.fromkeys(names, ColumnRows(FileType.unknown("a base file that is not Parquet"))))
+
+
+def parquet_types(metadata: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, FileType]:
+    """The type of each column in a Parquet file, of its footer and its schema in Arrow."""
+    columns = from_arrow(schema)
+    leaves = (metadata.schema.column(place) for place in range(metadata.num_columns))
+    physical = {leaf.path: leaf.physical_type for leaf in leaves}
+    return {
+        name: FileType.unknown("INT96 timestamps") if physical.get(name) == "INT96" else _type_in(columns, name)
+        for name in names
+    }
+
+
+def _type_in(columns: TableSchema, name: str) -> FileType:
+    field = columns.schema.resolve(name, case_sensitive=True)
+    if field is None:
+        wanted = name.lower()
+        if any(other.name.lower() == wanted or other.name.lower().startswith(f"{wanted}.") for other in columns.schema):
+            return FileType.unknown("the column has a name of other letters")
+        parent = name.rpartition(".")[0]
+        above = columns.schema.resolve(parent, case_sensitive=True) if parent else None
+        if parent and above is not None and not any(other.name.startswith(f"{parent}.") for other in columns.schema):
+            return FileType.unknown(f"{parent} is of type {above.type}")
+        return ABSENT
+    return FileType.of(field.type, columns.units.get(name, ""))
+
+
+# -- Parquet
+
+
+def _parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
+    with parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us") as file:
+        types = parquet_types(file.metadata, file.schema_arrow, names)
+        wanted = [name for name, of in types.items() if of.is_known]
+        if not wanted:
+            yield RowBatch(file.metadata.num_rows, {name: ColumnRows(of) for name, of in types.items()})
+            return
+        seen = 0
+        for batch in file.iter_batches(ROWS_PER_BATCH, columns=wanted):
+            seen += batch.num_rows
+            yield RowBatch(batch.num_rows, {name: _column_of(batch, name, of) for name, of in types.items()})
+        if not seen:
+            yield RowBatch(0, {name: ColumnRows(of) for name, of in types.items()})
+
+
+def _column_of(batch: pa.RecordBatch, name: str, of: FileType) -> ColumnRows:
+    if not of.is_known:
+        return ColumnRows(of)
+    if name in batch.schema.names:
+        array = batch.column(name)
+    else:
+        first, *rest = name.split(".")
+        array = batch.column(first)
+        for part in rest:
+            array = pc.struct_field(array, part)
+    return _plain(array, of)
+
+
+def _plain(array: pa.Array, of: FileType) -> ColumnRows:
+    try:
+        return ColumnRows(of, plain_array(array, of))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        return ColumnRows(FileType.unknown(f"values that are none of {of.text}: {str(error).splitlines()[0]}"))
+
+
+# -- log files
+
+
+def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
+    """Raises FormatError for a damaged file."""
+    for block in read_log_blocks(data):
+        if block.type in (DELETE, COMMAND, CDC):
+            continue
+        if block.type == AVRO_DATA:
+            batch = _avro_rows(block, names)
+        elif block.type == PARQUET_DATA:
+            batch = _parquet_block(block, names)
+        else:
+            raise FormatError(f"the rows of a block of type {block.type} are not read")
+        if block.is_partial:
+            why = FileType.unknown("partial updates")
+            batch = RowBatch(batch.rows, dict.fromkeys(names, ColumnRows(why)))
+        yield RowBatch(
+            batch.rows,
+            {
+                name: ColumnRows(FileType.unknown("a log block without the column"))
+                if column.type == ABSENT
+                else column
+                for name, column in batch.columns.items()
+            },
+        )
+
+
+def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
+    try:
+        batches = list(_parquet_rows(io.BytesIO(block.content), names))
+    except (OSError, pa.ArrowException) as error:
+        raise FormatError(f"a Parquet block cannot be read: {error}") from error
+    columns = {}
+    for name in names:
+        parts = [batch.columns[name] for batch in batches]
+        unknown = next((part for part in parts if part.values is None), None)
+        columns[name] = unknown or ColumnRows(parts[0].type, pa.concat_arrays([part.values for part in parts]))
+    return RowBatch(sum(batch.rows for batch in batches), columns)
+
+
+def _avro_rows(block: LogBlock, names: Sequence[str]) -> RowBatch:
+    columns = from_avro(block.schema)
+    types = {name: _type_in(columns, name) for name in names}
+    records = list(_records(block))
+    found: dict[str, ColumnRows] = {}
+    for name, of in types.items():
+        if not of.is_known:
+            found[name] = ColumnRows(of)
+            continue
+        parts = name.split(".")
+        try:
+            found[name] = ColumnRows(of, _plain_of([_at(record, parts) for record in records], of))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            found[name] = ColumnRows(FileType.unknown(f"values that are none of {of.text}: {error}"))
+    return RowBatch(len(records), found)
+
+
+def _at(record: Any, parts: Sequence[str]) -> Any:
+    for part in parts:
+        if record is None:
+            return None
+        record = record[part]
+    return record
+
+
+def _records(block: LogBlock) -> Iterator[Mapping[str, Any]]:
+    """The records of an Avro block as they are stored: no logical types."""
+    try:
+        version, count = _COUNT.unpack_from(block.content)
+        schema = fastavro.parse_schema(_without_logical_types(json.loads(block.schema)))
+    except Exception as error:  # fastavro has no common error type
+        raise FormatError(f"an Avro block cannot be understood: {error}") from error
+    if version not in (1, 2, 3):
+        raise FormatError(f"Avro block version {version} is not supported")
+    position = 8
+    for _ in range(count):
+        if position + 4 > len(block.content):
+            raise FormatError("an Avro block is cut off", position)
+        length = _LENGTH.unpack_from(block.content, position)[0]
+        start, position = position + 4, position + 4 + length
+        if length < 0 or position > len(block.content):
+            raise FormatError("an Avro block is cut off", start)
+        try:
+            record: Any = fastavro.schemaless_reader(io.BytesIO(block.content[start:position]), schema, None)
+        except Exception as error:  # damaged bytes make fastavro fail in many ways
+            raise FormatError(f"an Avro record cannot be decoded: {error}", start) from error
+        if not isinstance(record, Mapping):
+            raise FormatError("an Avro value is not a record", start)
+        yield record
+
+
+def _without_logical_types(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_logical_types(one) for one in schema]
+    if isinstance(schema, Mapping):
+        return {
+            key: value if key in ("name", "namespace", "default", "doc", "symbols") else _without_logical_types(value)
+            for key, value in schema.items()
+            if key != "logicalType"
+        }
+    return schema
+
+
+def _plain_of(values: list[Any], of: FileType) -> pa.Array:
+    """Values as Avro stores them in plain form."""
+    column_type = of.type
+    plain = plain_type(column_type)
+    match column_type.kind:
+        case Kind.DECIMAL:
+            unscaled = [None if value is None else int.from_bytes(value, "big", signed=True) for value in values]
+            most = 10**column_type.precision
+            if any(value is not None and abs(value) >= most for value in unscaled):
+                raise ValueError("more digits than the type has")
+            return pa.array(unscaled, plain)
+        case Kind.STRING:
+            return pa.array([None if value is None else value.encode("utf-8") for value in values], plain)
+        case Kind.FLOAT | Kind.DOUBLE:
+            return pa.array([None if value is None else value + 0.0 for value in values], plain)
+        case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ if of.unit == "millis":
+            return pa.array([None if value is None else value * 1000 for value in values], plain)
+        case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ if of.unit == "nanos":
+            return pa.array([None if value is None else value // 1000 for value in values], plain)
+        case Kind.BOOLEAN:
+            return pa.array([None if value is None else int(value) for value in values], plain)
+        case _:
+            return pa.array(values, plain)

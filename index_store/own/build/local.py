@@ -1,0 +1,80 @@
+"""Builds an index without Spark: the files side by side in threads of this process.
+
+pyarrow reads and decodes outside of Python's lock, and on an object store the trips overlap; what remains in Python is
+done one file after the other. For large tables: ``spark_build``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from index_store.storage.errors import TableError
+from index_store.own.build.aggregates import aggregate
+from index_store.own.builder import IndexedFile
+from index_store.own.definition import Definition
+from index_store.own.build.sketching import FILE_ID, Plan, sketch_file
+from index_store.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from index_store.table.table import Table
+
+__all__ = ["LocalBuilder", "build_locally"]
+
+#: Rows of a record batch, and how many files are under way at most for each thread.
+FILES_PER_BATCH, AHEAD = 1000, 4
+
+
+def build_locally(table: Table, definition: Definition) -> LocalBuilder:
+    """The builder of a definition for a table. Raises UnsupportedError for a sketch that is not known."""
+    return LocalBuilder(table.storage, Plan.for_table(table, definition))
+
+
+class LocalBuilder:
+    """Makes the rows of files in threads; a file that cannot be read gets none, and stands in ``failed``."""
+
+    def __init__(self, storage: Storage, plan: Plan, threads: int | None = None) -> None:
+        self.failed: dict[str, str] = {}
+        self._storage, self._plan = storage, plan
+        self._threads = threads or min(16, 2 * (os.cpu_count() or 1))
+
+    def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
+        """The rows of the files, in their order."""
+        rows: list[dict[str, Any]] = []
+        for row in self._rows(files):
+            rows.append(row)
+            if len(rows) == FILES_PER_BATCH:
+                yield pa.RecordBatch.from_pylist(rows, self._plan.schema)
+                rows = []
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, self._plan.schema)
+
+    def aggregate(self, rows: pa.Table) -> pa.Table:
+        """What the files' rows say of their partitions."""
+        return aggregate(rows, self._plan)
+
+    def _rows(self, files: Sequence[IndexedFile]) -> Iterator[dict[str, Any]]:
+        waiting: deque[tuple[IndexedFile, Future[dict[str, Any]]]] = deque()
+        with ThreadPoolExecutor(self._threads, "sargo-sketches") as pool:
+            try:
+                for file in files:
+                    waiting.append((file, pool.submit(sketch_file, self._storage, file.path, self._plan)))
+                    if len(waiting) >= AHEAD * self._threads:
+                        yield from self._finished(*waiting.popleft())
+                while waiting:
+                    yield from self._finished(*waiting.popleft())
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _finished(self, file: IndexedFile, future: Future[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        try:
+            row = future.result()
+        except TableError as error:
+            self.failed[file.path] = error.why
+            return
+        yield {FILE_ID: file.file_id, **row}

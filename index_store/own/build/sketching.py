@@ -1,0 +1,252 @@
+"""One pass over a file for all sketches that are asked for: from a file's rows to its row in the index.
+
+    rows                       how many rows the file has, -1 where that is not known
+    city:type                  the type that the file has for the column (``sketches.values.FileType``)
+    city:nulls                 how many of its values are NULL, -1 where that is not known
+    city:min_max:lo, ...       what each sketch stores: <column>:<sketch>:<field>
+    lower(city):type           of an expression its form (``evaluator.binding.canonical_keys``), for bounds of it
+
+Where every sketch can do with the file's footer, that is read alone; columns that it proves nothing of are read row by
+row. What a file's row holds depends on nothing but the file and the plan, so that a full refresh, an incremental one,
+a thread and a Spark worker all make the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from evaluator.language.errors import UnsupportedError
+from index_store.storage.errors import TableError
+from index_store.own.definition import Definition
+from index_store.own.build.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
+from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
+from index_store.own.build.footer_bounds import FooterBounds, footer_bounds
+from index_store.own.sketches import parse_sketch
+from index_store.own.sketches.base import Batch, Collector, Sketch
+from index_store.own.sketches.values import ABSENT, EMPTY, FileType
+from index_store.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from index_store.table.table import Table
+
+__all__ = [
+    "FILE_ID",
+    "ROWS",
+    "Plan",
+    "Target",
+    "nulls_field",
+    "sketch_field",
+    "sketch_file",
+    "sketch_rows",
+    "type_field",
+]
+
+FILE_ID, ROWS = "file_id", "rows"
+
+
+def type_field(on: str) -> str:
+    """The column of an index that holds the files' types of a column."""
+    return f"{on}:type"
+
+
+def nulls_field(on: str) -> str:
+    """The column that holds how many values are NULL."""
+    return f"{on}:nulls"
+
+
+def sketch_field(on: str, sketch: str, field: str) -> str:
+    """The column that holds a field of a sketch."""
+    return f"{on}:{sketch}:{field}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is sketched: a column of the table, or an expression, and its sketches, at most one of a name."""
+
+    on: str
+    sketches: tuple[Sketch, ...]
+    expression: Expression | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read for it."""
+        return (self.on,) if self.expression is None else tuple(one.name for one in self.expression.columns)
+
+    @property
+    def fields(self) -> list[pa.Field]:
+        """What is stored of it."""
+        return [
+            pa.field(type_field(self.on), pa.string()),
+            pa.field(nulls_field(self.on), pa.int64()),
+            *(
+                pa.field(sketch_field(self.on, sketch.name, field.name), field.type)
+                for sketch in self.sketches
+                for field in sketch.fields
+            ),
+        ]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is sketched of each file."""
+
+    targets: tuple[Target, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[tuple[str, str]], expressions: Mapping[str, Expression] | None = None) -> Plan:
+        """Columns, or expressions by their texts, and texts of sketches.
+
+        Raises UnsupportedError for a text that is none, two of one name, and other sketches of expressions than bounds.
+        """
+        found: dict[str, list[Sketch]] = {}
+        known = expressions or {}
+        for on, text in entries:
+            sketch = parse_sketch(text)
+            sketches = found.setdefault(on, [])
+            if any(one.name == sketch.name for one in sketches):
+                raise UnsupportedError(f"{sketch.name} of {on} is asked for twice")
+            if on in known and sketch.name not in ("min_max", "null_count"):
+                raise UnsupportedError(f"{sketch.name} of {on}: of an expression there are min_max and null_count")
+            sketches.append(sketch)
+        return cls(tuple(Target(on, tuple(sketches), known.get(on)) for on, sketches in found.items()))
+
+    @classmethod
+    def for_table(cls, table: Table, definition: Definition) -> Plan:
+        """What a definition asks for of a table as it is now. Raises UnsupportedError, and FormatError for options."""
+        zone = definition.options.get(ZONE, "UTC")
+        expressions = {
+            name[len(EXPRESSION) :]: Expression(from_json(text), table.schema, table.columns.units, zone)
+            for name, text in definition.options.items()
+            if name.startswith(EXPRESSION)
+        }
+        return cls.of(((one.on, one.sketch) for one in definition.entries), expressions)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """What a builder gives: ``file_id``, then what is stored."""
+        return pa.schema(
+            [
+                pa.field(FILE_ID, pa.int32(), False),
+                pa.field(ROWS, pa.int64()),
+                *(field for target in self.targets for field in target.fields),
+            ]
+        )
+
+    @cached_property
+    def from_footers(self) -> tuple[str, ...]:
+        """The columns for which a footer can be enough."""
+        return tuple(
+            target.on
+            for target in self.targets
+            if target.expression is None and all(one.from_footers for one in target.sketches)
+        )
+
+
+def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
+    """The row of one file, without its id. Raises TableError when the file cannot be read."""
+    row: dict[str, Any] = {}
+    proven: Mapping[str, FooterBounds] = {}
+    if plan.from_footers and path.endswith(".parquet"):
+        with suppress(TableError, pa.ArrowException):
+            metadata = storage.apply(path, parquet.read_metadata)
+            proven = footer_bounds(metadata, plan.from_footers)
+            row[ROWS] = metadata.num_rows
+    left = []
+    for target in plan.targets:
+        if target.on in proven:
+            row.update(_of_footer(target, proven[target.on], row[ROWS]))
+        else:
+            left.append(target)
+    if left or ROWS not in row:
+        names = list(dict.fromkeys(name for target in left for name in target.columns))
+        row.update(sketch_rows(read_rows(storage, path, names), left))
+    return row
+
+
+def _of_footer(target: Target, found: FooterBounds, rows: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        type_field(target.on): EMPTY.text if rows == 0 else found.type.text,
+        nulls_field(target.on): found.nulls if rows else 0,
+    }
+    for sketch in target.sketches:
+        for field in sketch.fields:
+            row[sketch_field(target.on, sketch.name, field.name)] = getattr(found, field.name)
+    return row
+
+
+class _Collection:
+    """What is known of one column so far."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._type = EMPTY
+        self._nulls = 0
+        self._collectors: list[tuple[Sketch, Collector]] = [(one, one.collect()) for one in target.sketches]
+
+    def add(self, columns: Mapping[str, ColumnRows], rows: int) -> None:
+        of, values = columns[self._target.on].type, columns[self._target.on].values
+        if rows == 0 or self._type.why:
+            return
+        if self._type not in (EMPTY, of):
+            of = FileType.unknown(f"{self._type.text} and {of.text} in one file")
+        self._type = of
+        if of == ABSENT:
+            self._nulls += rows
+        elif of.is_known and values is not None:
+            self._nulls += values.null_count
+            batch = Batch(values, of)
+            for _, collector in self._collectors:
+                collector.add(batch)
+
+    def row(self) -> dict[str, Any]:
+        on, known = self._target.on, self._type.is_known
+        row: dict[str, Any] = {type_field(on): self._type.text, nulls_field(on): -1 if self._type.why else self._nulls}
+        for sketch, collector in self._collectors:
+            stored = collector.stored() if known else {}
+            for field in sketch.fields:
+                row[sketch_field(on, sketch.name, field.name)] = stored.get(field.name)
+        return row
+
+
+class _OfExpression:
+    """What is known of one expression so far."""
+
+    def __init__(self, target: Target, expression: Expression) -> None:
+        self._target = target
+        self._bounds = BoundsOfExpression(expression)
+
+    def add(self, columns: Mapping[str, ColumnRows], rows: int) -> None:
+        self._bounds.add(columns, rows)
+
+    def row(self) -> dict[str, Any]:
+        form, nulls, lo, hi = self._bounds.stored()
+        row: dict[str, Any] = {type_field(self._target.on): form, nulls_field(self._target.on): nulls}
+        if any(sketch.name == "min_max" for sketch in self._target.sketches):
+            row.update(
+                {sketch_field(self._target.on, "min_max", "lo"): lo, sketch_field(self._target.on, "min_max", "hi"): hi}
+            )
+        return row
+
+
+def sketch_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
+    """The row of a file that has these rows."""
+    collections = [
+        _Collection(target) if target.expression is None else _OfExpression(target, target.expression)
+        for target in targets
+    ]
+    rows = 0
+    for batch in batches:
+        rows = -1 if rows < 0 or batch.rows < 0 else rows + batch.rows
+        for collection in collections:
+            collection.add(batch.columns, batch.rows)
+    found: dict[str, Any] = {ROWS: rows}
+    for collection in collections:
+        found.update(collection.row())
+    return found

@@ -1,0 +1,108 @@
+"""Builds an index on Spark: the list of files as a DataFrame, each file read once by one of Spark's workers.
+
+    files (driver)  -> a DataFrame of ids and paths, spread over the partitions
+    each worker     -> LocalBuilder: the same pass over a file, for all sketches, as without Spark
+    rows (driver)   -> Arrow record batches, ``FILES_PER_JOB`` files at a time
+
+Workers read files as this process does, through pyarrow: they need the table's path to mean the same to them, the same
+options, and this package. What they make is what ``local_build`` makes, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from index_store.own.build.aggregates import aggregate
+from index_store.own.builder import FILES, IndexedFile, NewFiles
+from index_store.own.definition import Definition
+from index_store.own.build.local import LocalBuilder
+from index_store.own.build.sketching import Plan
+from index_store.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from index_store.own.builder import MakeBuilder
+    from index_store.table.table import Table
+
+__all__ = ["FILES_PER_JOB", "SparkBuilder", "build_on"]
+
+#: How many files one Spark job sketches: their rows are held in the driver's memory at once.
+FILES_PER_JOB = 20_000
+#: Files that a task reads at least, so that starting it is worth it.
+_FEWEST_PER_TASK = 4
+
+
+def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeBuilder:
+    """Makes builders that use this session. ``storage_options``: what workers need to open the table's files."""
+
+    def make(table: Table, definition: Definition) -> SparkBuilder:
+        return SparkBuilder(spark, table.storage.root, Plan.for_table(table, definition), storage_options)
+
+    return make
+
+
+class SparkBuilder:
+    """Makes the rows of files in Spark's workers; a file that cannot be read gets none."""
+
+    def __init__(
+        self, spark: SparkSession, root: str, plan: Plan, storage_options: Mapping[str, str] | None = None
+    ) -> None:
+        self._spark, self._root, self._plan = spark, root, plan
+        self._options = dict(storage_options or {})
+
+    def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
+        """The rows of the files, in any order."""
+        listed = (
+            files
+            if isinstance(files, NewFiles)
+            else NewFiles(
+                pa.Table.from_pylist([{name: getattr(one, name) for name in FILES.names} for one in files], FILES)
+            )
+        )
+        for start in range(0, len(listed), FILES_PER_JOB):
+            yield from self._job(listed.table.slice(start, FILES_PER_JOB))
+
+    def aggregate(self, rows: pa.Table) -> pa.Table:
+        """What the files' rows say of their partitions."""
+        return aggregate(rows, self._plan)
+
+    def _job(self, files: pa.Table) -> Iterator[pa.RecordBatch]:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, files.num_rows // _FEWEST_PER_TASK))
+        frame = self._spark.createDataFrame(
+            files.select(FILES.names).to_pylist(), from_arrow_schema(FILES)
+        ).repartition(tasks)
+        schema = self._plan.schema
+        carried = pa.schema([field.with_type(_plain_binary(field.type)) for field in schema])
+        found = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried), from_arrow_schema(carried))
+        rows: pa.Table = (
+            found.toArrow()
+            if hasattr(found, "toArrow")
+            else pa.Table.from_batches(getattr(found, "_collect_as_arrow")(), carried)  # noqa: B009
+        )
+        yield from rows.cast(schema).to_batches()
+
+
+def _plain_binary(of: pa.DataType) -> pa.DataType:
+    """The type in which Spark carries large binaries."""
+    if pa.types.is_large_binary(of):
+        return pa.binary()
+    return pa.list_(_plain_binary(of.value_type)) if pa.types.is_list(of) else of
+
+
+def _sketching(root: str, options: Mapping[str, str], plan: Plan, carried: pa.Schema) -> Any:
+    """What a worker does with the files of its partition."""
+
+    def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2)
+        for batch in batches:
+            files = [IndexedFile(**row) for row in batch.to_pylist()]
+            for rows in builder.build(files):
+                yield rows.cast(carried)
+
+    return sketch

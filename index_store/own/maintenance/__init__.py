@@ -1,0 +1,4 @@
+"""Create, refresh, optimize and vacuum an own index.
+
+Imports ``store`` and ``build``.
+"""

@@ -1,0 +1,4 @@
+"""The statistics that own indexes give for a filter.
+
+Imports ``store`` and ``build``.
+"""

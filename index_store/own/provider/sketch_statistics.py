@@ -1,0 +1,230 @@
+"""What stored rows say of a column as the table has it now: types brought together, doubts applied (C4, P13, P14, P19).
+
+A row holds what its file has, in the type that the file has. Of the column it says:
+
+    type in the file         type of the column       bounds and parts          look-ups
+    -----------------------  -----------------------  ------------------------  -----------------------
+    the same, same unit      the same                 as stored                 as stored
+    an integer               a wider integer          as stored                 as stored
+    FLOAT                    DOUBLE                   one step outward          none: 0.1 has two doubles
+    DECIMAL(p, s)            DECIMAL with more        rescaled                  none
+    no such column                                    NULL in every row, if the table says that readers see that
+    anything else                                     unknown                   none
+
+Days before 1582 and moments before 1900 may be rebased by a reader: a bound there is none, and neither is a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from evaluator.language.schema import Field
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import array_dtype, filler
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
+from index_store.own.build.sketching import ROWS, Target, nulls_field, sketch_field, type_field
+from index_store.own.sketches.base import FileBounds, FileParts, Sketch, Stored
+from index_store.own.sketches.values import ABSENT, EMPTY, FileType
+from index_store.storage.errors import FormatError
+
+__all__ = ["Piece", "fill_of", "fit_of", "is_ancient", "pieces_of"]
+
+Mask = npt.NDArray[np.bool_]
+#: Microseconds and days by which a rebased value may come near the cutoff.
+_MARGIN_MICROS, _MARGIN_DAYS = 2 * 86_400_000_000, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """What is known of one column in some files, whose types are alike: ``rows`` (k,) are their rows in the index.
+
+    trust      why there are no bounds, if so
+    nulls      (k,), -1 where not known
+    counts     (k,) how many rows each file has, -1 where not known
+    bounds     of all values, None when nothing is known
+    parts      likewise, by value or prefix
+    holds      ``(k,) bool`` of values in the form of arrays; each may be asked
+    """
+
+    rows: npt.NDArray[np.int64]
+    trust: Trust
+    nulls: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    bounds: FileBounds | None = None
+    parts: FileParts | None = None
+    holds: tuple[Callable[[Sequence[object]], Mask], ...] = ()
+
+
+def pieces_of(
+    rows: npt.NDArray[np.int64], columns: pa.Table, target: Target, column: Field, unit: str, *, absent_is_null: bool
+) -> Iterator[Piece]:
+    """Stored rows of one target, as pieces of one type each; files of which nothing is known are in none.
+
+    ``column``: the table's, or the form of an expression with the type of its values. ``unit``: of the column's
+    timestamps. ``absent_is_null``: readers see NULL where a file has no such column.
+    Raises FormatError for rows that cannot be understood.
+    """
+    if type_field(target.on) not in columns.column_names:
+        return
+    types = columns[type_field(target.on)].combine_chunks().cast(pa.string()).dictionary_encode()
+    codes = types.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    for code, text in enumerate(types.dictionary.to_pylist()):
+        chosen = np.flatnonzero(codes == code)
+        some = columns if len(chosen) == columns.num_rows else columns.take(pa.array(chosen))
+        counts, nulls = (_counts(some, name) for name in (ROWS, nulls_field(target.on)))
+        of = FileType(text)
+        if target.expression is not None and of.is_known:
+            of = FileType.of(column.type, unit) if text == column.name else FileType.unknown("another expression")
+        if of == EMPTY:
+            yield Piece(rows[chosen], Trust.OK, np.zeros_like(nulls), np.zeros_like(counts))
+        elif of == ABSENT:
+            if absent_is_null:
+                yield Piece(rows[chosen], Trust.OK, counts, counts)
+        elif of.is_known:
+            yield _known(rows[chosen], some, of, target.sketches, target.on, column, unit, nulls, counts)
+
+
+def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    found: npt.NDArray[np.int64] = columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
+    return found
+
+
+def _known(
+    rows: npt.NDArray[np.int64],
+    columns: pa.Table,
+    of: FileType,
+    sketches: Sequence[Sketch],
+    on: str,
+    column: Field,
+    unit: str,
+    nulls: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
+) -> Piece:
+    fit = fit_of(of, column.type, unit)
+    if isinstance(fit, Trust):
+        return Piece(rows, fit, nulls, counts)
+    told = []
+    for sketch in sketches:
+        fields = {field.name: sketch_field(on, sketch.name, field.name) for field in sketch.fields}
+        if all(name in columns.column_names for name in fields.values()):
+            try:
+                told.append(sketch.tell(Stored(_arrays(columns, fields), of, len(rows))))
+            except (ValueError, KeyError, pa.ArrowException) as error:
+                raise FormatError(f"{sketch.name} of {on}: {error}") from error
+    bounds = _tightest([_fitted(one.bounds, of.type, column.type) for one in told if one.bounds is not None])
+    parts = _best_parts([one.parts for one in told if one.parts is not None])
+    if parts is not None:
+        parts = replace(parts, bounds=_fitted(parts.bounds, of.type, column.type, points=True))
+    ancient = Trust.OK
+    if bounds is not None:
+        known = bounds.lo_known | bounds.hi_known
+        bounds = _without_ancient(bounds, column.type)
+        if not (bounds.lo_known | bounds.hi_known)[known].all():
+            ancient = Trust.ANCIENT
+    holds = tuple(one.may_hold for one in told if one.may_hold is not None) if fit else ()
+    return Piece(rows, ancient, nulls, counts, bounds, parts, holds)
+
+
+def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]:
+    found = {}
+    for name, stored in fields.items():
+        array = columns[stored].combine_chunks()
+        found[name] = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    return found
+
+
+def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:
+    """Whether look-ups hold too; or why nothing does."""
+    kinds = of.type.kind, wanted.kind
+    if kinds[0] is kinds[1] and kinds[0].is_timestamp:
+        return of.unit == unit or Trust.UNIT
+    if of.type == wanted:
+        return True
+    if all(kind.is_integer for kind in kinds) and wanted.integer_range()[1] >= of.type.integer_range()[1]:
+        return True
+    if all(kind.is_text for kind in kinds):
+        return True
+    if kinds == (Kind.FLOAT, Kind.DOUBLE):
+        return False
+    if (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL)
+        and wanted.scale >= of.type.scale
+        and (wanted.precision - wanted.scale >= of.type.precision - of.type.scale)
+    ):
+        return False
+    return Trust.WRONG_TYPE
+
+
+def _fitted(bounds: FileBounds, of: Type, wanted: Type, *, points: bool = False) -> FileBounds:
+    """Bounds in the column's type. ``points``: ancient ones lose both ends."""
+    if of.kind is Kind.FLOAT and wanted.kind is Kind.DOUBLE:
+        low, high = np.asarray(bounds.lo, np.float64), np.asarray(bounds.hi, np.float64)
+        bounds = replace(
+            bounds,
+            lo=np.where(np.isinf(low), low, widen_float_as_double(low, low)[0]),
+            hi=np.where(np.isinf(high), high, widen_float_as_double(high, high)[1]),
+        )
+    elif of.kind is Kind.DECIMAL and (of.scale != wanted.scale or of.precision != wanted.precision):
+        factor, dtype = 10 ** (wanted.scale - of.scale), array_dtype(wanted)
+        lo, hi = ((np.asarray(side).astype(object) * factor).astype(dtype) for side in (bounds.lo, bounds.hi))
+        bounds = replace(bounds, lo=lo, hi=hi)
+    if points and (cutoff := _cutoff(wanted)) is not None:
+        modern = np.asarray(bounds.lo) >= cutoff
+        bounds = replace(bounds, lo_known=bounds.lo_known & modern, hi_known=bounds.hi_known & modern)
+    return bounds
+
+
+def _cutoff(of: Type) -> int | None:
+    return ANCIENT_DAY if of.kind is Kind.DATE else ANCIENT_MICROS if of.kind.is_timestamp else None
+
+
+def _without_ancient(bounds: FileBounds, of: Type) -> FileBounds:
+    cutoff = _cutoff(of)
+    if cutoff is None:
+        return bounds
+    return replace(
+        bounds, lo_known=bounds.lo_known & (bounds.lo >= cutoff), hi_known=bounds.hi_known & (bounds.hi >= cutoff)
+    )
+
+
+def is_ancient(value: Any, of: Type) -> bool:
+    """Whether a reader may make this value of another one, which was stored."""
+    cutoff = _cutoff(of)
+    return cutoff is not None and value < cutoff + (_MARGIN_DAYS if of.kind is Kind.DATE else _MARGIN_MICROS)
+
+
+def _tightest(known: Sequence[FileBounds]) -> FileBounds | None:
+    """Bounds of several sketches: for each side of each file the first that is known."""
+    if not known:
+        return None
+    first, *rest = known
+    for other in rest:
+        sides: list[Any] = []
+        for mine, yours, have, offered in (
+            (first.lo, other.lo, first.lo_known, other.lo_known),
+            (first.hi, other.hi, first.hi_known, other.hi_known),
+        ):
+            gained = offered & ~have
+            if gained.any():
+                merged = np.array(mine)
+                merged[gained] = np.asarray(yours)[gained]
+                mine = merged
+            sides.append((mine, have | offered))
+        first = FileBounds(sides[0][0], sides[1][0], sides[0][1], sides[1][1])
+    return first
+
+
+def _best_parts(known: Sequence[FileParts]) -> FileParts | None:
+    """The parts of the sketch that knows most files: value lists come before prefixes where both know all."""
+    return max(known, key=lambda one: int(one.known.sum())) if known else None
+
+
+def fill_of(of: Type, n: int) -> Any:
+    """``(n,)`` bounds that are not known."""
+    return np.full(n, filler(of), array_dtype(of))

@@ -1,0 +1,242 @@
+"""An Arrow table in a Parquet file of which only the columns asked for are read, and nothing is believed unchecked.
+
+    in the version    file name, size, rows, digest of the footer, and of every column in every row group
+    read              the footer and the bytes of the columns asked for; each digest is compared before it is decoded
+
+So a flipped bit is an error, never a bound. Parquet's own checksums leave out page headers and the footer.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import xxhash
+from pyarrow import parquet
+
+from index_store.own.store.folder import Folder
+from index_store.storage.errors import FormatError, TableError
+
+__all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "stored_size", "write_table"]
+
+#: A row group ends at so many rows, or bytes of Arrow.
+GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
+_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A Parquet file as a version names it.
+
+    footer   its length in bytes, with what ends the file, and its digest
+    columns  by name the digests of the column, one for each row group
+    """
+
+    file: str
+    rows: int
+    size: int
+    footer: tuple[int, str]
+    columns: Mapping[str, tuple[str, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "file": self.file,
+            "rows": self.rows,
+            "size": self.size,
+            "footer": list(self.footer),
+            "columns": [[name, *digests] for name, digests in self.columns.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> StoredTable:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        length, digest = plain["footer"]
+        columns = {str(name): tuple(map(str, digests)) for name, *digests in plain["columns"]}
+        return cls(str(plain["file"]), int(plain["rows"]), int(plain["size"]), (int(length), str(digest)), columns)
+
+
+class TableWriter:
+    """Writes tables of one schema as one file, which is there when the ``with`` block ends well; then see ``stored``.
+
+    ``sorted_text`` are columns of text in about ascending order. ``on_group`` is given each row group.
+    """
+
+    stored: StoredTable
+
+    def __init__(self, folder: Folder, file: str, schema: pa.Schema, sorted_text: Sequence[str] = ()) -> None:
+        self._folder, self._file, self._schema, self._sorted = folder, file, schema, sorted_text
+        self.on_group: Callable[[pa.Table], object] | None = None
+        self._stack = ExitStack()
+        self._waiting: list[pa.Table] = []
+        self._rows = self._bytes = 0
+
+    def __enter__(self) -> TableWriter:
+        with ExitStack() as stack:
+            self._path = stack.enter_context(self._folder.writing(self._file))
+            with self._naming():
+                self._writer = _writer(self._path, self._schema, self._sorted)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            with self._naming():
+                if error[0] is None:
+                    self.flush()
+                self._writer.close()
+                if error[0] is None:
+                    self.stored = _described(self._path, self._file)
+        except BaseException as fault:
+            self._stack.__exit__(type(fault), fault, fault.__traceback__)
+            raise
+        self._stack.__exit__(*error)
+
+    def write(self, rows: pa.Table) -> None:
+        """Add rows. Raises TableError."""
+        for start in range(0, rows.num_rows, GROUP_ROWS):
+            piece = rows.slice(start, GROUP_ROWS)
+            self._waiting.append(piece)
+            self._rows, self._bytes = self._rows + piece.num_rows, self._bytes + piece.nbytes
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self.flush()
+
+    def flush(self) -> None:
+        """End the row group."""
+        if self._rows:
+            group = pa.concat_tables(self._waiting)
+            self._waiting, self._rows, self._bytes = [], 0, 0
+            with self._naming():
+                self._writer.write_table(group, row_group_size=group.num_rows)
+            if self.on_group is not None:
+                self.on_group(group)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(self._folder.storage.absolute(self._file), f"cannot be written: {error}") from error
+
+
+def _writer(where: Any, schema: pa.Schema, sorted_text: Sequence[str]) -> Any:
+    others = [field.name for field in schema if field.name not in sorted_text]
+    return parquet.ParquetWriter(
+        where,
+        schema,
+        compression="zstd",
+        write_statistics=False,
+        use_dictionary=others or False,
+        column_encoding=dict.fromkeys(sorted_text, "DELTA_BYTE_ARRAY") or None,
+    )
+
+
+def stored_size(rows: pa.Table, sorted_text: Sequence[str] = ()) -> int:
+    """How many bytes a table would have as a file."""
+    sink = pa.BufferOutputStream()
+    with _writer(sink, rows.schema, sorted_text) as writer:
+        writer.write_table(rows, row_group_size=GROUP_ROWS)
+    return int(sink.getvalue().size)
+
+
+def write_table(folder: Folder, file: str, rows: pa.Table, sorted_text: Sequence[str] = ()) -> StoredTable:
+    """Write one table. Raises TableError; then there is no file."""
+    with TableWriter(folder, file, rows.schema, sorted_text) as writer:
+        writer.write(rows)
+    return writer.stored
+
+
+def read_table(folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table, or those of the columns that it has. Raises TableError when it is not what was written."""
+    found = list(read_groups(folder, stored, columns))
+    return pa.concat_tables(found)
+
+
+def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """The same, one row group after the other; at least one table, which may have no rows."""
+    path = folder.storage.absolute(stored.file)
+    wanted = [name for name in stored.columns if columns is None or name in columns]
+    try:
+        with folder.storage.open(stored.file) as source:
+            if source.size != stored.size:
+                raise FormatError(f"{source.size} bytes instead of {stored.size}")
+            length, digest = stored.footer
+            tail = source.read_at(stored.size - length, length)
+            if len(tail) != length or _digest([tail]) != digest:
+                raise FormatError("the footer is damaged")
+            metadata = parquet.read_metadata(pa.BufferReader(_MAGIC + tail))
+            leaves = _leaves(metadata)
+            if metadata.num_rows != stored.rows or list(leaves) != list(stored.columns):
+                raise FormatError("not the table that was written")
+            if not metadata.num_row_groups:
+                yield metadata.schema.to_arrow_schema().empty_table().select(wanted)
+            for group in range(metadata.num_row_groups):
+                image = mmap.mmap(-1, stored.size)  # only what is written to it takes memory
+                for name in wanted:
+                    parts = []
+                    for start, size in _ranges(metadata, group, leaves[name]):
+                        data = source.read_at(start, size)
+                        image[start : start + len(data)] = data
+                        parts.append(data)
+                    if _digest(parts) != stored.columns[name][group]:
+                        raise FormatError(f"column {name} is damaged")
+                file = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(image)), metadata=metadata)
+                yield file.reader.read_row_group(
+                    group, column_indices=[leaf for name in wanted for leaf in leaves[name]]
+                ).select(wanted)
+    except (FormatError, pa.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
+        raise TableError(path, f"damaged: {error}") from error
+
+
+def _described(path: Path, file: str) -> StoredTable:
+    """What a version remembers of a file that was just written."""
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        length = int.from_bytes(data[-8:-4], "little") + 8
+        metadata = parquet.read_metadata(path)
+        columns = {
+            name: tuple(
+                _digest([data[start : start + size] for start, size in _ranges(metadata, group, leaves)])
+                for group in range(metadata.num_row_groups)
+            )
+            for name, leaves in _leaves(metadata).items()
+        }
+        return StoredTable(file, metadata.num_rows, len(data), (length, _digest([data[-length:]])), columns)
+
+
+def _ranges(metadata: Any, group: int, leaves: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where the bytes of a column are in a row group: offset and length, for each of its leaves."""
+    for leaf in leaves:
+        chunk = metadata.row_group(group).column(leaf)
+        starts = [chunk.data_page_offset, *([chunk.dictionary_page_offset] if chunk.has_dictionary_page else [])]
+        yield min(starts), chunk.total_compressed_size
+
+
+def _leaves(metadata: Any) -> dict[str, list[int]]:
+    """The Parquet columns that make up each Arrow column: a nested one has several."""
+    found: dict[str, list[int]] = {}
+    place = 0
+    for field in metadata.schema.to_arrow_schema():
+        count = _count(field.type)
+        found[field.name] = list(range(place, place + count))
+        place += count
+    return found
+
+
+def _count(kind: pa.DataType) -> int:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _count(kind.storage_type)
+    if pa.types.is_nested(kind):
+        return sum(_count(kind.field(place).type) for place in range(kind.num_fields))
+    return 1
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    state = xxhash.xxh3_64()
+    for part in parts:
+        state.update(part)
+    return state.hexdigest()

@@ -1,0 +1,306 @@
+"""The versions of an index: small files that are never changed, each naming everything that is part of it.
+
+    versions/0000000003.json    {"digest": ..., "version": {number, instant, definition, master, delta, builds, ...}}
+
+The current version is the whole one of the greatest number. A file that is damaged or half-written is passed over, and
+what is wrong with it is said; its number is not used again. Two versions of one number come about where a name cannot
+be taken atomically: one of them is current (not a refresh, if there is another; then the one that knows more files),
+and whoever writes next takes the files of the others over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import xxhash
+
+from index_store.own.definition import Definition
+from index_store.own.store.folder import VERSIONS, Folder
+from index_store.own.store.stored_table import StoredTable
+from index_store.storage.errors import FormatError, TableError
+
+__all__ = [
+    "Build",
+    "Generation",
+    "Latest",
+    "NoIndexError",
+    "Version",
+    "latest_versions",
+    "read_version",
+    "version_files",
+    "write_version",
+]
+
+#: A version with generations has the greater one, so that a reader that knows nothing of them lets it be.
+FORMAT, FORMAT_OF_GENERATIONS = 1, 2
+_NAME = re.compile(r"(\d{10})(?:-[0-9a-f]+)?\.json")
+
+
+class NoIndexError(TableError):
+    """There is no index in this folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What one run of a builder gave: the files ``first_id <= id < first_id + span`` of which it gave rows.
+
+    parts        rows of statistics, by the columns and types that they have; their ids are less by ``first_id``
+    aggregates   rows of partitions, by the same; a partition may have several
+    """
+
+    first_id: int
+    span: int
+    parts: tuple[StoredTable, ...]
+    aggregates: tuple[StoredTable, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "first_id": self.first_id,
+            "span": self.span,
+            "parts": [one.to_dict() for one in self.parts],
+            "aggregates": [one.to_dict() for one in self.aggregates],
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Build:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        return cls(int(plain["first_id"]), int(plain["span"]), _tables(plain["parts"]), _tables(plain["aggregates"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What one change left of a secondary index (``secondary.generation``). The first of a version is the base.
+
+    groups      the file groups that changed
+    shards      entries that came and tombstones, sorted by key; None: none in this shard
+    reverse     the same entries, sorted by file group and record key
+    next_group  greater than every number of a file group
+    entries     how many entries came, and ``tombstones`` how many went
+    """
+
+    groups: StoredTable
+    shards: tuple[StoredTable | None, ...]
+    reverse: StoredTable | None
+    next_group: int
+    entries: int
+    tombstones: int
+
+    @property
+    def stored(self) -> tuple[StoredTable, ...]:
+        """Its files."""
+        return tuple(one for one in (self.groups, *self.shards, self.reverse) if one is not None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "groups": self.groups.to_dict(),
+            "shards": [one.to_dict() if one else None for one in self.shards],
+            "reverse": self.reverse.to_dict() if self.reverse else None,
+            "next_group": self.next_group,
+            "entries": self.entries,
+            "tombstones": self.tombstones,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Generation:
+        """The reverse of ``to_dict``. Raises KeyError, TypeError or ValueError."""
+        shards = tuple(None if one is None else StoredTable.from_dict(one) for one in plain["shards"])
+        reverse = plain["reverse"]
+        return cls(
+            StoredTable.from_dict(plain["groups"]),
+            shards,
+            None if reverse is None else StoredTable.from_dict(reverse),
+            int(plain["next_group"]),
+            int(plain["entries"]),
+            int(plain["tombstones"]),
+        )
+
+
+def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
+    return tuple(StoredTable.from_dict(one) for one in plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of an index.
+
+    operation   what made it: create, refresh, full refresh or optimize
+    table       the path of the table, for people and for indexes that lie elsewhere
+    instant     the latest completed write of the table when its files were listed; None: it had none
+    master      the list of files (``manifest``); ids below ``master_end`` are of it
+    delta       all that changed since: files that came, and tombstones
+    next_id     greater than every id
+    files       how many files it knows
+    written     when, in seconds since 1970
+    generations of a secondary index, the oldest first; it has no builds
+    """
+
+    number: int
+    operation: str
+    table: str
+    definition: Definition
+    instant: str | None
+    master: StoredTable
+    master_end: int
+    master_instant: str | None
+    delta: StoredTable | None
+    builds: tuple[Build, ...]
+    next_id: int
+    files: int
+    tombstones: int
+    written: float = field(default_factory=time.time)
+    generations: tuple[Generation, ...] = ()
+
+    @property
+    def stored(self) -> tuple[StoredTable, ...]:
+        """Every file that the version needs."""
+        return (
+            self.master,
+            *([self.delta] if self.delta else []),
+            *self.statistics,
+            *(one for build in self.builds for one in build.aggregates),
+            *(one for generation in self.generations for one in generation.stored),
+        )
+
+    @property
+    def statistics(self) -> tuple[StoredTable, ...]:
+        """Its files of statistics."""
+        return tuple(one for build in self.builds for one in build.parts)
+
+    @property
+    def entries(self) -> int:
+        """How many entries a secondary index has."""
+        return sum(one.entries - one.tombstones for one in self.generations)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the files of the version have."""
+        return sum(one.size for one in self.stored)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        kind = (
+            {"format": FORMAT_OF_GENERATIONS, "generations": [one.to_dict() for one in self.generations]}
+            if (self.generations)
+            else {"format": FORMAT}
+        )
+        return {
+            **kind,
+            "number": self.number,
+            "operation": self.operation,
+            "table": self.table,
+            "definition": self.definition.to_dict(),
+            "instant": self.instant,
+            "master": self.master.to_dict(),
+            "master_end": self.master_end,
+            "master_instant": self.master_instant,
+            "delta": None if self.delta is None else self.delta.to_dict(),
+            "builds": [one.to_dict() for one in self.builds],
+            "next_id": self.next_id,
+            "files": self.files,
+            "tombstones": self.tombstones,
+            "written": self.written,
+        }
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Version:
+        """The reverse of ``to_dict``. Raises FormatError, KeyError, TypeError or ValueError."""
+        if plain["format"] not in (FORMAT, FORMAT_OF_GENERATIONS):
+            raise ValueError(f"format {plain['format']} is not known: it was written by a newer Sargo")
+        delta = plain["delta"]
+        return cls(
+            int(plain["number"]),
+            str(plain["operation"]),
+            str(plain["table"]),
+            Definition.from_dict(plain["definition"]),
+            plain["instant"],
+            StoredTable.from_dict(plain["master"]),
+            int(plain["master_end"]),
+            plain["master_instant"],
+            None if delta is None else StoredTable.from_dict(delta),
+            tuple(Build.from_dict(one) for one in plain["builds"]),
+            int(plain["next_id"]),
+            int(plain["files"]),
+            int(plain["tombstones"]),
+            float(plain["written"]),
+            tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """The whole versions of the greatest number that has one, the current one first.
+
+    ``number`` is the greatest that is taken; ``faults`` say which newer files are no whole versions.
+    """
+
+    versions: tuple[Version, ...]
+    number: int
+    faults: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> Version:
+        return self.versions[0]
+
+
+def version_files(folder: Folder) -> dict[str, int]:
+    """The files of versions and their numbers, the greatest number first."""
+    found = [(int(match[1]), name) for name in folder.names(VERSIONS) if (match := _NAME.fullmatch(name))]
+    return {f"{VERSIONS}/{name}": number for number, name in sorted(found, key=lambda one: (-one[0], one[1]))}
+
+
+def latest_versions(folder: Folder) -> Latest:
+    """The current version, and those of its number. Raises NoIndexError, and TableError when none is whole."""
+    files = version_files(folder)
+    if not files:
+        raise NoIndexError(folder.path, "there is no index here: create one with 'sargo index create'")
+    found: list[Version] = []
+    faults: list[str] = []
+    for file, number in files.items():
+        if found and number != found[0].number:
+            break
+        try:
+            found.append(read_version(folder, file))
+        except TableError as error:
+            faults.append(str(error))
+    if not found:
+        raise TableError(folder.path, f"no version of this index is whole: {faults[0]}; drop it and create it again")
+    found.sort(key=lambda version: (version.operation == "refresh", -version.files))
+    return Latest(tuple(found), max(files.values()), tuple(faults))
+
+
+def read_version(folder: Folder, file: str) -> Version:
+    """The version in a file. Raises TableError when it is not whole."""
+    data = folder.read(file)
+    try:
+        document = json.loads(data)
+        plain = document["version"]
+        if document["digest"] != _digest(plain):
+            raise ValueError("damaged or half-written")
+        version = Version.from_dict(plain)
+        if int(file.rpartition("/")[2][:10]) != version.number:
+            raise ValueError("not the version that its name says")
+    except (FormatError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise TableError(folder.storage.absolute(file), f"no version of an index: {error}") from error
+    return version
+
+
+def write_version(folder: Folder, version: Version) -> bool:
+    """Make a version the current one. False when another writer did so at the same time: then it has to be made anew
+    on top of what is current now, which is this version too where a number can be taken twice. Raises TableError."""
+    plain = version.to_dict()
+    data = json.dumps({"digest": _digest(plain), "version": plain}, sort_keys=True).encode()
+    written = folder.write_version(version.number, data)
+    if written is None:
+        return False
+    return all(number < version.number or file == written for file, number in version_files(folder).items())
+
+
+def _digest(plain: Any) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps(plain, sort_keys=True).encode())

@@ -1,0 +1,298 @@
+"""Where a table's bytes are: one directory of a file system, read by paths relative to it.
+
+    read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges asked for
+    ahead, read_many    many small files side by side: where each costs a round trip, the trips overlap
+    files               a listing; what it said of a file's size must still hold when the file is read
+
+Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient ones are tried
+again (``retries``); a file that vanished or changed since it was listed is an error, never less of an answer (C4).
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+from pyarrow import fs
+
+from index_store.storage.errors import TableError
+from index_store.storage.file_cache import MOST_KEPT, KnownFiles
+from index_store.storage.file_systems import Location, locate
+from index_store.storage.ranged_file import RangedFile
+
+__all__ = ["ByteSource", "Bytes", "Entry", "Storage"]
+
+T = TypeVar("T")
+
+_REFUSED = re.compile(
+    r"(?i)access.?denied|forbidden|unauthorized|auth(?:oriz|entic)ation.?fail|invalid.?access.?key|"
+    r"signature.?does.?not.?match|permission.?denied|status 40[13]\b"
+)
+
+#: Files up to this size are read whole; of larger ones only what is asked for.
+READ_WHOLE = 4 << 20
+#: How many files or ranges are read side by side, and how many bytes wait in memory to be asked for.
+SIDE_BY_SIDE = 16
+MOST_AHEAD = MOST_KEPT
+
+
+class ByteSource(Protocol):
+    """Random access to bytes. ``read_at`` returns exactly the bytes asked for or raises."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read_at(self, offset: int, length: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A byte source in memory."""
+
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        return self.data[offset : offset + length]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file of a listing: path relative to the storage, and size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Storage:
+    """A directory of a file system, made by ``at``. ``root`` is for people: a URI where there is one, no secrets."""
+
+    root: str
+    _location: Location
+    _inside: str
+    _known: KnownFiles
+    _options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def at(
+        cls, path: str | os.PathLike[str], filesystem: Any = None, options: Mapping[str, str] | None = None
+    ) -> Storage:
+        """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
+        location = locate(path, filesystem, options)
+        return cls(location.name, location, location.root, KnownFiles(), dict(options or {}))
+
+    def __repr__(self) -> str:
+        return f"Storage({self.root!r})"
+
+    @property
+    def filesystem(self) -> Any:
+        """The ``pyarrow.fs.FileSystem``; what is read through it directly is not tried again."""
+        return self._location.filesystem
+
+    def below(self, path: str) -> Storage:
+        """The storage of a directory inside this one."""
+        return replace(self, root=self.absolute(path), _inside=self.place(path))
+
+    def elsewhere(self, path: str) -> Storage:
+        """Another place, a local path or a URI, opened with the options of this one."""
+        return Storage.at(path, None, self._options)
+
+    def afresh(self) -> Storage:
+        """The same directory, with nothing remembered of its files: for looking at it again."""
+        return replace(self, _known=KnownFiles())
+
+    def absolute(self, path: str) -> str:
+        """The path as people see it."""
+        return f"{self.root.rstrip('/')}/{path}" if path else self.root
+
+    def relative(self, path: str) -> str:
+        """A path that a table's files name, absolute or as a URI, relative to this storage if it is inside."""
+        for root in (self.root, self._inside):
+            if path.startswith(f"{root}/"):
+                return path[len(root) :].lstrip("/")
+        bare, own = path.partition("://")[2], self.root.partition("://")[2]
+        if bare and own and bare.startswith(f"{own}/"):  # s3a://bucket/t and s3://bucket/t are one place
+            return bare[len(own) :].lstrip("/")
+        return path
+
+    def place(self, path: str) -> str:
+        """The path in the terms of ``filesystem``. Raises TableError for one that leads out of this directory."""
+        if path.startswith("/") or "://" in path or ".." in path.split("/"):
+            raise TableError(self.root, f"{path} does not lie inside of it")
+        return f"{self._inside.rstrip('/')}/{path}" if path else self._inside
+
+    # -- files
+
+    def read(self, path: str) -> bytes:
+        """All bytes of a file."""
+        found = self._known.get(self.place(path))
+        return self._read(path) if found is None else found
+
+    def read_if_there(self, path: str) -> bytes | None:
+        """All bytes of a file, None when there is none."""
+        try:
+            return self.read(path)
+        except _NoSuchFileError:
+            return None
+
+    def read_many(self, paths: Sequence[str]) -> list[bytes]:
+        """All bytes of each file, in the order of the paths."""
+        if self._location.is_local or len(paths) < 2:
+            return [self.read(path) for path in paths]
+        with ThreadPoolExecutor(min(SIDE_BY_SIDE, len(paths)), "sargo-read-many") as pool:
+            return list(pool.map(self.read, paths))
+
+    @contextmanager
+    def ahead(self, paths: Sequence[str]) -> Iterator[None]:
+        """Inside the block, ``read`` and ``open`` find these files on their way already, if they are small.
+
+        Nothing is read ahead on a local disk, nor beyond MOST_AHEAD bytes. What was not asked for is forgotten.
+        """
+        chosen = [] if self._location.is_local or len(paths) < 2 else list(self._affordable(paths))
+        if not chosen:
+            yield
+            return
+        pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(chosen)), "sargo-ahead")
+        mine = {self.place(path): pool.submit(self._read, path) for path in chosen}
+        self._known.expect(mine)
+        try:
+            yield
+        finally:
+            self._known.forget(mine)
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
+        left = MOST_AHEAD
+        for path in dict.fromkeys(paths):
+            size = self._known.size(self.place(path))
+            if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self.place(path)):
+                left -= size
+                yield path
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[ByteSource]:
+        """Random access to a file."""
+        found = self._known.get(self.place(path))
+        if found is not None:
+            yield Bytes(found)
+            return
+        with self.input_file(path) as stream:
+            size = self._checked_size(path, self._run(path, stream.size))
+            if size <= READ_WHOLE:
+                yield Bytes(self._read(path, stream))
+                return
+            yield RangedFile(
+                size,
+                stream,
+                lambda: self._stream(path),
+                lambda attempt: self._run(path, attempt),
+                local=self._location.is_local,
+                shared=not isinstance(self._location.filesystem, fs.PyFileSystem),
+            )
+
+    def input_file(self, path: str) -> Any:
+        """The file as pyarrow's random access file, for pyarrow's own readers."""
+        return self._run(path, lambda: self._stream(path))
+
+    def apply(self, path: str, function: Callable[[Any], T]) -> T:
+        """What the function makes of the file, open as pyarrow's random access file; tried again as a whole."""
+
+        def attempt() -> T:
+            with self._stream(path) as stream:
+                return function(stream)
+
+        return self._run(path, attempt)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether reading costs no round trip."""
+        return self._location.is_local
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory."""
+        kind = self._run(path, lambda: self._location.filesystem.get_file_info(self.place(path)).type)
+        return kind is not fs.FileType.NotFound
+
+    def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
+        """The files of a directory, by path; an absent directory has none."""
+
+        def listed() -> Any:
+            selector = fs.FileSelector(self.place(path), recursive=recursive, allow_not_found=True)
+            return self._location.filesystem.get_file_info(selector)
+
+        found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
+        if not recursive:
+            self._known.listed({info.path: info.size or 0 for info in found})
+        return sorted(
+            (Entry(self._relative(info.path), info.size or 0) for info in found), key=lambda entry: entry.path
+        )
+
+    def _relative(self, path: str) -> str:
+        return (
+            path[len(self._inside) :].lstrip("/")
+            if path.startswith(self._inside)
+            else posixpath.relpath(path, self._inside)
+        )
+
+    # -- one attempt
+
+    def _read(self, path: str, opened: Any = None) -> bytes:
+        """All bytes, as many as the listing promised: log files are appended to, and what came later is left out."""
+        streams = [] if opened is None else [opened]
+
+        def attempt() -> bytes:
+            with streams.pop() if streams else self._stream(path) as stream:
+                data: bytes = stream.read()
+                return data
+
+        data = self._run(path, attempt)
+        data = data[: self._checked_size(path, len(data))]
+        if not self._location.is_local:
+            self._known.keep(self.place(path), data)
+        return data
+
+    def _stream(self, path: str) -> Any:
+        return self._location.filesystem.open_input_file(self.place(path))
+
+    def _checked_size(self, path: str, size: int) -> int:
+        """The size that counts. Raises TableError when the file is not what was listed."""
+        listed = self._known.size(self.place(path))
+        if listed is None:
+            return size
+        if size < listed or (size > listed and ".log." not in posixpath.basename(path)):
+            raise TableError(self.absolute(path), f"changed while it was read: {listed} bytes, then {size}")
+        return listed
+
+    def change(self, path: str, operation: Callable[[], T]) -> T:
+        """An operation that writes this file, tried like one that reads; doing it twice must be as good as once."""
+        return self._run(path, operation, "written")
+
+    def _run(self, path: str, operation: Callable[[], T], done: str = "read") -> T:
+        """The operation, tried as often as its patience allows; what fails in the end is a TableError."""
+        try:
+            return self._location.patience.run(operation)
+        except TableError:
+            raise
+        except FileNotFoundError:
+            raise _NoSuchFileError(self.absolute(path), "no such file") from None
+        except Exception as error:  # clients behind fsspec have errors of their own
+            text = str(error) or type(error).__name__
+            shown = self._location.mask(text)
+            if _REFUSED.search(text):
+                shown = f"access is denied, check the credentials and what they allow: {shown}"
+            cause = error if shown.endswith(text) else None  # a traceback would show the secret again
+            raise TableError(self.absolute(path), f"cannot be {done}: {shown}") from cause
+
+
+class _NoSuchFileError(TableError):
+    """There is no file of this name."""

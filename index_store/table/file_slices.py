@@ -1,0 +1,209 @@
+"""File slices: the base file and the log files that hold one file group's rows as of an instant (C3, C4).
+
+The slice of a file group is its latest committed base file and every committed log file on top of it:
+
+    version 6      a log file's name carries the instant of its base: it is on top when that is not older
+    version 8, 9   a log file's name carries its own request time: it is on top when it *completed* not before the base
+                   was requested (a compaction planned later holds only what had completed by then)
+
+A log file whose instant is archived, and in no history, is on top of every base: nothing is lost.
+
+A pending compaction starts a new slice in Hudi; a reader merges it with the one before, and so do we: no log file is
+lost. File groups replaced by a completed clustering or overwrite are gone. Hudi: ``HoodieFileGroup.addLogFile``,
+``getLatestMergedFileSlicesBeforeOrOn``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy.typing as npt
+
+from index_store.storage.errors import TableError
+from index_store.table.timeline import Timeline
+
+__all__ = ["BaseName", "FileSlice", "FileSlices", "LogName", "build_slices", "parse_base_name", "parse_log_name"]
+
+_BASE = re.compile(r"([^._][^_]*)_(\d+-\d+-\d+)_(\d+)\.(parquet|orc|hfile|vortex|lance)")
+_OTHER_DATA = re.compile(r"[^._][^_]*_\d+-\d+-\d+_\d+\.([a-z0-9]+)|.+_hudiext")
+_EXTERNAL = "_hudiext"
+_LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """The files of one file group at an instant, as paths relative to the table. No partition is ""."""
+
+    partition: str
+    file_id: str
+    base_file: str | None
+    log_files: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file of the slice."""
+        return (self.base_file, *self.log_files) if self.base_file else self.log_files
+
+
+@runtime_checkable
+class ManySlices(Protocol):
+    """Slices that are not objects yet."""
+
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """Those of these rows, made all at once."""
+        ...
+
+
+@dataclass(frozen=True)
+class FileSlices:
+    """All slices of a table at an instant (None: the table has no commit), and where the list of files came from.
+
+    ``note`` says why the metadata table was not used although the table has one, and what else is in doubt.
+    """
+
+    instant: str | None
+    source: str
+    items: Sequence[FileSlice]
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[FileSlice]:
+        return iter(self.items)
+
+    def __getitem__(self, index: int) -> FileSlice:
+        return self.items[index]
+
+    def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
+        """The slices of these rows."""
+        if isinstance(self.items, ManySlices):
+            return self.items.some(rows)
+        items = self.items
+        return [items[row] for row in rows.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class BaseName:
+    """``<file id>_<write token>_<instant>.<format>``."""
+
+    file_id: str
+    token: str
+    instant: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogName:
+    """``.<file id>_<instant>.log.<version>_<write token>``."""
+
+    file_id: str
+    instant: str
+    version: int
+    token: str
+
+
+def parse_base_name(name: str) -> BaseName | None:
+    """What a base file's name says, or None for another kind of file."""
+    match = _BASE.fullmatch(name)
+    return BaseName(match[1], match[2], match[3], match[4]) if match else None
+
+
+def parse_log_name(name: str) -> LogName | None:
+    """What a log file's name says, or None for another kind of file (change data logs end in ``.cdc``)."""
+    match = _LOG.fullmatch(name)
+    return LogName(match[1], match[2], int(match[3]), match[4] or "") if match else None
+
+
+@dataclass(slots=True)
+class _Group:
+    bases: list[tuple[str, str]] = field(default_factory=list)
+    logs: list[tuple[LogName, str]] = field(default_factory=list)
+
+
+def build_slices(
+    files: Iterable[tuple[str, str]],
+    timeline: Timeline,
+    version: int,
+    as_of: str,
+    replaced: Mapping[tuple[str, str], str] | None = None,
+    doubtful: Callable[[str, str], None] | None = None,
+) -> tuple[FileSlice, ...]:
+    """The slices of ``(partition, file name)`` pairs as of an instant, by partition and file id.
+
+    ``timeline`` is the whole one; ``replaced`` maps (partition, file id) to the instant that replaced the group.
+    ``doubtful`` is told partition and name of each log file that is counted in although nothing tells whether it is
+    compacted: requested before the base file, archived, and not in the history.
+    Raises TableError for a data file of a form that is not known.
+    """
+    groups: dict[tuple[str, str], _Group] = {}
+    for partition, name in files:
+        if name.startswith("."):
+            log = parse_log_name(name)
+            if log is not None:
+                groups.setdefault((partition, log.file_id), _Group()).logs.append((log, name))
+            continue
+        base = parse_base_name(name)
+        if base is None:
+            _refuse_unknown_form(partition, name)
+        elif base.instant <= as_of and timeline.is_committed(base.instant):
+            groups.setdefault((partition, base.file_id), _Group()).bases.append((base.instant, name))
+    gone = {group for group, instant in (replaced or {}).items() if instant <= as_of}
+    slices = []
+    for (partition, file_id), group in sorted(groups.items()):
+        if (partition, file_id) in gone:
+            continue
+        base_instant, base_name = max(group.bases) if group.bases else ("", None)
+        found, unsure = _on_top(group.logs, base_instant, timeline, version, as_of)
+        if base_name is None and not found:
+            continue
+        if doubtful is not None:
+            for name in unsure:
+                doubtful(partition, name)
+        prefix = f"{partition}/" if partition else ""
+        slices.append(
+            FileSlice(
+                partition,
+                file_id,
+                None if base_name is None else prefix + base_name,
+                tuple(prefix + name for name in found),
+            )
+        )
+    return tuple(slices)
+
+
+def _refuse_unknown_form(partition: str, name: str) -> None:
+    """A file that is none of a table's is passed over; one that holds its rows in another form must not be."""
+    match = _OTHER_DATA.fullmatch(name)
+    if match:
+        form = "registered from outside of Hudi" if name.endswith(_EXTERNAL) else f"of format {match[1]}"
+        raise TableError(f"{partition}/{name}" if partition else name, f"data files {form} are not supported")
+
+
+def _on_top(
+    logs: list[tuple[LogName, str]], base: str, timeline: Timeline, version: int, as_of: str
+) -> tuple[list[str], list[str]]:
+    """Names of the log files on top of a base instant, in the order in which they apply, and the doubtful of them."""
+    if not logs:
+        return [], []
+    if version < 8:
+        found = [
+            (log.instant, log.version, log.token, name)
+            for log, name in logs
+            if base <= log.instant <= as_of
+            and (base or log.instant not in timeline.pending or log.instant in timeline.pending_compactions)
+        ]
+        return [name for *_, name in sorted(found)], []
+    found, unsure = [], []
+    for log, name in logs:
+        if log.instant > as_of or not timeline.is_committed(log.instant):
+            continue
+        completion = timeline.completion(log.instant)
+        if (completion or base) >= base:
+            found.append((completion or log.instant, log.version, log.token, name))
+            if completion is None and log.instant < base:
+                unsure.append(name)
+    return [name for *_, name in sorted(found)], unsure

@@ -1,0 +1,95 @@
+"""The history of a timeline: when the instants completed that Hudi has archived.
+
+    version   where                            what is read of it
+    8, 9      ``.hoodie/timeline/history/``    ``_version_`` holds N, ``manifest_N`` names the Parquet files that count,
+                                               ``<first instant>_<last instant>_<level>.parquet``
+    6         ``.hoodie/archived/``            nothing: an instant's name is all the time there is
+
+The files whose names promise an instant that is asked for are read first, and the others when it is not in them: an
+upgrade from version 6 writes instants in no order, and names a file by its first and last row. An instant that the
+history does not know, or a history that cannot be read, has no completion time: the caller decides what is safe then.
+Source: ``LSMTimeline``, ``CompletionTimeQueryViewV2``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from index_store.storage.errors import TableError
+from index_store.storage.storage import Storage
+
+__all__ = ["History"]
+
+VERSION = "_version_"
+_MANIFEST = re.compile(r"manifest_(\d+)")
+_FILE = re.compile(r"(\d+)_(\d+)_\d+\.parquet")
+
+
+@dataclass(frozen=True)
+class History:
+    """The archived instants below a directory, which need not be there. Nothing is read before it is asked for."""
+
+    storage: Storage
+    _times: dict[str, str] = field(default_factory=dict)
+    _read: set[str] = field(default_factory=set)
+    _faults: list[str] = field(default_factory=list)
+
+    def completion(self, name: str) -> str | None:
+        """When an archived instant completed, or None when the history does not tell."""
+        for promised in (True, False):
+            if name not in self._times:
+                for file, first, last in self._files:
+                    if (first <= name <= last) is promised and file not in self._read:
+                        self._read.add(file)
+                        self._load(file)
+        return self._times.get(name)
+
+    @property
+    def fault(self) -> str:
+        """Why the history could not be read, or "" when it could as far as it was asked."""
+        return self._faults[0] if self._faults else ""
+
+    @cached_property
+    def _files(self) -> tuple[tuple[str, str, str], ...]:
+        """The files that the latest manifest names, each with the range of its instants."""
+        try:
+            listed = [entry.path for entry in self.storage.files()]
+            manifest = self._manifest(listed)
+            if manifest is None:
+                return ()
+            named = [entry["fileName"] for entry in json.loads(self.storage.read(manifest))["files"]]
+            ranges = [_FILE.fullmatch(name) for name in named]
+            if None in ranges:
+                raise ValueError(f"{named[ranges.index(None)]!r} is no file of a history")
+        except TableError as error:
+            self._faults.append(str(error))
+            return ()
+        except (ValueError, KeyError, TypeError) as error:
+            self._faults.append(f"{self.storage.root}: the history's manifest cannot be understood: {error}")
+            return ()
+        return tuple((match[0], match[1], match[2]) for match in ranges if match)
+
+    def _manifest(self, listed: list[str]) -> str | None:
+        """The manifest that ``_version_`` names, or the newest; None when the history is empty."""
+        if VERSION in listed:
+            return f"manifest_{int(self.storage.read(VERSION).decode('ascii').strip())}"
+        versions = [int(match[1]) for match in map(_MANIFEST.fullmatch, listed) if match]
+        return f"manifest_{max(versions)}" if versions else None
+
+    def _load(self, file: str) -> None:
+        try:
+            with self.storage.input_file(file) as stream:
+                rows = parquet.read_table(stream, columns=["instantTime", "completionTime"])
+            self._times.update(
+                zip(rows.column("instantTime").to_pylist(), rows.column("completionTime").to_pylist(), strict=True)
+            )
+        except TableError as error:
+            self._faults.append(str(error))
+        except (OSError, KeyError, pa.ArrowException) as error:
+            self._faults.append(f"{self.storage.absolute(file)}: history cannot be read: {error}")

@@ -1,0 +1,58 @@
+"""Column names that meant another column before (P19, hudi#5275).
+
+With schema evolution on, Hudi keeps every schema of the table under ``.hoodie/.schema``, where a column has an id for
+life. A name that stood for two ids (dropped and added again, or renamed onto) has statistics of both columns under one
+name; nothing in a record tells them apart. Source: ``SerDeHelper``, ``FileBasedInternalSchemaStorageManager``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from index_store.storage.errors import TableError
+from index_store.storage.storage import Storage
+from index_store.table.properties import HOODIE
+
+__all__ = ["NameHistory", "read_name_history"]
+
+DIRECTORY = f"{HOODIE}/.schema"
+
+
+@dataclass(frozen=True, slots=True)
+class NameHistory:
+    """Dotted names that stood for several columns (``reused``), and names of columns that had others (``renamed``)."""
+
+    reused: frozenset[str]
+    renamed: frozenset[str]
+
+
+def read_name_history(storage: Storage) -> NameHistory:
+    """What the table's schemas tell of its names. Raises TableError when the history cannot be read."""
+    ids: dict[str, set[int]] = {}
+    names: dict[int, set[str]] = {}
+    for entry in storage.files(DIRECTORY):
+        if not entry.path.endswith(".schemacommit") or not entry.size:
+            continue
+        try:
+            for schema in json.loads(storage.read(entry.path)).get("schemas", ()):
+                for name, column_id in _columns(schema, ""):
+                    ids.setdefault(name, set()).add(column_id)
+                    names.setdefault(column_id, set()).add(name)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            why = f"the schema history cannot be understood: {error}"
+            raise TableError(storage.absolute(entry.path), why) from error
+    return NameHistory(
+        frozenset(name for name, found in ids.items() if len(found) > 1),
+        frozenset(name for found in names.values() if len(found) > 1 for name in found),
+    )
+
+
+def _columns(struct: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, int]]:
+    for field in struct.get("fields", ()):
+        name = f"{prefix}{field['name']}"
+        yield name, int(field["id"])
+        if isinstance(field.get("type"), Mapping):
+            yield from _columns(field["type"], f"{name}.")

@@ -1,0 +1,344 @@
+"""A Hudi table, read directly: properties, timeline, columns, file slices and its index kinds (C3 to C6).
+
+Table versions 6, 8 and 9 are read; any other is refused by name. A table is seen as it was when it was opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+from weakref import WeakValueDictionary
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from evaluator.language.schema import Schema
+from evaluator.language.types import STRING, Kind, Type
+from index_store.formats.parquet_footers import Footers
+from index_store.kinds import registered_kinds
+from index_store.kinds.base import IndexKind
+from index_store.kinds.index_info import IndexInfo, read_index_info
+from index_store.storage.errors import FormatError, TableError
+from index_store.storage.storage import Storage
+from index_store.table.commit_schema import find_schema
+from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
+from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
+from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
+from index_store.table.properties import HOODIE, names, read_properties
+from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
+from index_store.table.time_travel import check_not_cleaned, instant_at
+from index_store.table.timeline import Timeline, read_timeline
+
+__all__ = ["Table", "open_table"]
+
+VERSIONS = (6, 8, 9)
+_END_OF_TIME = "9" * 24
+_THEN = "type of an older schema"
+TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    filesystem: Any = None,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Table:
+    """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
+
+    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
+    ``storage_options``: what the file system needs, such as region and endpoint (``storage.storage_options``).
+    Raises TableError when there is no Hudi table, or one of a version that is not supported.
+    """
+    return Table(Storage.at(path, filesystem, storage_options), options)
+
+
+class Table:
+    """An open table. Everything beyond the properties and the timeline is read when it is first asked for."""
+
+    def __init__(self, storage: Storage, options: Mapping[str, str] | None = None) -> None:
+        self.storage = storage
+        self.options: Mapping[str, str] = dict(options or {})
+        self.path: str = storage.root
+        self.properties: Mapping[str, str] = read_properties(storage)
+        self.name = self.properties.get("hoodie.table.name", "")
+        self.version = self._version()
+        self.table_type = self.properties.get("hoodie.table.type", TYPES[0])
+        if self.table_type not in TYPES:
+            raise TableError(self.path, f"table type {self.table_type} is not known")
+        self.partition_fields = tuple(
+            field.partition(":")[0] for field in names(self.properties.get("hoodie.table.partition.fields"))
+        )
+        self.record_key_fields = names(self.properties.get("hoodie.table.recordkey.fields"))
+        directory = timeline_directory(self.version, self.properties.get("hoodie.timeline.path", ""))
+        if not storage.exists(directory):
+            raise TableError(storage.absolute(directory), "the table's timeline is missing")
+        self.timeline: Timeline = read_timeline(
+            storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history"
+        )
+
+        #: Index kinds that several others use, by name and the identity of their slices (which they hold).
+        self.in_use: WeakValueDictionary[tuple[str, int], Any] = WeakValueDictionary()
+
+    def __repr__(self) -> str:
+        return f"Table({self.path!r}, version={self.version}, {self.table_type})"
+
+    def _version(self) -> int:
+        text = self.properties.get("hoodie.table.version", "0")
+        if text not in map(str, VERSIONS):
+            raise TableError(
+                self.path, f"table version {text} is not supported (supported: {', '.join(map(str, VERSIONS))})"
+            )
+        return int(text)
+
+    @property
+    def schema(self) -> Schema:
+        """Data columns, Hudi's meta columns and partition columns of the latest commit."""
+        return self.columns.schema
+
+    @cached_property
+    def columns(self) -> TableSchema:
+        """The schema and the units of its timestamps. Raises TableError when no commit and no file tells it."""
+        found, created = self._latest_schema(), self.properties.get("hoodie.table.create.schema")
+        table = found or (self._avro(created, "hoodie.table.create.schema") if created else self._footer_schema())
+        missing = [field for field in self.partition_fields if table.schema.resolve(field, case_sensitive=True) is None]
+        if missing and created:  # dropped from the files: the creator knew the type
+            known = self._avro(created, "hoodie.table.create.schema").schema
+            for name in missing:
+                field = known.resolve(name, case_sensitive=True)
+                if field is not None:
+                    table = with_columns(table, [name], field.type)
+        table = with_columns(table, self.partition_fields, Type(Kind.OTHER, name="unknown"))
+        return with_columns(table, META_COLUMNS, STRING)
+
+    def _avro(self, text: str, where: str) -> TableSchema:
+        try:
+            return from_avro(text)
+        except FormatError as error:
+            raise TableError(self.path, f"{where}: {error}") from error
+
+    def _latest_schema(self) -> TableSchema | None:
+        text, where = self._schema_text
+        return self._avro(text, where) if text else None
+
+    @cached_property
+    def _schema_text(self) -> tuple[str, str]:
+        """The Avro schema that the latest commit wrote down which wrote one, and its file; "" when there is none."""
+        return self._schema_text_until(_END_OF_TIME)
+
+    def _schema_text_until(self, name: str) -> tuple[str, str]:
+        """The same of the commits up to an instant; that of a table service only where no other has one."""
+        until = [instant for instant in reversed(self.timeline.writes) if instant.requested <= name]
+        setting = (instant for instant in until if self.timeline.may_set_schema(instant))
+        for instant in chain(setting, until):
+            where = self.timeline.storage
+            text = find_schema(where.read(instant.file)) if where is not None and instant.file else None
+            if text is None:
+                text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
+            if text:
+                return str(text), instant.file
+        return "", ""
+
+    def schema_at(self, name: str | None) -> Schema:
+        """``schema`` for a filter as of an instant: what was not there, or had another type, is never compared (P19).
+
+        A reader of an older instant uses the schema of its time, and what ``i + 2147483647`` is depends on the type.
+        """
+        last = self.timeline.last
+        if name is None or last is None or name >= last.requested:
+            return self.schema
+        text, where = self._schema_text_until(name)
+        if text == self.schema_text:
+            return self.schema
+        then = {field.name: field.type for field in self._avro(text, where).schema} if text else {}
+        beside = {*self.partition_fields, *META_COLUMNS}
+        return Schema(
+            tuple(
+                field
+                if field.name in beside or then.get(field.name) == field.type
+                else replace(field, type=Type(Kind.OTHER, name=_THEN))
+                for field in self.schema
+            )
+        )
+
+    @property
+    def schema_text(self) -> str:
+        """The Avro schema of the latest commit that wrote one, or ""."""
+        return self._schema_text[0]
+
+    def schema_text_at(self, name: str | None) -> str:
+        """``schema_text`` for a reader as of an instant; by default, and after the last commit, the latest one."""
+        last = self.timeline.last
+        if name is None or last is None or name >= last.requested:
+            return self.schema_text
+        return self._schema_text_until(name)[0]
+
+    def _footer_schema(self) -> TableSchema:
+        for file_slice in self.slices():
+            if file_slice.base_file and file_slice.base_file.endswith(".parquet"):
+                try:
+                    with self.storage.input_file(file_slice.base_file) as stream:
+                        return from_arrow(parquet.read_schema(stream))
+                except (OSError, pa.ArrowException) as error:
+                    path = self.storage.absolute(file_slice.base_file)
+                    raise TableError(path, f"no Parquet footer: {error}") from error
+        raise TableError(self.path, "the table has no schema: no commit and no base file tells one")
+
+    @cached_property
+    def metadata(self) -> MetadataTable | None:
+        """The metadata table, if the table says that it has one."""
+        if "files" not in self.available_indexes:
+            return None
+        return MetadataTable(self.storage.below(METADATA), self.version, self.timeline)
+
+    @cached_property
+    def footers(self) -> Footers:
+        """The Parquet footers of the table's base files, read within one limit for all that ask."""
+        return Footers(self.storage)
+
+    @cached_property
+    def available_indexes(self) -> tuple[str, ...]:
+        """The metadata table's partitions that are complete: listed, and not being built."""
+        building = names(self.properties.get("hoodie.table.metadata.partitions.inflight"))
+        listed = names(self.properties.get("hoodie.table.metadata.partitions"))
+        return tuple(name for name in listed if name not in building)
+
+    @cached_property
+    def metadata_is_current(self) -> bool:
+        """Whether the metadata table describes the latest commit. False when it cannot be told."""
+        try:
+            return self.metadata is not None and not self.metadata.lag()
+        except TableError:
+            return False
+
+    def slices(self, as_of: str | None = None) -> FileSlices:
+        """The file slices as of an instant, the latest completed one by default.
+
+        ``as_of`` is an instant or a date; the latest completed instant that is not later counts. The files come from
+        the metadata table, or from listing the table when there is none, it lags or it cannot be read (``note``).
+        Raises TableError when no instant is that old, or files of that time have been cleaned away.
+        """
+        last = self.timeline.last
+        if as_of is not None:
+            try:
+                last = instant_at(self.timeline, as_of)
+            except (ValueError, LookupError) as error:
+                raise TableError(self.path, str(error)) from error
+        files, source, note = self._files
+        if last is None:
+            return FileSlices(None, source, (), note)
+        if last is not self.timeline.last:
+            check_not_cleaned(last.requested, files, self.timeline, self.version, self._replaced, self.path)
+        unsure: list[str] = []
+        items = build_slices(
+            files,
+            self.timeline,
+            self.version,
+            last.requested,
+            self._replaced,
+            lambda partition, name: unsure.append(f"{partition}/{name}"),
+        )
+        notes = (note, self._doubts(unsure), self.disputed)
+        return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
+
+    @cached_property
+    def disputed(self) -> str:
+        """Why readers of the table do not agree on its rows, or "" (``Timeline.is_disputed``)."""
+        if not self.timeline.writes or self.timeline.start == self.timeline.writes[0].requested:
+            return ""
+        for partition, name in self._files[0]:
+            parsed = parse_log_name(name) if name.startswith(".") else parse_base_name(name)
+            if parsed is not None and self.timeline.is_disputed(parsed.instant):
+                return (
+                    f"nothing is skipped: {partition}/{name} is of an instant archived beyond a savepoint, which "
+                    "Hudi's readers take for uncommitted"
+                )
+        return ""
+
+    def _doubts(self, unsure: Sequence[str]) -> str:
+        """What to say of log files that may be compacted, and count as if they were not."""
+        if not unsure:
+            return ""
+        fault = self.timeline.history.fault if self.timeline.history else ""
+        return (
+            f"{len(unsure)} log files, such as {unsure[0].lstrip('/')}, may be compacted and count as if they were "
+            f"not: {fault or 'the history does not tell when they completed'}"
+        )
+
+    @cached_property
+    def _files(self) -> tuple[list[tuple[str, str]], str, str]:
+        """All files as (partition, name), where they come from, and why not from the metadata table."""
+        note = ""
+        if self.metadata is not None:
+            try:
+                note = self.metadata.lag()
+                if not note:
+                    return (
+                        [(partition, name) for partition, found in self.metadata.files().items() for name in found],
+                        FROM_METADATA,
+                        "",
+                    )
+            except TableError as error:
+                note = str(error)
+        return list(self._listing()), FROM_LISTING, note
+
+    def _listing(self) -> Iterator[tuple[str, str]]:
+        for entry in self.storage.files(recursive=True):
+            partition, _, name = entry.path.rpartition("/")
+            if not entry.path.startswith(f"{HOODIE}/"):
+                yield partition, name
+
+    @cached_property
+    def _replaced(self) -> Mapping[tuple[str, str], str]:
+        """File groups that a clustering or an overwrite replaced, and the instant that did it."""
+        gone: dict[tuple[str, str], str] = {}
+        replacing = [instant for instant in self.timeline.writes if instant.action == "replacecommit"]
+        with self.timeline.ahead(replacing):
+            for instant in replacing:
+                replaced = self.timeline.details(instant).get("partitionToReplaceFileIds") or {}
+                for partition, file_ids in replaced.items():
+                    for file_id in file_ids:
+                        gone.setdefault((partition, file_id), instant.requested)
+        return gone
+
+    def has_replaced(self, group: tuple[str, str]) -> bool:
+        """Whether a file group (partition, file id) was replaced by an instant that is still in the timeline."""
+        return group in self._replaced
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The table's committed files by partition, and where their names come from."""
+        return Listing(self)
+
+    def partitions(self) -> tuple[str, ...]:
+        """The paths of the table's partitions; ("",) when it has none. Raises TableError."""
+        return self.listing.partitions()
+
+    def files(self, partition: str = "") -> PartitionFiles:
+        """The committed files of one partition with their sizes, by name. Raises TableError.
+
+        No directory is listed while the metadata table serves (``listing.source``, ``listing.note``).
+        """
+        return self.listing.files(partition)
+
+    def file_slices(self, as_of: str | None = None) -> FileSlices:
+        """The file slices as of an instant, as RFC-15 calls them: ``slices``."""
+        return self.slices(as_of)
+
+    def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
+        """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""
+        made = () if self.disputed else (make(self, slices) for make in registered_kinds())
+        return tuple(kind for kind in made if kind is not None)
+
+    def indexes(self) -> list[IndexInfo]:
+        """Every index that the table says it has or is building, and whether Sargo reads it."""
+
+        def type_of(column: str) -> Type | None:
+            field = self.schema.resolve(column, case_sensitive=True)
+            return None if field is None else field.type
+
+        return read_index_info(self.storage, self.properties, type_of)

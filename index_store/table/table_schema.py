@@ -1,0 +1,205 @@
+"""A table's columns: from the Avro schema that a commit wrote down, or from a Parquet footer.
+
+    Avro                                   type
+    ============================  ==================
+    int, long, float, double,     INT, BIGINT, FLOAT, DOUBLE,
+    boolean, string, enum, bytes  BOOLEAN, STRING, STRING, BINARY
+    date                          DATE
+    decimal (bytes or fixed)      DECIMAL(p, s)
+    timestamp-millis|micros|..    TIMESTAMP_LTZ       an instant
+    local-timestamp-*             TIMESTAMP           a wall clock
+    record                        OTHER, and its fields beside it with dotted names
+    all else                      OTHER
+
+The unit of a timestamp stays with the column (``TableSchema.units``): old statistics do not say it (hudi#9884).
+A field below a nullable record is nullable whatever its own schema says (P19).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_LTZ,
+    TINYINT,
+    Kind,
+    Type,
+    decimal_type,
+)
+from index_store.storage.errors import FormatError
+
+__all__ = ["META_COLUMNS", "TableSchema", "from_arrow", "from_avro", "with_columns"]
+
+#: The columns that Hudi adds to every row.
+META_COLUMNS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+_PLAIN = {
+    "int": INT,
+    "long": BIGINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "boolean": BOOLEAN,
+    "string": STRING,
+    "bytes": BINARY,
+    "enum": STRING,
+    "fixed": BINARY,
+}
+_UNITS = ("millis", "micros", "nanos")
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """The columns, and for each timestamp column the unit of its values in the files: millis, micros or nanos.
+
+    ``filled`` are the columns that a file without them does not leave NULL: a default, or another name to read.
+    """
+
+    schema: Schema
+    units: Mapping[str, str] = field(default_factory=dict)
+    filled: frozenset[str] = frozenset()
+
+
+def from_avro(text: str) -> TableSchema:
+    """The columns of an Avro record schema in JSON. Raises FormatError when it is not one."""
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise FormatError(f"the table's schema is not JSON: {error}") from error
+    if not isinstance(record, Mapping) or record.get("type") != "record":
+        raise FormatError("the table's schema is not an Avro record")
+    named: dict[str, Any] = {}
+    units: dict[str, str] = {}
+    filled: set[str] = set()
+    try:
+        fields = tuple(_fields(record, "", False, named, units, filled, ()))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise FormatError(f"the table's schema cannot be understood: {error}") from error
+    return TableSchema(Schema(fields), units, frozenset(filled))
+
+
+def _fields(
+    record: Mapping[str, Any],
+    prefix: str,
+    nullable_above: bool,
+    named: dict[str, Any],
+    units: dict[str, str],
+    filled: set[str],
+    inside: tuple[int, ...],
+) -> Iterator[Field]:
+    if "name" in record:
+        named[record["name"]] = record
+    for entry in record["fields"]:
+        schema, nullable = _without_null(entry["type"])
+        if isinstance(schema, str) and schema.rsplit(".", 1)[-1] in named:
+            schema = named[schema.rsplit(".", 1)[-1]]
+        if isinstance(schema, Mapping) and schema.get("type") == "fixed":
+            named[schema.get("name", "")] = schema
+        name = f"{prefix}{entry['name']}"
+        if entry.get("default") is not None or entry.get("aliases") or not nullable:
+            filled.add(name)
+        nullable = nullable or nullable_above
+        found, unit = _type(schema)
+        if unit:
+            units[name] = unit
+        yield Field(name, found, nullable)
+        if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
+            yield from _fields(schema, f"{name}.", nullable, named, units, filled, (*inside, id(schema)))
+
+
+def _without_null(schema: Any) -> tuple[Any, bool]:
+    """A union with null is a nullable field; a union of several types has none that we compare."""
+    if not isinstance(schema, list):
+        return schema, False
+    rest = [branch for branch in schema if branch != "null"]
+    return (rest[0] if len(rest) == 1 else {"type": "union"}), len(rest) < len(schema)
+
+
+def _type(schema: Any) -> tuple[Type, str]:
+    """Type and timestamp unit of an Avro schema without its null."""
+    if isinstance(schema, str):
+        return _PLAIN.get(schema, Type(Kind.OTHER, name=schema)), ""
+    base = schema.get("type")
+    if isinstance(base, (Mapping, list)):
+        return _type(_without_null(base)[0])
+    logical = schema.get("logicalType")
+    if logical == "decimal" and base in ("bytes", "fixed"):
+        return decimal_type(int(schema["precision"]), int(schema.get("scale", 0))), ""
+    if logical == "date" and base == "int":
+        return DATE, ""
+    if isinstance(logical, str) and base == "long":
+        stem, _, unit = logical.rpartition("-")
+        if unit in _UNITS and stem in ("timestamp", "local-timestamp"):
+            return (TIMESTAMP_LTZ if stem == "timestamp" else TIMESTAMP), unit
+    if logical is not None and logical not in ("uuid", "string"):
+        return Type(Kind.OTHER, name=str(logical)), ""
+    return _PLAIN.get(str(base), Type(Kind.OTHER, name=str(base))), ""
+
+
+def from_arrow(schema: pa.Schema) -> TableSchema:
+    """The columns of an Arrow schema, as a Parquet footer gives it."""
+    units: dict[str, str] = {}
+    return TableSchema(Schema(_arrow_fields(schema, "", False, units)), units)
+
+
+def _arrow_fields(fields: Iterable[Any], prefix: str, nullable_above: bool, units: dict[str, str]) -> Iterator[Field]:
+    for entry in fields:
+        name = f"{prefix}{entry.name}"
+        nullable = entry.nullable or nullable_above
+        found = _arrow_type(entry.type)
+        if pa.types.is_timestamp(entry.type):
+            units[name] = {"ms": "millis", "us": "micros", "ns": "nanos"}.get(entry.type.unit, "")
+        yield Field(name, found, nullable)
+        if pa.types.is_struct(entry.type):
+            below = [entry.type.field(i) for i in range(entry.type.num_fields)]
+            yield from _arrow_fields(below, f"{name}.", nullable, units)
+
+
+def _arrow_type(arrow: Any) -> Type:
+    t = pa.types
+    if t.is_decimal(arrow):
+        return decimal_type(arrow.precision, arrow.scale)
+    if t.is_timestamp(arrow):
+        return TIMESTAMP_LTZ if arrow.tz else TIMESTAMP
+    tests: Sequence[tuple[Any, Type]] = (
+        (t.is_boolean, BOOLEAN),
+        (t.is_int8, TINYINT),
+        (t.is_int16, SMALLINT),
+        (t.is_int32, INT),
+        (t.is_int64, BIGINT),
+        (t.is_float32, FLOAT),
+        (t.is_float64, DOUBLE),
+        (t.is_string, STRING),
+        (t.is_large_string, STRING),
+        (t.is_binary, BINARY),
+        (t.is_large_binary, BINARY),
+        (t.is_fixed_size_binary, BINARY),
+        (t.is_date32, DATE),
+    )
+    return next((found for test, found in tests if test(arrow)), Type(Kind.OTHER, name=str(arrow)))
+
+
+def with_columns(table: TableSchema, names: Iterable[str], column_type: Type) -> TableSchema:
+    """The schema with columns of one type added, where it does not have them yet."""
+    missing = [Field(name, column_type) for name in names if table.schema.resolve(name, case_sensitive=True) is None]
+    return replace(table, schema=Schema((*table.schema, *missing))) if missing else table

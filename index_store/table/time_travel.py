@@ -1,0 +1,88 @@
+"""An older instant of a table: which one a date means, and whether all files of that time are still there (C4).
+
+Cleaning takes away the files of older slices, and listing what is left would give a smaller table without a word. Three
+things in the timeline show it:
+
+    clean, earliestCommitToRetain   later than the instant: its slices may be gone
+    clean, the files it deleted     one of them belonged to a slice of the instant (some policies retain no commit)
+    a later commit, prevCommit      the base file that it rewrote was the instant's, and is not there
+
+Source: ``HoodieCleanMetadata``, ``HoodieWriteStat``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from index_store.storage.errors import TableError
+from index_store.table.file_slices import build_slices, parse_base_name
+from index_store.table.timeline import Instant, Timeline, parse_as_of
+
+__all__ = ["check_not_cleaned", "instant_at"]
+
+
+def instant_at(timeline: Timeline, as_of: str) -> Instant:
+    """The latest completed write that is not later than an instant or a date.
+
+    Raises ValueError for what is neither, LookupError when no write is that old.
+    """
+    wanted = parse_as_of(as_of)
+    found = [write for write in timeline.writes if write.requested <= wanted]
+    if not found:
+        raise LookupError(f"no commit is as old as {as_of}")
+    return found[-1]
+
+
+def check_not_cleaned(
+    instant: str,
+    files: Sequence[tuple[str, str]],
+    timeline: Timeline,
+    version: int,
+    replaced: Mapping[tuple[str, str], str],
+    table: str,
+) -> None:
+    """Raise TableError when a file of an older instant's slices is gone.
+
+    ``files`` are the table's (partition, name) pairs, ``replaced`` the groups that were replaced, and when.
+    """
+    deleted: list[tuple[str, str]] = []
+    for clean in timeline.instants:
+        if clean.action == "clean" and clean.requested > instant:
+            details = timeline.details(clean)
+            kept = details.get("earliestCommitToRetain") or ""
+            if kept > instant:
+                raise TableError(table, f"the files of {instant} are cleaned (kept from {kept} on)")
+            for partition, one in (details.get("partitionMetadata") or {}).items():
+                names = {*(one.get("successDeleteFiles") or ()), *(one.get("deletePathPatterns") or ())}
+                deleted.extend((partition, name.rpartition("/")[2]) for name in names)
+    gone = set(deleted).difference(files)
+    if gone:
+        for one in build_slices([*files, *gone], timeline, version, instant, replaced):
+            for path in one.files:
+                if (one.partition, path.rpartition("/")[2]) in gone:
+                    raise TableError(table, f"the files of {instant} are cleaned ({path} is gone)")
+    _check_rewritten(instant, files, timeline, table)
+
+
+def _check_rewritten(instant: str, files: Sequence[tuple[str, str]], timeline: Timeline, table: str) -> None:
+    bases = {
+        (partition, base.file_id, base.instant)
+        for partition, name in files
+        if (base := parse_base_name(name)) is not None
+    }
+    later = sorted(_rewritten(instant, timeline))
+    for partition, file_id, previous in later:
+        if previous <= instant and (partition, file_id, previous) not in bases:
+            raise TableError(table, f"the files of {instant} are cleaned ({file_id} of {previous} is gone)")
+
+
+def _rewritten(instant: str, timeline: Timeline) -> Iterator[tuple[str, str, str]]:
+    """Partition, file id and instant of each base file that a later commit put a new one on."""
+    for write in timeline.writes:
+        if write.requested > instant:
+            for partition, stats in (timeline.details(write).get("partitionToWriteStats") or {}).items():
+                for one in stats or ():
+                    base = parse_base_name((one.get("path") or "").rpartition("/")[2])
+                    previous = one.get("prevCommit") or ""
+                    if base is not None and previous.isdigit():
+                        yield partition, base.file_id, previous

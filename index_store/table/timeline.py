@@ -1,0 +1,187 @@
+"""The timeline of a table: which instants are completed, and when (C5).
+
+    version   directory               completed instant                     pending
+    6         ``.hoodie/``            ``<ts>.<action>``                     ``<ts>.<action>.requested|.inflight``
+    8, 9      ``.hoodie/timeline/``   ``<request>_<completion>.<action>``   ``<request>.<action>.requested|.inflight``
+
+An instant with pending files only is not completed: what it wrote does not exist yet. Instants older than the oldest
+one kept are archived, which Hudi does only to completed ones; when they completed is in the history (``history``).
+Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``, ``BaseHoodieTimeline.getFirstNonSavepointCommit``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import fastavro
+
+from index_store.storage.errors import TableError
+from index_store.storage.storage import Storage
+from index_store.table.history import History
+
+__all__ = ["WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
+
+#: Actions that write data files. A finished clustering is a replacecommit, a finished compaction a commit.
+WRITE_ACTIONS = frozenset({"commit", "deltacommit", "replacecommit"})
+_COMPACTIONS = frozenset({"compaction", "logcompaction"})
+#: Table services write with the schema that they were planned with (``WriteOperationType.canUpdateSchema``).
+_SERVICES = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
+_SERVICE_WORDS = (b"CLUSTER", b"COMPACT", b"INDEX")
+_NAME = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?")
+_DATE_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One completed action: when it was requested (its name), when it completed, and its file."""
+
+    requested: str
+    completed: str
+    action: str
+    file: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Completed instants in the order of their names, and the names of the pending ones with their actions."""
+
+    instants: tuple[Instant, ...]
+    pending: Mapping[str, str] = field(default_factory=dict)
+    storage: Storage | None = None
+    history: History | None = None
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Instant]:
+        return {instant.requested: instant for instant in self.instants}
+
+    @cached_property
+    def writes(self) -> tuple[Instant, ...]:
+        """Completed instants that wrote data files."""
+        return tuple(instant for instant in self.instants if instant.action in WRITE_ACTIONS)
+
+    @cached_property
+    def start(self) -> str:
+        """The first write that is still listed and not merely kept by a savepoint; older ones are archived.
+
+        Where every write is saved, it is the first of them.
+        """
+        saved = {instant.requested for instant in self.instants if instant.action == "savepoint"}
+        listed = [write.requested for write in self.writes]
+        return next((name for name in listed if name not in saved), listed[0] if listed else "")
+
+    @property
+    def last(self) -> Instant | None:
+        """The latest completed write."""
+        return self.writes[-1] if self.writes else None
+
+    @cached_property
+    def pending_compactions(self) -> frozenset[str]:
+        return frozenset(name for name, action in self.pending.items() if action in _COMPACTIONS)
+
+    def is_committed(self, name: str) -> bool:
+        """Whether the instant that a file's name carries has completed: it is listed, or archived."""
+        return name in self.by_name or (name < self.start and name not in self.pending)
+
+    def is_disputed(self, name: str) -> bool:
+        """Whether an instant is archived, and younger than a write that is still listed for its savepoint's sake.
+
+        It is committed, but Hudi's own file view (0.15 to 1.2) starts at that write and passes over its files.
+        """
+        return (
+            bool(self.writes)
+            and self.writes[0].requested < name < self.start
+            and name not in self.by_name
+            and name not in self.pending
+        )
+
+    def completion(self, name: str) -> str | None:
+        """When a committed instant completed; None for an archived one of which the history does not tell."""
+        instant = self.by_name.get(name)
+        if instant is not None:
+            return instant.completed
+        return self.history.completion(name) if self.history else None
+
+    def ahead(self, instants: Iterable[Instant]) -> AbstractContextManager[None]:
+        """Inside the block the details of these instants are on their way already, where each costs a round trip."""
+        return nullcontext() if self.storage is None else self.storage.ahead([one.file for one in instants if one.file])
+
+    def may_set_schema(self, instant: Instant) -> bool:
+        """Whether the schema that a write noted can be the table's: not that of a table service."""
+        if self.storage is None or not instant.file:
+            return True
+        data = self.storage.read(instant.file)
+        return (
+            not any(word in data for word in _SERVICE_WORDS)
+            or self.details(instant).get("operationType") not in _SERVICES
+        )
+
+    def details(self, instant: Instant) -> Mapping[str, Any]:
+        """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
+        if self.storage is None or not instant.file:
+            return {}
+        data = self.storage.read(instant.file)
+        path = self.storage.absolute(instant.file)
+        if not data:
+            return {}
+        try:
+            if data.startswith(b"Obj\x01"):
+                record: Any = next(iter(fastavro.reader(io.BytesIO(data))), {})
+            else:
+                record = json.loads(data)
+        except Exception as error:  # fastavro raises whatever the bytes make it stumble over
+            raise TableError(path, f"the instant's metadata cannot be decoded: {error}") from error
+        if not isinstance(record, Mapping):
+            raise TableError(path, "the instant's metadata is not a record")
+        return record
+
+
+def read_timeline(storage: Storage, history: str = "history") -> Timeline:
+    """The active timeline in a directory; files that are no instants are ignored.
+
+    ``history`` is the directory below it in which versions 8 and 9 keep archived instants.
+    """
+    done: dict[tuple[str, str], Instant] = {}
+    pending: dict[str, str] = {}
+    for entry in storage.files():
+        match = _NAME.fullmatch(entry.path)
+        if not match:
+            continue
+        requested, completed, action, state = match.groups()
+        if state or action == "inflight":
+            pending[requested] = "commit" if action == "inflight" else action
+        else:
+            done[requested, action] = Instant(requested, completed or requested, action, entry.path, entry.size)
+    instants = _in_order(done.values())
+    finished = {instant.requested for instant in instants}
+    return Timeline(
+        instants,
+        {name: action for name, action in pending.items() if name not in finished},
+        storage,
+        History(storage.below(history)),
+    )
+
+
+def _in_order(instants: Iterable[Instant]) -> tuple[Instant, ...]:
+    return tuple(sorted(instants, key=lambda instant: (instant.requested, instant.completed)))
+
+
+def parse_as_of(text: str) -> str:
+    """An instant as people write it (digits, or ``2026-11-21[ 03:10:57[.123]]``) in the timeline's form.
+
+    Times of second precision mean the end of that second, as in Hudi. Raises ValueError for anything else.
+    """
+    if text.isdigit():
+        return text + "999" if len(text) == 14 else text
+    match = _DATE_TIME.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is not an instant (yyyyMMddHHmmssSSS) or a date")
+    year, month, day, hour, minute, second, millis = match.groups()
+    return f"{year}{month}{day}{hour or '00'}{minute or '00'}{second or '00'}{millis or ('999' if second else '000')}"
