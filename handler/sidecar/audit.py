@@ -34,10 +34,10 @@ from evaluator.language.expression import HudiExpression, column_names
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
-from handler.sidecar.confined import ConfinedFileSystem
-from handler.sidecar.listed import KnownFiles
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import Places
+from handler.sidecar.request_matching import KnownFiles
+from handler.sidecar.sandboxed_file_system import ConfinedFileSystem
 from index_store import FileSlice
 from index_store.storage.storage import Storage
 

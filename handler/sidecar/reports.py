@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from handler.explain_view import show_explanation
+from handler.cli.explain_view import show_explanation
 from handler.sidecar.view import Decision
 
 __all__ = ["Report", "Reports"]

@@ -27,19 +27,19 @@ import numpy as np
 
 from evaluator.language.semantics import Semantics
 from evaluator.language.zones import zone_named
+from handler.sidecar.allowed_roots import Location, Roots
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
-from handler.sidecar.listed import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
 from handler.sidecar.metrics import BECAUSE, Metrics
 from handler.sidecar.names import ListedNames
 from handler.sidecar.reports import Report, Reports
-from handler.sidecar.roots import Location, Roots
+from handler.sidecar.request_matching import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
 from handler.sidecar.settings import Settings
 from handler.sidecar.tables import Tables, TableUnavailable
 from handler.sidecar.view import Decision, Question, View
-from handler.sql import Engine
+from handler.sql.parsing import Engine
 from index_store import FileSlice
 from index_store.table.timeline import parse_as_of
 

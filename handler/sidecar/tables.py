@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evaluator.language.errors import SargoError
+from handler.sidecar.allowed_roots import Location
 from handler.sidecar.idl import Refused
-from handler.sidecar.roots import Location
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 from index_store.own.store.locations import version_names
 from index_store.snapshots import default_cache
 from index_store.storage.storage import Storage

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.expression import Literal, Unknown, walk
-from handler.plan import Plan
-from handler.planner import prune
+from handler.planning.plan import Plan
+from handler.planning.prune import prune
 from handler.sidecar.hive_filter import read_hive_filter
-from handler.sidecar.listed import KnownFiles, MatchedNames, Verdicts
 from handler.sidecar.names import ListedNames
+from handler.sidecar.request_matching import KnownFiles, MatchedNames, Verdicts
 from handler.sidecar.sizes import bytes_of
-from handler.sql import Engine
-from handler.tables import OpenTable
+from handler.sql.parsing import Engine
+from index_store.opened_table import OpenTable
 
 __all__ = ["Decision", "Question", "View"]
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from handler.spark.buckets import assign_buckets as assign_buckets
     from handler.spark.buckets import plan_rebucket as plan_rebucket
     from handler.spark.buckets import plan_ring_split as plan_ring_split
-    from handler.spark.distributed import open_distributed as open_distributed
+    from handler.spark.distributed.distributed import open_distributed as open_distributed
     from handler.spark.join import prune_by_join as prune_by_join
     from handler.spark.join import read_by_join as read_by_join
     from handler.spark.pruning import prune as prune
-    from handler.spark.reading import read as read
-    from handler.spark.registration import register as register
+    from handler.spark.reading.reading import read as read
+    from handler.spark.source.registration import register as register
 
 #: name -> the room it is in
 _ROOMS = {

@@ -52,7 +52,6 @@ from pyspark.sql.types import (
 )
 
 from evaluator.language.errors import UnsupportedError
-from handler.tables import OpenTable, open_table
 from index_store.buckets import rebucket
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, first_ring
@@ -60,6 +59,7 @@ from index_store.buckets.rebucket import NodeSplit, RebucketPlan
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.partition_values import HIVE_NULL, custom_fields
+from index_store.opened_table import OpenTable, open_table
 from index_store.table.table import Table
 
 __all__ = ["assign_buckets", "plan_rebucket", "plan_ring_split"]

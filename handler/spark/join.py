@@ -46,15 +46,15 @@ from evaluator.language.expression import (
 )
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
-from handler import planner
-from handler.plan import Plan, Reason
-from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.planning import prune
+from handler.planning.plan import Plan, Reason
+from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
 from handler.spark.join_keys import JoinKeys, collect_keys
-from handler.spark.reading import frame_of
-from handler.spark.schemas import spark_schema
+from handler.spark.reading.reading import frame_of
+from handler.spark.reading.schemas import spark_schema
+from handler.spark.reading.slice_rows import SliceSource
 from handler.spark.sessions import has_jvm
-from handler.spark.slice_rows import SliceSource
-from handler.tables import OpenTable, open_table
+from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["MOST_KEYS", "prune_by_join", "read_by_join"]
 
@@ -108,7 +108,7 @@ def prune_by_join(
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
-    plan = planner.prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
+    plan = prune.prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
     return plan if keys is None or operand is None else _without_missing(plan, operand, keys)
 
 

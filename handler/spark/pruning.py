@@ -1,7 +1,7 @@
 """``prune`` for a Spark session: the file slices of a Hudi table that a condition needs, by Spark's own meaning of it.
 
 The condition is resolved by the session's analyser, with its ANSI mode, time zone and case rules, and goes the way of
-every filter: ``handler.planner.prune``. The plan is the command line's.
+every filter: ``handler.planning.prune.prune``. The plan is the command line's.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
-from handler import planner
-from handler.plan import Plan
-from handler.spark.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
-from handler.spark.schemas import spark_schema
-from handler.tables import OpenTable, open_table
+from handler.planning import prune
+from handler.planning.plan import Plan
+from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.reading.schemas import spark_schema
+from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["prune"]
 
@@ -48,7 +48,8 @@ def prune(
     strict            raise what fails instead of skipping nothing
     storage_options, options, filesystem
                       as for ``handler.open_table``; not used when ``path`` is an opened table
-    distributed       evaluate the statistics in executors (``handler.spark.distributed``): the same answer, for tables
+    distributed       evaluate the statistics in executors (``spark.distributed.distributed``): the same answer, for
+    tables
                       whose statistics do not fit the driver
 
     A plan may be used later than it is made, so ``current_date()``, ``rand()`` and the like rule nothing out, nor do
@@ -60,7 +61,7 @@ def prune(
     """
     opened = _opened(spark, path, options, storage_options, filesystem, distributed)
     expression = _expression(spark, opened, listed(condition), as_of, strict)
-    return planner.prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
+    return prune.prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
 
 
 def _opened(
@@ -77,7 +78,7 @@ def _opened(
         return open_table(path, options, filesystem=filesystem, storage_options=storage_options)
     if filesystem is not None:
         raise UnsupportedError("a file system of this process with distributed=True: give a URI and storage_options")
-    from handler.spark.distributed import open_distributed
+    from handler.spark.distributed.distributed import open_distributed
 
     return open_distributed(spark, os.fspath(path), options=options, storage_options=storage_options)
 

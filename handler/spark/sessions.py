@@ -17,7 +17,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from handler.sql import Engine
+from handler.sql.parsing import Engine
 
 __all__ = ["engine_of", "has_jvm", "time_zone_of"]
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from handler import open_table, prune
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.index_store.synthetic import write_table
 
 SLICES, CALLS, TARGET_SECONDS = 20, 500, 0.001

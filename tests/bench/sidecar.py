@@ -181,7 +181,7 @@ def _sidecar(folder: str) -> Iterator[tuple[int, int]]:
     command = [
         sys.executable,
         "-c",
-        "from handler.cli import main; main()",
+        "from handler.cli.main import main; main()",
         "serve",
         "--roots",
         folder,

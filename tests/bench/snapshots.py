@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handler import prune
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 from index_store.snapshots import Snapshot, SnapshotCache, open_snapshot
 from index_store.snapshots.state import state_of
 from index_store.table.table import Table, open_table

@@ -35,8 +35,8 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from handler import open_table
-from handler.spark.schemas import spark_schema
-from handler.tables import OpenTable
+from handler.spark.reading.schemas import spark_schema
+from index_store.opened_table import OpenTable
 from tests.conformance import row_truth
 from tests.conformance.bundle_reads import BUNDLE
 from tests.conformance.hive_queries import wrong_answers

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handler import open_table
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import TABLES, unpack
 from tests.spark.conftest import spark as spark

@@ -13,8 +13,8 @@ from pathlib import Path
 from unittest import mock
 
 from handler import open_table
-from handler.index_entries import definition_of
-from handler.tables import OpenTable
+from handler.indexes.entries import definition_of
+from index_store.opened_table import OpenTable
 from index_store.own.build.local import build_locally
 from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.maintenance.operations import create, refresh

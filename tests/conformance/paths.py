@@ -9,10 +9,10 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.expression import HudiExpression
 from handler import prune
-from handler.filters import read_filter
-from handler.spark.conditions import to_expression
-from handler.sql import Engine
-from handler.tables import OpenTable
+from handler.planning.filters import read_filter
+from handler.spark.catalyst.conditions import to_expression
+from handler.sql.parsing import Engine
+from index_store.opened_table import OpenTable
 from tests.conformance.hive_filters import stored
 
 #: Hive's version -> the engine whose rules hold for its filters.

@@ -10,10 +10,10 @@ from collections import defaultdict
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from handler.spark.reading import frame_of
-from handler.spark.schemas import spark_schema
-from handler.spark.slice_rows import SliceSource
-from handler.tables import OpenTable
+from handler.spark.reading.reading import frame_of
+from handler.spark.reading.schemas import spark_schema
+from handler.spark.reading.slice_rows import SliceSource
+from index_store.opened_table import OpenTable
 from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import TABLES, truth_of
 

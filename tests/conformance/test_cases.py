@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 from tests.conformance.cases import BY_HAND, CASES
 from tests.conformance.hive_filters import stored
 from tests.conformance.hive_truth import hive_rows

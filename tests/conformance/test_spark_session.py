@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from handler.spark.reading import read
-from handler.spark.schemas import spark_schema
-from handler.tables import OpenTable
+from handler.spark.reading.reading import read
+from handler.spark.reading.schemas import spark_schema
+from index_store.opened_table import OpenTable
 from tests.conformance.meanings import SPARK_NOT_ALIKE
 from tests.conformance.paths import Kept, Resolved
 from tests.conformance.paths import kept as kept_of

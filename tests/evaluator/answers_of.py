@@ -12,7 +12,7 @@ from evaluator.binding.bind import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation, Source
 from evaluator.explain.ordering import SortKey, order_slices, why_unordered
 from evaluator.language.schema import Schema
-from handler.explanation import Explanation
+from handler.planning.explanation import Explanation
 
 __all__ = ["all_answers"]
 

@@ -16,7 +16,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT, STRING, TIMESTAMP_LTZ, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
-from handler.sql import parse
+from handler.sql.parsing import parse
 
 DAY = 86_400_000_000
 

@@ -31,7 +31,7 @@ from evaluator.language.types import (
     decimal_type,
 )
 from evaluator.statistics.columns import from_values
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.evaluator.build import HIVE, NULL, SPARK, col, letters, lit, outcome_of, reasons_of, stats
 from tests.evaluator.pitfalls import PITFALLS, Pitfall
 

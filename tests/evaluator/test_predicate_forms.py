@@ -24,7 +24,7 @@ from evaluator.language import expression as ex
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, decimal_type
 from evaluator.statistics.columns import from_values
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.evaluator.build import HIVE, SPARK
 
 SLICES = "ABCDEF"

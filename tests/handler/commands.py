@@ -7,7 +7,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from handler.cli import main
+from handler.cli.main import main
 
 
 def run(*arguments: object, code: int = 0) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.demo import unpack_table
+from handler.demo.run import unpack_table
 
 DATA = Path(__file__).parent.parent / "data" / "hudi"
 HIVE_FILTERS = Path(__file__).parent / "data" / "hive_filters.json"

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from handler import open_table, prune
-from handler.advise import advise
-from handler.advise_reasons import why_nothing
-from handler.advisor import Advisor
-from handler.cli import main
-from handler.workload import read_workload
+from handler.advise.advisor import Advisor
+from handler.advise.ranking import advise
+from handler.advise.reasons import why_nothing
+from handler.advise.workload import read_workload
+from handler.cli.main import main
 from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import create, drop

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from handler import open_table, prune
-from handler.cli import main
+from handler.cli.main import main
 from index_store.own.advice.layout_simulation import Arrangement, parse_arrangement
 from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition, Entry

@@ -9,11 +9,11 @@ import pytest
 
 from evaluator.language.expression import to_text
 from handler import open_table, prune
-from handler.advisor import Advisor
+from handler.advise.advisor import Advisor
+from handler.advise.workload import read_workload
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.journal import Journal
 from handler.sidecar.view import Question
-from handler.workload import read_workload
 from tests.handler.conftest import hive_filters
 
 FILTERS = [one for one in hive_filters() if one["hive"] == "4.0.1"]

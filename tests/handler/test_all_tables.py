@@ -13,8 +13,8 @@ from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
-from handler.sql import parse
-from handler.table_report import report_table
+from handler.inspection.table_report import report_table
+from handler.sql.parsing import parse
 from tests.handler.conftest import DATA
 from tests.handler.table_rows import rows_of
 

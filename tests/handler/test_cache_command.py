@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from handler import prune
-from handler.cli import main
-from handler.tables import open_table
+from handler.cli.main import main
+from index_store.opened_table import open_table
 from index_store.snapshots import SnapshotCache
 
 

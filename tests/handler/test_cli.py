@@ -6,7 +6,7 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from handler.cli import main
+from handler.cli.main import main
 from tests.handler.conftest import hive_filters
 
 I_IS_100 = next(f["filter"] for f in hive_filters() if f["hive"] == "4.0.1" and f["sql"] == "i = 100")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-RUN = "from handler.command import run; run()"
+RUN = "from handler.cli.process import run; run()"
 
 
 def sargo(*arguments, before="", **options):
@@ -42,7 +42,7 @@ def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for():
 
 
 def test_a_fault_of_our_own_is_shown_whole():
-    done = sargo("--version", before="import handler.command; handler.command.main = lambda: 1 / 0;")
+    done = sargo("--version", before="import handler.cli.process; handler.cli.process.main = lambda: 1 / 0;")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
 

@@ -24,7 +24,7 @@ from evaluator.language import outcome
 from evaluator.language.semantics import Semantics
 from evaluator.statistics.columns import from_values, to_ordinal
 from handler import open_table, prune
-from handler.sql import parse
+from handler.sql.parsing import parse
 from index_store.formats.parquet_footers import Footers
 from tests.handler.conftest import DATA
 

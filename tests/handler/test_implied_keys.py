@@ -9,8 +9,8 @@ import pytest
 from evaluator.language.expression import And, Or, to_text
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
-from handler.implied_keys import with_record_keys
-from handler.sql import parse
+from handler.planning.implied_keys import with_record_keys
+from handler.sql.parsing import parse
 from index_store.kinds.record_keys.record_keys import CompositeKey, composite_key
 from tests.index_store.conftest import DATA
 

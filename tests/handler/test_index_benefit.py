@@ -52,5 +52,5 @@ def test_a_summary_does_without_what_cannot_be_told(table, monkeypatch):
     def fails(*_):
         raise StatsError("index", "i", "cannot be read")
 
-    monkeypatch.setattr("handler.index_benefit.benefits_of", fails)
+    monkeypatch.setattr("handler.indexes.benefit.benefits_of", fails)
     assert "effectiveness" not in document("index", "create", table, "--on", "i")

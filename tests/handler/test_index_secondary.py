@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from handler import open_table, prune
-from handler.index_entries import known_by_hudi
+from handler.indexes.entries import known_by_hudi
 from index_store.own.secondary.kind import make as own_secondary_index
 from index_store.own.secondary.operations import create, refresh
 from index_store.own.store.locations import folder_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handler.index_statements import IndexStatement, StatementError, parse_statement
+from handler.indexes.statements import IndexStatement, StatementError, parse_statement
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, INT, STRING
 from handler import open_table, prune
-from handler.sql import parse
+from handler.sql.parsing import parse
 from index_store.kinds.column_stats.column_stats import read_columns
 from index_store.storage.storage import Storage
 from tests.plain_id import plain_id

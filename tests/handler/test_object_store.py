@@ -10,7 +10,7 @@ import pytest
 
 import index_store
 from handler import open_table, prune
-from handler.index_work import IndexWork
+from handler.indexes.operations import IndexWork
 from index_store import TableError
 from index_store.formats.hfile import HFile
 from index_store.formats.parquet_footers import Footers

@@ -8,8 +8,8 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Column, Compare, Literal
 from evaluator.language.types import INT
 from handler import FileSlice, OpenTable, Plan, TableError, open_table, prune
-from handler.filters import default_engine, is_hive_filter
-from handler.sql import SqlError
+from handler.planning.filters import default_engine, is_hive_filter
+from handler.sql.parsing import SqlError
 from index_store import StatsError
 from sarg import DecodeError
 from tests.handler.conftest import hive_filters

@@ -14,7 +14,7 @@ from evaluator.language.types import INT
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
 from handler import open_table, prune
-from handler.reading import default_nulls, exact_row_counts
+from handler.planning.reading import default_nulls, exact_row_counts
 from index_store import FileSlice, FileSlices
 from tests.handler.conftest import DATA
 from tests.handler.table_rows import rows_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from handler import open_table, prune
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 from index_store.snapshots import SnapshotCache
 from tests.handler.conftest import DATA
 from tests.index_store.snapshots.rewinding import commit_by_commit

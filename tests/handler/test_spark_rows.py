@@ -10,7 +10,7 @@ import pytest
 
 from evaluator.language.semantics import Semantics
 from handler import open_table
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.handler.one_row_slices import contradictions, one_row_slices
 
 ANSWERS = json.loads((Path(__file__).parent / "data" / "spark_answers.json").read_text(encoding="utf-8"))

@@ -44,7 +44,7 @@ from evaluator.language.types import (
     Type,
     decimal_type,
 )
-from handler.sql import SqlError, parse
+from handler.sql.parsing import SqlError, parse
 
 VOID = Type(Kind.VOID)
 A, B, S = Column(("a",)), Column(("b",)), Column(("s",))

@@ -11,7 +11,7 @@ import pytest
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.handler.table_rows import rows_of
 
 SPARK = Semantics.named("spark", "UTC")

@@ -26,7 +26,7 @@ class Sidecar:
         self._command = [
             sys.executable,
             "-c",
-            "from handler.cli import main; main()",
+            "from handler.cli.main import main; main()",
             "serve",
             "--roots",
             str(root),

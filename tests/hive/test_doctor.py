@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from handler.cli import main
+from handler.cli.main import main
 from tests.hive.server import ROOT
 
 pytestmark = pytest.mark.hive

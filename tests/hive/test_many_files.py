@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from handler.planner import prune
+from handler.planning.prune import prune
 from tests.hive.many_files import ROWS, write
 from tests.hive.tables import PARTITIONS
 

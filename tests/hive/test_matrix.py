@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from handler.planner import prune
-from handler.tables import open_table
+from handler.planning.prune import prune
+from index_store.opened_table import open_table
 from tests.hive.cases import CASES, MERGED_CASES, Case, Scan
 from tests.hive.listings import listings
 from tests.hive.playground import Hive

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import pytest
 
 from handler import prune
-from handler.json_text import json_text
-from handler.tables import OpenTable
+from handler.cli.json_text import json_text
 from index_store import TableError, open_table
+from index_store.opened_table import OpenTable
 from index_store.storage.file_systems import locate
 from index_store.storage.masking import Mask, is_secret, masked_uri, plain_uri
 from index_store.storage.storage import Storage
@@ -219,7 +219,7 @@ def test_plans_reports_and_logs_show_no_secrets(hudi_table, caplog, monkeypatch)
     table.path = name
     opened = OpenTable(table)
     plan = prune(opened, "f > 5 AND nonsense(f) = 1")
-    from handler.table_report import report_table
+    from handler.inspection.table_report import report_table
 
     shown = "".join(
         (

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from evaluator.language.errors import UnsupportedError
 from handler import open_table
 from handler import prune as prune_here
-from handler.demo import unpack_table
+from handler.demo.run import unpack_table
 from handler.spark import prune, prune_by_join, read
 from handler.spark.sessions import has_jvm
 

@@ -23,7 +23,7 @@ from evaluator.language.expression import (
 )
 from evaluator.language.schema import Field
 from evaluator.language.types import INT, STRING, Kind
-from handler.tables import OpenTable
+from index_store.opened_table import OpenTable
 
 _DEFAULTS = {Kind.INT: (1,), Kind.BIGINT: (1,), Kind.STRING: ("a",)}
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "<=>")

@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType, _parse_datatype_string
 
-from handler.spark.conditions import _resolved
+from handler.spark.catalyst.conditions import _resolved
 from tests.spark.catalyst_cases import MEANINGS, NEWER_MEANINGS, SCHEMA, ZONE
 
 LEFT_OUT = ("exprId", "qualifier", "metadata", "plan", "resultId", "nonInheritableMetadataKeys")

@@ -14,7 +14,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, Parts
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
-from handler.spark.stored_answers import Place
+from handler.spark.distributed.stored_answers import Place
 from index_store.kinds.base import Coverage
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, FileSlices

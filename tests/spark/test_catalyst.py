@@ -15,8 +15,8 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT
 from evaluator.statistics.columns import from_values
-from handler.spark.catalyst import LARGEST_TREE, condition_of
-from handler.spark.catalyst_tree import missing_parts
+from handler.spark.catalyst.translation import LARGEST_TREE, condition_of
+from handler.spark.catalyst.tree import missing_parts
 from tests.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE
 
 VERSIONS = ("3.5.5", "4.1.4")

@@ -11,10 +11,10 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from handler.planner import prune
-from handler.spark.datasource import PruningReader, PruningSource, SargoSource
-from handler.spark.registration import register
-from handler.tables import open_table
+from handler.planning.prune import prune
+from handler.spark.source.datasource import PruningReader, PruningSource, SargoSource
+from handler.spark.source.registration import register
+from index_store.opened_table import open_table
 from tests.spark.real_tables import unpack
 
 #: Filters that the optimizer pushes, as a whole or in part, on the columns of the main tables.
@@ -248,9 +248,9 @@ def test_before_spark_4_1_the_error_says_what_to_use():
 
 
 def test_where_scans_are_mixed_up_nothing_is_pruned(registered, tables, monkeypatch):
-    from handler.spark import own_scans
+    from handler.spark.source import scan_plans
 
-    monkeypatch.setattr(own_scans, "scans_are_their_own", lambda _: False)
+    monkeypatch.setattr(scan_plans, "scans_are_their_own", lambda _: False)
     with pytest.warns(UserWarning, match="reads every file"):
         assert not register(registered)
     try:

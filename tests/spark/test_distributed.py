@@ -10,13 +10,13 @@ import pytest
 
 from evaluator.language.expression import Column, Compare, Literal, Not
 from evaluator.language.types import INT
-from handler.index_work import IndexWork
-from handler.planner import prune
-from handler.spark.distributed import DistributedTable, open_distributed
-from handler.spark.executors import on_executors
-from handler.spark.shared_folder import SharedFolder
-from handler.spark.stored_answers import Place
-from handler.tables import OpenTable, open_table
+from handler.indexes.operations import IndexWork
+from handler.planning.prune import prune
+from handler.spark.distributed.distributed import DistributedTable, open_distributed
+from handler.spark.distributed.executors import on_executors
+from handler.spark.distributed.shared_folder import SharedFolder
+from handler.spark.distributed.stored_answers import Place
+from index_store.opened_table import OpenTable, open_table
 from index_store.storage.errors import TableError
 from tests.spark.random_filters import random_filters
 from tests.spark.real_tables import unpack

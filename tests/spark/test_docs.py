@@ -6,7 +6,7 @@ import doctest
 
 import pytest
 
-from handler.spark import catalyst, catalyst_values
+from handler.spark.catalyst import translation, values
 
 
 @pytest.mark.parametrize("room", [catalyst, catalyst_values], ids=lambda room: room.__name__)

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
-from handler.cli import main
-from handler.index_entries import IndexWorkError
-from handler.index_work import _OnSpark
+from handler.cli.main import main
+from handler.indexes.entries import IndexWorkError
+from handler.indexes.operations import _OnSpark
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from tests.index_store.own.toy import answers

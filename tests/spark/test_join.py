@@ -13,8 +13,8 @@ from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.types import BIGINT, INT, STRING
 from handler.spark.join import prune_by_join, read_by_join
 from handler.spark.join_keys import Bloom, collect_keys
-from handler.spark.reading import read
-from handler.tables import open_table
+from handler.spark.reading.reading import read
+from index_store.opened_table import open_table
 from tests.spark.real_tables import unpack
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handler import open_table, prune
-from handler.index_work import IndexWork
+from handler.indexes.operations import IndexWork
 from index_store.own.secondary.operations import create, refresh
 from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.locations import folder_of

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from evaluator.language.errors import UnsupportedError
-from handler.spark.partition_columns import PartitionColumns
+from handler.spark.reading.partition_columns import PartitionColumns
 
 P = pa.string()
 

@@ -10,9 +10,9 @@ from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
-from handler.spark.conditions import ConditionError
+from handler.spark.catalyst.conditions import ConditionError
 from handler.spark.pruning import prune
-from handler.sql import parse
+from handler.sql.parsing import parse
 from index_store.storage.errors import TableError
 from tests.handler.table_rows import rows_of
 from tests.handler.test_wrong_results import LOST

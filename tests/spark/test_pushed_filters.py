@@ -38,7 +38,7 @@ from pyspark.sql.types import (
 
 from evaluator.language.expression import Compare, Constant, Literal, Unknown, to_text
 from evaluator.language.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, decimal_type
-from handler.spark.pushed_filters import condition_of_filters
+from handler.spark.source.pushed_filters import condition_of_filters
 
 UTC = datetime.timezone.utc
 SCHEMA = (

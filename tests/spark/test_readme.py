@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from handler.demo import unpack_table
+from handler.demo.run import unpack_table
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 

@@ -7,9 +7,9 @@ import pytest
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import to_text
 from evaluator.language.semantics import Semantics
-from handler.spark.conditions import to_expression
+from handler.spark.catalyst.conditions import to_expression
 from handler.spark.sessions import engine_of, has_jvm, time_zone_of
-from handler.sql import SqlError
+from handler.sql.parsing import SqlError
 
 
 @pytest.fixture

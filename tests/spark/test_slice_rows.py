@@ -13,8 +13,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import STRING
-from handler.spark.schemas import spark_schema
-from handler.spark.slice_rows import SliceSource, slice_batches
+from handler.spark.reading.schemas import spark_schema
+from handler.spark.reading.slice_rows import SliceSource, slice_batches
 from index_store import FileSlice, TableError, open_table
 from index_store.table.table_schema import with_columns
 from tests.spark.true_rows import counted, reads, true_rows, unpack

@@ -9,9 +9,9 @@ import pytest
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
-from handler.sidecar.listed import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles
+from handler.sidecar.request_matching import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles
 from handler.sidecar.view import View
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.test_service import I_IS_100

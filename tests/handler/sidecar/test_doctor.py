@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handler.cli import main
-from handler.doctor import check_filter, check_jar, check_settings, check_sidecar, check_table, site_settings
+from handler.cli.main import main
+from handler.inspection.doctor import check_filter, check_jar, check_settings, check_sidecar, check_table, site_settings
 from handler.sidecar.client import Client, ClientError
 
 HIVE_CONF = Path(__file__).parents[3] / "hive_conf"

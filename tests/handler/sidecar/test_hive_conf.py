@@ -16,7 +16,7 @@ from handler.sidecar.settings import PREFIX, Settings, load_settings
 
 ROOT = Path(__file__).parents[3]
 HIVE_CONF = ROOT / "hive_conf"
-SARGO = [sys.executable, "-c", "from handler.cli import main; main()"]
+SARGO = [sys.executable, "-c", "from handler.cli.main import main; main()"]
 
 
 def test_the_settings_file_is_read_and_its_comments_hold_settings():
@@ -102,7 +102,7 @@ def test_the_sidecar_needs_no_other_file_than_those_that_the_container_copies(tm
         if (ROOT / source).is_dir():
             shutil.copytree(ROOT / source, tmp_path / source, ignore=shutil.ignore_patterns("java", "__pycache__"))
     program = (
-        "import sys, handler.serve_command, handler.sidecar.run as run; run.registered_kinds();"
+        "import sys, handler.cli.serve_command, handler.sidecar.run as run; run.registered_kinds();"
         "print(*filter(None, [getattr(module, '__file__', None) for module in sys.modules.values()]))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)

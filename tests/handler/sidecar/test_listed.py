@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.sidecar.listed import KnownFiles, names_to_skip, needs_fresh_view
 from handler.sidecar.names import ListedNames
+from handler.sidecar.request_matching import KnownFiles, names_to_skip, needs_fresh_view
 from index_store import FileSlice, FileSlices
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"

@@ -16,7 +16,7 @@ from handler import open_table
 from handler.sidecar import merged
 from handler.sidecar.audit import SkippedFile, audit_file
 from handler.sidecar.merged import Unread, merged_batches
-from handler.sql import parse
+from handler.sql.parsing import parse
 from tests.handler.conftest import DATA, hive_filters
 from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.test_audit import wait_for

@@ -267,7 +267,7 @@ def test_sigterm_lets_the_running_call_end_and_takes_no_new_one(main_cow, names)
     command = [
         sys.executable,
         "-c",
-        "from handler.cli import main; main()",
+        "from handler.cli.main import main; main()",
         "serve",
         "--roots",
         str(main_cow),
@@ -300,7 +300,7 @@ def test_a_store_that_hangs_does_not_hold_up_the_end(tmp_path, names):
     command = [
         sys.executable,
         "-c",
-        "from handler.cli import main; main()",
+        "from handler.cli.main import main; main()",
         "serve",
         "--roots",
         str(tmp_path),

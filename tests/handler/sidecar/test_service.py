@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from handler import open_table, prune
-from handler.cli import main
+from handler.cli.main import main
 from handler.sidecar.idl import interface
 from handler.sidecar.metrics import BECAUSE
 from handler.sidecar.view import View

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from handler.cli import main
+from handler.cli.main import main
 from handler.sidecar.settings import PREFIX, Settings, SettingsError, load_settings, print_settings
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from handler import open_table, prune
-from handler.index_work import IndexWork
+from handler.indexes.operations import IndexWork
 from handler.sidecar import tables as tables_room
 from handler.sidecar.view import View
 from index_store.table.table import Table

@@ -103,7 +103,7 @@ def test_the_folder_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch,
 _READER = """
 import sys
 from handler import prune
-from handler.tables import open_table
+from index_store.opened_table import open_table
 from index_store.snapshots import SnapshotCache
 
 path, folder = sys.argv[1:]

@@ -1,0 +1,1 @@
+"""Which own index a workload would profit from: workload, candidates, ranking, and what-if layouts."""

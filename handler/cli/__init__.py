@@ -1,0 +1,1 @@
+"""The command line: commands, and the views that print their results."""

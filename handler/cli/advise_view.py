@@ -1,0 +1,420 @@
+"""``sargo advise``: what was found out, for people and as plain values for JSON."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from handler.advise.ranking import Advice, Candidate
+from handler.advise.reasons import USELESS
+from handler.advise.what_if import WhatIf
+from handler.advise.workload import Workload
+from handler.cli.listing_view import size_text
+from handler.cli.plan_view import bar
+from index_store.own.advice.selectivity_score import Effectiveness
+from index_store.own.definition import Entry
+
+__all__ = ["advice_report", "commands_of", "show_advice"]
+
+#: More rows than these are counted, not listed; --json lists them all.
+MOST_CANDIDATES, MOST_FILTERS, MOST_LEFT = 15, 20, 5
+
+
+def commands_of(advice: Advice) -> list[str]:
+    """What builds the chosen sketches: one command for all columns that get the same ones."""
+    of: dict[str, list[str]] = {}
+    for step in advice.chosen:
+        of.setdefault(step.entry.on, []).append(step.entry.sketch)
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for on, sketches in of.items():
+        columns.setdefault(tuple(sketches), []).append(on)
+    free = (name for number in itertools.count(1) if (name := f"advised_{number}") not in advice.names)
+    return [
+        " ".join(
+            [
+                "sargo index create",
+                shlex.quote(advice.table),
+                *(f"--on {shlex.quote(on)}" for on in ons),
+                *(f"--using {shlex.quote(one)}" for one in sketches),
+                *([f"--name {next(free)}"] if advice.names else []),
+            ]
+        )
+        for sketches, ons in columns.items()
+    ]
+
+
+# -- JSON
+
+
+def advice_report(advice: Advice, nothing: str, arranged: WhatIf | None) -> dict[str, Any]:
+    """Plain values (README, "JSON")."""
+    document: dict[str, Any] = {
+        "table": advice.table,
+        "instant": advice.instant,
+        "slices": advice.slices,
+        "sample": {
+            "slices": advice.sampled,
+            "files": advice.files,
+            "bytes": advice.sample_bytes,
+            "complete": advice.complete,
+            "seconds": round(advice.sample_seconds, 3),
+            "unread_files": dict(advice.failed),
+        },
+        "workload": None
+        if advice.workload is None
+        else {
+            **_workload(advice.workload),
+            "kept": round(advice.kept),
+            "slices": advice.slices * advice.asked,
+            "undecided": dict(advice.undecided),
+            "not_of_the_table": dict(advice.unbound),
+            "by_filter": [
+                {
+                    "filter": one.filter.text,
+                    "count": one.filter.count,
+                    "line": one.filter.line,
+                    "kept": one.now,
+                    "kept_with_chosen": None if one.after is None else round(one.after, 2),
+                }
+                for one in advice.remaining
+            ],
+        },
+        "candidates": [_candidate(one, by_workload=advice.workload is not None) for one in advice.candidates],
+        "chosen": {
+            "entries": [
+                {**_entry(one.entry), "skipped": round(one.skipped, 2), "bytes": one.size} for one in advice.chosen
+            ],
+            "bytes": advice.chosen_size,
+            "seconds": round(advice.chosen_seconds, 3),
+            "commands": commands_of(advice),
+        },
+        "nothing_helps": nothing or None,
+    }
+    if arranged is not None:
+        document["what_if"] = _arranged(arranged)
+    return document
+
+
+def _workload(workload: Workload) -> dict[str, Any]:
+    return {
+        "lines": workload.lines,
+        "filters": len(workload.filters),
+        "asked": sum(one.count for one in workload.filters),
+        "unread": workload.unread,
+        "unread_lines": [{"line": one.line, "why": one.why} for one in workload.named],
+        "of_other_tables": workload.others,
+        "other_tables": list(workload.tables),
+        "left_out": workload.left_out,
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {"on": entry.on, "sketch": entry.sketch}
+
+
+def score_as_dict(score: Effectiveness | None) -> dict[str, Any] | None:
+    """A score as plain values."""
+    return (
+        None
+        if score is None
+        else {
+            "score": round(score.score, 2),
+            "basis": score.basis or "exact",
+            "left": round(score.left, 2),
+            "slices": score.slices,
+            "asked": score.asked,
+        }
+    )
+
+
+def _candidate(one: Candidate, *, by_workload: bool) -> dict[str, Any]:
+    document = {
+        **_entry(one.entry),
+        "bytes": one.size,
+        "seconds": round(one.seconds, 3),
+        "reads": "footers" if one.from_footers else "rows",
+        "effectiveness": score_as_dict(one.score),
+        "existing": one.existing or None,
+    }
+    if by_workload:
+        document.update(
+            skipped=round(one.skipped, 2),
+            skipped_alone=round(one.alone or 0.0, 2),
+            filters=one.filters,
+            skipped_per_kilobyte=round(1000 * one.per_byte, 4),
+        )
+    return document
+
+
+def _arranged(found: WhatIf) -> dict[str, Any]:
+    return {
+        "arrangement": found.arrangement,
+        "rows": found.rows,
+        "pieces": found.pieces,
+        "exact": found.exact,
+        "within_partitions": found.partitioned,
+        "left_out": dict(found.left_out),
+        "kept_before": round(found.before, 2),
+        "kept_after": round(found.after, 2),
+        "filters": [
+            {
+                "filter": one.text,
+                "count": one.count,
+                "kept_now": one.now,
+                "kept_before": round(one.before, 2),
+                "kept_after": round(one.after, 2),
+            }
+            for one in found.filters
+        ],
+        "columns": [
+            {"column": one.name, "before": score_as_dict(one.before), "after": score_as_dict(one.after)}
+            for one in found.columns
+        ],
+    }
+
+
+# -- for people
+
+
+def show_advice(advice: Advice, nothing: str, arranged: WhatIf | None, console: Console) -> None:
+    """Print the filters, the candidates, what to do, and what arranging the rows would change."""
+    _show_head(advice, console)
+    by_workload = advice.workload is not None
+    useful = [
+        one for one in advice.candidates if (one.skipped > 0 if by_workload else not one.existing and _tells(one))
+    ]
+    if nothing:
+        console.print(Text(f"\n{nothing[:1].upper()}{nothing[1:]}", style="bold yellow"))
+    elif advice.candidates:
+        _show_candidates(advice, useful, console)
+    done = [one for one in advice.candidates if one.existing]
+    if done:
+        names = [f"{one.entry.sketch} of {one.entry.on} ({one.existing})" for one in done[:4]]
+        console.print(
+            Text.assemble(
+                ("\nNothing gained  ", "bold"),
+                f"what the table has does as much: "
+                f"{'; '.join(names)}{f' and {len(done) - 4} more' if len(done) > 4 else ''}",
+            )
+        )
+    useless = [one for one in advice.candidates if not by_workload and not one.existing and not _tells(one)]
+    if useless and not nothing:
+        names = [f"{one.entry.sketch} of {one.entry.on}" for one in useless[:4]]
+        more = f" and {len(useless) - 4} more" if len(useless) > 4 else ""
+        console.print(
+            Text.assemble(("\nOf no use  ", "bold"), f"what they know may be in every file: {'; '.join(names)}{more}")
+        )
+    _show_chosen(advice, console)
+    if arranged is not None:
+        _show_arranged(arranged, advice, console)
+
+
+def _show_head(advice: Advice, console: Console) -> None:
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row(Text("table", style="dim"), Text(f"{advice.table}, as of {advice.instant or 'no commit'}"))
+    how = (
+        "all of them: what follows is exact, but for seconds"
+        if advice.complete
+        else (f"of {advice.slices}: what follows is an estimate from these")
+    )
+    lines.add_row(
+        Text("sample", style="dim"),
+        Text(
+            f"{advice.files} files, {size_text(advice.sample_bytes)}, of {_count(advice.sampled, 'file slice')}, {how}"
+        ),
+    )
+    for path, why in list(advice.failed.items())[:1]:
+        said = f"{_count(len(advice.failed), 'file')}, such as {path}: {why}"
+        lines.add_row(Text("not read", style="dim"), Text(said))
+    workload = advice.workload
+    if workload is not None:
+        asked = f"{_count(len(workload.filters), 'filter')}, asked {_count(advice.asked, 'time')}"
+        notes = [f"{_count(workload.others, 'line')} of other tables"] if workload.others else []
+        notes += [f"{workload.left_out} lines hold rarer filters, which are left out"] if workload.left_out else []
+        lines.add_row(Text("workload", style="dim"), Text("; ".join([asked, *notes])))
+        for one in workload.named[:3]:
+            lines.add_row("", Text(f"line {one.line} is left out: {one.why}", style="magenta"))
+        if workload.unread > 3:
+            lines.add_row("", Text(f"{workload.unread} lines are left out in all (--json names more)", style="magenta"))
+        for why, count in list(advice.unbound.items())[:2]:
+            lines.add_row("", Text(f"{count} do not fit the table: {why}", style="magenta"))
+        if advice.unseen:
+            said = f"{_count(advice.unseen, 'filter')} keep none of the files that were looked at"
+            lines.add_row("", Text(f"{said}: take more with --sample", style="magenta"))
+        whole = advice.slices * advice.asked
+        lines.add_row(
+            Text("skipped now", style="dim"),
+            Text.assemble(
+                bar(round(whole - advice.kept), whole, "green"),
+                f"  {whole - advice.kept:,.0f} of {whole:,} file slices, over all filters; {advice.kept:,.0f} are read",
+            ),
+        )
+    console.print(lines)
+
+
+def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Console) -> None:
+    by_workload = advice.workload is not None
+    title = (
+        "What an index of one sketch would add, best per byte first"
+        if by_workload
+        else ("How well each sketch would tell file slices apart, best first")
+    )
+    console.print(Text(f"\n{title}", style="bold"))
+    rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    rows.add_column("of", overflow="fold")
+    rows.add_column("sketch", no_wrap=True)
+    if by_workload:
+        rows.add_column("skips", justify="right", no_wrap=True)
+        rows.add_column("filters", justify="right")
+        rows.add_column("per KB", justify="right")
+    rows.add_column("score", justify="right", no_wrap=True)
+    rows.add_column("= leaves", justify="right", no_wrap=True)
+    rows.add_column("size", justify="right", no_wrap=True)
+    rows.add_column("build", justify="right", no_wrap=True)
+    for one in useful[:MOST_CANDIDATES]:
+        cells = [Text(one.entry.on), Text(one.entry.sketch)]
+        if by_workload:
+            cells += [
+                Text(f"{one.skipped:,.0f}", style="green"),
+                Text(str(one.filters)),
+                Text(_number(1000 * one.per_byte)),
+            ]
+        cells += [
+            Text(one.score.text if one.score else "·"),
+            Text(_left_text(one.score)),
+            Text(size_text(one.size)),
+            Text(f"{_seconds(one.seconds)}{'' if one.from_footers else ', rows'}", style="dim"),
+        ]
+        rows.add_row(*cells)
+    console.print(rows)
+    if len(useful) > MOST_CANDIDATES:
+        console.print(Text(f"  … and {len(useful) - MOST_CANDIDATES} more (--json lists them all)", style="dim"))
+    console.print(
+        Text(
+            "score: 0 useless, 100 ideal; = leaves: file slices that an equality with a value of the table "
+            "leaves on average; build: in threads of this process, measured on some files",
+            style="dim",
+        )
+    )
+
+
+def _tells(one: Candidate) -> bool:
+    return one.score is not None and one.score.score >= USELESS
+
+
+def _left_text(score: Effectiveness | None) -> str:
+    return "·" if score is None else f"{_number(score.left)} of {score.slices:,}"
+
+
+def _show_chosen(advice: Advice, console: Console) -> None:
+    if not advice.chosen:
+        return
+    whole = sum(one.skipped for one in advice.chosen)
+    console.print(
+        Text.assemble(
+            ("\nTogether  ", "bold"),
+            f"{_count(len(advice.chosen), 'sketch', 'sketches')} skip {whole:,.0f} of the "
+            f"{advice.kept:,.0f} file slices that are read now, in an index of {size_text(advice.chosen_size)}, "
+            "built in "
+            f"about {_seconds(advice.chosen_seconds)}",
+        )
+    )
+    for command in commands_of(advice):
+        console.print(Text(f"  {command}", style="green"), soft_wrap=True)
+    left = sorted((one for one in advice.remaining if one.after), key=lambda one: -one.filter.count * (one.after or 0))
+    if left:
+        console.print(Text("\nStill read most", style="bold"))
+        rows = Table.grid(padding=(0, 2))
+        for one in left[:MOST_LEFT]:
+            times = "" if one.filter.count == 1 else f", asked {one.filter.count} times"
+            rows.add_row(
+                "",
+                Text(f"{_number(one.after or 0)} of {one.now:,}{times}", style="yellow"),
+                Text(_short(one.filter.text)),
+            )
+        console.print(rows)
+
+
+def _seconds(spent: float) -> str:
+    return f"{spent:.2g} s" if spent < 10 else f"{spent:.0f} s" if spent < 120 else f"{spent / 60:.0f} min"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
+    console.print(
+        Text.assemble(
+            ("\nWhat if  ", "bold"),
+            found.arrangement,
+            (
+                f"  ({found.rows} rows cut into {_count(found.pieces, 'file')} of equal rows"
+                f"{', within their partitions' if found.partitioned else ''})",
+                "dim",
+            ),
+        )
+    )
+    if found.filters:
+        rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        rows.add_column("filter", overflow="fold")
+        for name in ("asked", "kept now", "by bounds", "after"):
+            rows.add_column(name, justify="right", no_wrap=True)
+        changed = sorted(
+            (one for one in found.filters if abs(one.after - one.before) > 0.5),
+            key=lambda one: -one.count * abs(one.after - one.before),
+        )
+        for one in changed[:MOST_FILTERS]:
+            rows.add_row(
+                Text(_short(one.text)),
+                str(one.count),
+                f"{one.now:,}",
+                _number(one.before),
+                Text(_number(one.after), style="green" if one.after < one.before else "yellow"),
+            )
+        if changed:
+            console.print(rows)
+        rest = [f"{len(changed) - MOST_FILTERS} more"] if len(changed) > MOST_FILTERS else []
+        same = len(found.filters) - len(changed)
+        rest += [f"{_count(same, 'filter')} for which nothing changes"] if same else []
+        if rest:
+            console.print(Text(f"  … and {', '.join(rest)} (--json lists them all)", style="dim"))
+        change = "nothing gained: it" if found.after >= found.before else "it"
+        console.print(
+            Text(
+                f"Over all filters {change} would keep {found.after:,.0f} file slices by bounds instead of "
+                f"{found.before:,.0f}, of {advice.slices * advice.asked:,}."
+            )
+        )
+    for column in found.columns:
+        console.print(
+            Text(
+                f"bounds of {column.name}: score {column.before.text} before, {column.after.text} after; an "
+                f"equality leaves {_left_text(column.before)} before, {_number(column.after.left)} after"
+            )
+        )
+    if not found.exact:
+        console.print(
+            Text(
+                "From a sample of rows: of columns that are not sorted by, ranges may come out wider than "
+                "they will be.",
+                style="dim",
+            )
+        )
+    if found.left_out:
+        path, why = next(iter(found.left_out.items()))
+        console.print(Text(f"{_count(len(found.left_out), 'file')} left out, such as {path}: {why}", style="magenta"))
+
+
+def _count(count: int, what: str, many: str = "") -> str:
+    return f"{count} {what if count == 1 else many or what + 's'}"

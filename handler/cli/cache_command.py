@@ -1,0 +1,91 @@
+"""``sargo cache``: what is kept of large tables on disk, so that opening them again reads no more than is new."""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from handler.cli.json_text import json_text
+from handler.cli.listing_view import size_text
+from index_store.snapshots import KeptTable, SnapshotCache, default_cache
+from index_store.storage.storage import Storage
+
+__all__ = ["command"]
+
+
+@click.command("cache")
+@click.option("--clear", "clear", is_flag=True, help="Remove what is kept; of TABLE only, if it is named.")
+@click.argument("table", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(clear: bool, table: str | None, as_json: bool) -> None:
+    """Show or clear the snapshots of large tables that are kept on disk.
+
+    SARGO_CACHE names the folder, or is "off"; SARGO_CACHE_BYTES is its limit.
+    """
+    cache = default_cache()
+    if cache is None:
+        click.echo(json_text({"folder": None, "tables": []}) if as_json else "nothing is kept: SARGO_CACHE is off")
+        return
+    removed = cache.clear(None if table is None else _name(table)) if clear else 0
+    kept = cache.tables()
+    if as_json:
+        click.echo(
+            json_text(
+                {
+                    "folder": os.fspath(cache.folder),
+                    "limit": cache.limit,
+                    "removed": removed,
+                    "tables": [_row(one) for one in kept],
+                }
+            )
+        )
+        return
+    _show(cache, kept, removed if clear else None)
+
+
+def _name(table: str) -> str:
+    """A table as snapshots name it."""
+    storage = Storage.at(table)
+    return f"{getattr(storage.filesystem, 'type_name', '')}:{storage.root}"
+
+
+def _row(one: KeptTable) -> dict[str, object]:
+    return {
+        "table": one.table.partition(":")[2],
+        "instant": one.instant,
+        "columns": one.columns,
+        "bytes": one.size,
+        "used": _when(one.used),
+    }
+
+
+def _when(seconds: float) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
+
+
+def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> None:
+    console = Console()
+    if removed is not None:
+        console.print(f"removed what was kept of {removed} table{'' if removed == 1 else 's'}", highlight=False)
+    rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    rows.add_column("table", overflow="fold")
+    rows.add_column("instant", no_wrap=True)
+    for name in ("columns", "size", "last used"):
+        rows.add_column(name, justify="right", no_wrap=True)
+    for one in kept:
+        rows.add_row(
+            Text(one.table.partition(":")[2]),
+            one.instant or "·",
+            str(one.columns),
+            size_text(one.size),
+            _when(one.used),
+        )
+    if kept:
+        console.print(rows)
+    total = sum(one.size for one in kept)
+    console.print(Text(f"{size_text(total)} of at most {size_text(cache.limit)} in {cache.folder}", style="bold"))

@@ -1,0 +1,150 @@
+"""``sargo explain``: the filter's tree with what each condition skipped, why not more, and one file in detail."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from evaluator.explain.reasons import USED, Decision
+from evaluator.language.expression import to_text
+from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
+from handler.cli.plan_view import bar, show_reasons, show_summary
+from handler.cli.tree_view import grow
+from handler.planning.explanation import Explanation, Step
+from handler.planning.plan import Plan, slice_as_dict
+
+__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_obstacles"]
+
+MOST_OBSTACLES = 12
+_OPEN = describe(UNKNOWN)
+
+
+def show_explanation(plan: Plan, console: Console) -> None:
+    """Print the summary, the tree with counts, what keeps the kept slices, and what could not be used."""
+    show_summary(plan, console)
+    if plan.explanation is not None:
+        console.print(Text("\nWhat each condition rules out", style="bold"))
+        console.print(leaf_tree(plan.explanation))
+        for match in plan.matches:
+            console.print(Text(match.sentence, style="green"))
+        show_obstacles(plan, console)
+    show_reasons(plan, console)
+
+
+def leaf_tree(explanation: Explanation) -> Tree:
+    """The tree of the filter; behind each condition the number of slices that it rules out, by index kind, and
+    how many of them only that kind rules out."""
+    reports = explanation.leaves
+
+    def label(step: Step) -> Text:
+        if step.operation != "leaf":
+            return Text(step.operation.upper(), style="bold")
+        report, why = reports[step.leaf], explanation.bound.leaves[step.leaf].reason
+        kinds = ", ".join(
+            _share(kind, count, report.only_by[kind], alone=len(report.by_kind) == 1)
+            for kind, count in report.by_kind.items()
+            if count
+        )
+        notes = (f"  {kinds}" if kinds else "") + ("  under NOT" if report.negated else "")
+        style = "green" if report.skipped else "magenta" if why else "yellow"
+        return Text.assemble(
+            (report.text, style),
+            "  ",
+            bar(report.skipped, report.slices, "green", 10),
+            f" {report.skipped}/{report.slices}",
+            (notes, "dim"),
+            (f"  {why}" if why and why not in report.text else "", "magenta"),
+        )
+
+    return grow(explanation.tree, label, lambda step: step.children)
+
+
+def _share(kind: str, count: int, only: int, *, alone: bool) -> str:
+    """What a kind rules out, and how much of it no other kind does."""
+    return f"{kind} {count}" if alone else f"{kind} {count} ({only} only by it)"
+
+
+def show_obstacles(plan: Plan, console: Console) -> None:
+    """Print what keeps the kept slices: what would gain most first, with the slices that it alone keeps."""
+    found = plan.why_not_more
+    if not found:
+        return
+    console.print(Text("\nWhy not more was skipped", style="bold"))
+    kept = len(plan.kept)
+    rows = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    rows.add_column("  it alone keeps", no_wrap=True)
+    rows.add_column("open in", justify="right", no_wrap=True)
+    rows.add_column("condition", max_width=44)
+    rows.add_column("because")
+    for one in found[:MOST_OBSTACLES]:
+        because = Text(one.reason, style="magenta" if one.cause in ("not decided", "not trusted") else "")
+        because.append(f"; helps: {one.remedy}" if one.remedy and one.alone else "", "dim")
+        because.append(f"; kept by {' and '.join(one.beside)} too" if one.beside and not one.alone else "", "dim")
+        condition = "" if one.condition == f"?({one.reason})" else one.condition
+        rows.add_row(
+            Text.assemble("  ", bar(one.alone, kept, "yellow", 10), f" {one.alone}"),
+            str(one.open),
+            Text(condition),
+            because,
+        )
+    console.print(rows)
+    if len(found) > MOST_OBSTACLES:
+        console.print(Text(f"  … and {len(found) - MOST_OBSTACLES} more (--json lists them all)", style="dim"))
+
+
+def file_report(plan: Plan, index: int) -> dict[str, object]:
+    """Every condition in one file slice, as plain values for JSON."""
+    leaves = [] if plan.explanation is None else [leaf.to_dict() for leaf in plan.explanation.file_leaves(index)]
+    return {**slice_as_dict(plan.slices[index]), "outcome": describe(int(plan.outcomes[index])), "leaves": leaves}
+
+
+def show_file(plan: Plan, index: int, console: Console) -> None:
+    """Print every condition in one file slice, with the statistics behind it."""
+    item = plan.slices[index]
+    kept = item in plan.kept
+    console.print(
+        Text.assemble(
+            (item.partition or "·", "dim"),
+            "  ",
+            (item.file_id, "bold"),
+            "  ",
+            ("kept", "yellow") if kept else ("skipped", "green"),
+            f"  outcome {describe(int(plan.outcomes[index]))}",
+        )
+    )
+    for path in item.files:
+        console.print(Text(f"  {path}", style="dim"))
+    if plan.explanation is None:
+        show_reasons(plan, console)
+        return
+    for leaf in plan.explanation.file_leaves(index):
+        console.print(Text.assemble("\n", (leaf.text, "bold"), f"  {leaf.outcome}"))
+        rows = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        for title in ("  index", "rule", "statistic", "value", "outcome", "trust"):
+            rows.add_column(title, min_width=28 if title == "rule" else None)
+        for one in leaf.decisions:
+            rows.add_row(
+                f"  {one.kind}",
+                Text(one.rule),
+                Text(one.statistic),
+                Text(one.value),
+                Text(one.outcome, style=_style(one)),
+                Text(one.trust, style="" if one.trust == USED else "magenta"),
+            )
+        console.print(rows)
+    for kind, match in plan.explanation.evaluation.matches.items():
+        if not match.may_match[index]:
+            conditions = " and ".join(plan.explanation.bound.leaves[number].text for number in match.leaves)
+            console.print(Text(f"\n{kind}: no row with {conditions}", style="green"))
+    console.print(Text.assemble("\nleft to check on its rows  ", (_left(plan, index), "bold")))
+
+
+def _style(decision: Decision) -> str:
+    return "yellow" if decision.outcome in (_OPEN, describe(TRUE | FALSE)) else "green"
+
+
+def _left(plan: Plan, index: int) -> str:
+    text = to_text(plan.residual(index))
+    return {"FALSE": "nothing, it is skipped", "TRUE": "nothing, every row matches"}.get(text, text)

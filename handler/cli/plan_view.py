@@ -1,0 +1,130 @@
+"""``sargo prune``: how much is read, how much is skipped, which files, what is left to check, and why not fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from evaluator.language.expression import to_text
+from handler.planning.plan import Plan
+from index_store import FileSlice
+
+__all__ = ["bar", "show_plan", "show_reasons", "show_summary", "show_why_not_more", "slices_text"]
+
+#: More files than this are counted, not listed; --json lists them all.
+MOST_FILES = 40
+MOST_RESIDUALS = 8
+BAR_WIDTH = 24
+
+
+def bar(part: int, whole: int, style: str, width: int = BAR_WIDTH) -> Text:
+    """A share as a bar of ``width`` characters."""
+    filled = round(width * part / whole) if whole else 0
+    return Text.assemble(("█" * filled, style), ("░" * (width - filled), "dim"))
+
+
+def slices_text(count: int) -> str:
+    """``1 file slice``, ``2 file slices``."""
+    return f"{count} file slice{'' if count == 1 else 's'}"
+
+
+def show_plan(plan: Plan, console: Console) -> None:
+    """Print the summary, the files, what is left to check on their rows, and the reasons."""
+    show_summary(plan, console)
+    show_why_not_more(plan, console)
+    full = {item.file_id for item in plan.fully_matched}
+    _show_files("Kept", plan.kept, "yellow", console, full)
+    _show_files("Skipped", plan.skipped, "green", console, set())
+    _show_residuals(plan, console)
+    show_reasons(plan, console)
+
+
+def show_summary(plan: Plan, console: Console) -> None:
+    """Print the table, the filter, and how many slices are skipped."""
+    total, skipped = len(plan.slices), len(plan.skipped)
+    lines = Table.grid(padding=(0, 2))
+    lines.add_row(Text("table", style="dim"), Text(plan.table))
+    lines.add_row(Text("instant", style="dim"), Text(plan.instant or "no commit"))
+    lines.add_row(Text("filter", style="dim"), Text(_short(to_text(plan.expression))))
+    lines.add_row(Text("rules of", style="dim"), Text(f"{plan.engine}, time zone {plan.time_zone}"))
+    lines.add_row(
+        Text("skipped", style="dim"),
+        Text.assemble(
+            bar(skipped, total, "green"),
+            f"  {skipped} of {total} file slices; {len(plan.kept)} kept, "
+            f"{len(plan.fully_matched)} of them match in every row",
+        ),
+    )
+    if plan.row_count.counted:
+        counted = plan.row_count
+        lines.add_row(
+            Text("counted", style="dim"),
+            Text(
+                f"{counted.rows} matching rows from row counts alone, in {slices_text(len(counted.counted))}; "
+                f"{slices_text(len(counted.to_read))} left to read"
+            ),
+        )
+    lines.add_row(
+        Text("time", style="dim"),
+        Text(", ".join(f"{phase} {spent * 1000:.1f} ms" for phase, spent in plan.seconds.items())),
+    )
+    console.print(lines)
+
+
+def show_why_not_more(plan: Plan, console: Console) -> None:
+    """Print in one sentence what keeps most of the kept slices."""
+    if plan.why_not_more:
+        console.print(
+            Text.assemble(
+                ("\nWhy not more  ", "bold"),
+                plan.why_not_more[0].sentence,
+                (" (see sargo explain)", "dim") if len(plan.why_not_more) > 1 else "",
+            )
+        )
+
+
+def _show_residuals(plan: Plan, console: Console) -> None:
+    """Print the distinct residuals, unless the whole filter is left everywhere."""
+    groups = plan.residual_groups
+    if not groups or (len(groups) == 1 and to_text(groups[0].expression) == to_text(plan.expression)):
+        return
+    console.print(Text("\nLeft to check on the rows", style="bold"))
+    listing = Table.grid(padding=(0, 2))
+    for group in groups[:MOST_RESIDUALS]:
+        text = to_text(group.expression)
+        shown = Text("nothing: every row matches", style="green") if text == "TRUE" else Text(_short(text, 200))
+        listing.add_row("", Text(f"{len(group.slices)}", style="yellow"), shown)
+    console.print(listing)
+    if len(groups) > MOST_RESIDUALS:
+        console.print(Text(f"  … and {len(groups) - MOST_RESIDUALS} more (--json lists them all)", style="dim"))
+
+
+def show_reasons(plan: Plan, console: Console) -> None:
+    """Print why less was skipped than might have been, if there is anything to say."""
+    if plan.reasons:
+        console.print(Text("\nWhat could not be used", style="bold"))
+    for reason in plan.reasons:
+        console.print(Text.assemble(("  • ", "magenta"), (f"{reason.scope}  ", "dim"), reason.text))
+
+
+def _show_files(title: str, items: Sequence[FileSlice], style: str, console: Console, full: set[str]) -> None:
+    if not items:
+        return
+    console.print(Text(f"\n{title}", style=f"bold {style}"))
+    listing = Table.grid(padding=(0, 2))
+    for item in items[:MOST_FILES]:
+        notes = [f"+ {len(item.log_files)} log files"] if item.log_files else []
+        notes += ["every row matches"] if item.file_id in full else []
+        listing.add_row(
+            "", Text(item.partition or "·", style="dim"), Text(item.file_id), Text(", ".join(notes), style="dim")
+        )
+    console.print(listing)
+    if len(items) > MOST_FILES:
+        console.print(Text(f"  … and {len(items) - MOST_FILES} more (--json lists them all)", style="dim"))
+
+
+def _short(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

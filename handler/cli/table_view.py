@@ -1,0 +1,110 @@
+"""``sargo inspect``: a table on one screen."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from handler.cli.plan_view import bar
+from handler.inspection.table_report import TableReport
+
+__all__ = ["show_table"]
+
+MOST_PARTITIONS = 12
+
+
+def show_table(report: TableReport, console: Console) -> None:
+    """Print version, instants, slices, indexes, coverage per column and untrusted statistics."""
+    facts = Table.grid(padding=(0, 2))
+    for name, value in _facts(report):
+        facts.add_row(Text(name, style="dim"), Text(value))
+    console.print(facts)
+    _show_indexes(report, console)
+    _show_coverage(report, console)
+    _show_distrust(report, console)
+    for failure in report.failures:
+        console.print(Text.assemble(("cannot be read  ", "red"), failure))
+
+
+def _show_distrust(report: TableReport, console: Console) -> None:
+    columns: dict[tuple[int, str, str], list[str]] = {}
+    for item in report.distrust:
+        columns.setdefault((-item.slices, item.kind, item.reason), []).append(item.column)
+    if columns:
+        console.print(Text("\nStatistics that are missing or not trusted", style="bold"))
+    rows = Table.grid(padding=(0, 2))
+    for (slices, kind, why), names in sorted(columns.items()):
+        rows.add_row(
+            "",
+            Text(f"{-slices} slices", style="yellow"),
+            Text(kind, style="dim"),
+            Text.assemble((", ".join(names), "green"), f"  {why}"),
+        )
+    console.print(rows)
+
+
+def _facts(report: TableReport) -> list[tuple[str, str]]:
+    partitions = [f"{name or '·'} {count}" for name, count in list(report.partitions.items())[:MOST_PARTITIONS]]
+    if len(report.partitions) > MOST_PARTITIONS:
+        partitions.append(f"and {len(report.partitions) - MOST_PARTITIONS} more")
+    return [
+        ("table", f"{report.name or '?'}  {report.path}"),
+        ("version", f"{report.version}, {report.table_type}"),
+        (
+            "instant",
+            f"{report.instant or 'no commit'}  ({report.instants} completed, {report.pending} pending, "
+            f"{report.first_instant} to {report.last_instant})",
+        ),
+        (
+            "keys",
+            f"record key {', '.join(report.record_key) or '?'}; partitioned by "
+            f"{', '.join(report.partition_fields) or 'nothing'}",
+        ),
+        (
+            "slices",
+            f"{report.slices} file slices with {report.log_files} log files, from the {report.source}"
+            f"{': ' + report.note if report.note else ''}",
+        ),
+        ("partitions", ", ".join(partitions)),
+    ]
+
+
+def _show_indexes(report: TableReport, console: Console) -> None:
+    if not report.indexes:
+        return
+    console.print(Text("\nIndexes of the metadata table", style="bold"))
+    rows = Table.grid(padding=(0, 2))
+    for index in report.indexes:
+        what = ", ".join(index.columns)
+        if index.function not in ("", "identity", index.name):
+            what = f"{index.function}({what})"
+        rows.add_row(
+            "",
+            Text(index.name),
+            Text("read" if index.read else "not read", style="green" if index.read else "yellow"),
+            Text(what, style="dim"),
+            Text(index.why_not),
+        )
+    console.print(rows)
+
+
+def _show_coverage(report: TableReport, console: Console) -> None:
+    for covered in report.coverage:
+        if not covered.columns:
+            console.print(
+                Text.assemble(
+                    (f"\nCoverage of {covered.kind}", "bold"), "  known when a filter asks" if covered.slices else ""
+                )
+            )
+            continue
+        console.print(Text(f"\nCoverage of {covered.kind}", style="bold"))
+        rows = Table.grid(padding=(0, 2))
+        for name, column in covered.columns.items():
+            rows.add_row(
+                "",
+                Text(name, style="green"),
+                bar(column.usable, covered.slices, "green"),
+                Text(f"{column.usable}/{covered.slices}"),
+            )
+        console.print(rows)

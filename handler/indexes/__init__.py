@@ -1,0 +1,1 @@
+"""What commands and statements do with own indexes: create, refresh, optimize, vacuum, drop."""

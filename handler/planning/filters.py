@@ -1,0 +1,60 @@
+"""The three forms in which a filter comes, and how they are told apart.
+
+    HudiExpression   taken as it is
+    bytes            a Hive filter: Kryo bytes, or their Base64 as Hive puts it into a configuration
+    str              Base64 of a Hive filter if it looks like one, else SQL text
+
+A text is a Hive filter when it is nothing but Base64 characters and starts with byte 1, as every object does that Kryo
+writes with references. SQL text of that kind would be one bare word of at least ``SHORTEST_FILTER`` letters.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+import sarg
+from evaluator.language.expression import HudiExpression
+from handler.sql.parsing import Engine, parse
+
+__all__ = ["SHORTEST_FILTER", "Filter", "default_engine", "is_hive_filter", "read_filter"]
+
+Filter = HudiExpression | bytes | str
+
+#: Characters of Base64 below which no Hive filter fits.
+SHORTEST_FILTER = 40
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_\-]+={0,2}")
+_FIRST_BYTE = 1
+
+
+def is_hive_filter(text: str) -> bool:
+    """True when the text is the Base64 form of a Hive filter rather than SQL."""
+    compact = "".join(text.split())
+    if len(compact) < SHORTEST_FILTER or not _BASE64.fullmatch(compact):
+        return False
+    try:
+        return base64.urlsafe_b64decode(compact[:4].replace("+", "-").replace("/", "_"))[0] == _FIRST_BYTE
+    except binascii.Error:
+        return False
+
+
+def default_engine(given: Filter) -> Engine:
+    """Whose rules a filter follows when nobody says: Hive's filters Hive's, all others Spark's."""
+    return "hive" if isinstance(given, bytes) or (isinstance(given, str) and is_hive_filter(given)) else "spark"
+
+
+def read_filter(given: Filter, engine: Engine) -> HudiExpression:
+    """Read a filter of any form. Raises SqlError or DecodeError when it cannot be read."""
+    match given:
+        case HudiExpression():
+            return given
+        case bytes():
+            return sarg.decode(given)
+        case str() if is_hive_filter(given):
+            return sarg.decode("".join(given.split()))
+        case str():
+            return parse(given, engine)
+        case _:
+            raise TypeError(f"a filter is SQL text, a Hive filter or a HudiExpression, not {type(given).__name__}")

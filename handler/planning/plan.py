@@ -1,0 +1,284 @@
+"""A plan: which file slices a query must read, which it may skip, and why (contracts C1, C4, C5).
+
+Everything beyond the outcomes (residuals, row counts, reasons, coverage, dictionaries) is computed when it is asked
+for: a query planner that only takes ``kept`` pays for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.explain.ordering import SortKey, order_slices, rejects_null, why_unordered
+from evaluator.explain.pruning_blockers import Obstacle
+from evaluator.explain.residual import Residuals, is_complete
+from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
+from evaluator.language.outcome import UNKNOWN, Outcomes
+from evaluator.language.schema import Field, Schema
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import UNKNOWN_COUNT
+from evaluator.statistics.distrust import reason
+from handler.planning.explanation import Explanation, MatchReport
+from handler.planning.leaf_reports import LeafReport
+from handler.planning.reading import Ask, OrderedSlices, ResidualGroup, RowCount, default_nulls, exact_row_counts
+from index_store import Coverage, FileSlice, FileSlices, IndexKind
+
+__all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What could not be used, so that less was skipped than might have been.
+
+    ``scope`` is "filter" (it was not understood), "store" (statistics could not be read) or "leaf" (one condition of
+    the filter cannot be decided); ``text`` is for people.
+    """
+
+    scope: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The answer of ``prune`` for one table, filter and instant.
+
+    table         path of the table
+    instant       the answer holds for the file slices of this instant; None if the table has no commit
+    expression    the filter as it was understood
+    engine        whose rules were followed, "hive" or "spark", in ``time_zone``
+    kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
+    reasons       what could not be understood, read or decided, most general first
+    seconds       time per phase
+    explanation   the answers of the conditions, unless the filter could not be evaluated
+    kinds         the index kinds that answered
+    schema, ask   the table's columns, and what the kinds know of those that the filter does not name
+    """
+
+    table: str
+    instant: str | None
+    expression: HudiExpression
+    engine: str
+    time_zone: str
+    slices: FileSlices
+    kept_rows: npt.NDArray[np.int64]
+    reasons: tuple[Reason, ...]
+    seconds: Mapping[str, float]
+    explanation: Explanation | None = field(default=None, repr=False)
+    kinds: tuple[IndexKind, ...] = field(default=(), repr=False)
+    schema: Schema | None = field(default=None, repr=False)
+    ask: Ask | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))
+
+    @cached_property
+    def kept(self) -> tuple[FileSlice, ...]:
+        """The slices that the query must read."""
+        return self._at(self.kept_rows)
+
+    @cached_property
+    def skipped(self) -> tuple[FileSlice, ...]:
+        """The slices that hold no row for which the filter is TRUE."""
+        mask = np.ones(len(self.slices), np.bool_)
+        mask[self.kept_rows] = False
+        return self._at(np.flatnonzero(mask))
+
+    @cached_property
+    def fully_matched(self) -> tuple[FileSlice, ...]:
+        """The kept slices of which every row satisfies the filter."""
+        return self._at(self._full_rows)
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """``(n,) uint8``: one outcome (C1) per slice of ``slices``."""
+        if self.explanation is None:
+            return np.full(len(self.slices), UNKNOWN, np.uint8)
+        return self.explanation.evaluation.outcomes
+
+    @cached_property
+    def coverage(self) -> tuple[Coverage, ...]:
+        """What each index kind knows of the columns that the filter needs; a kind that cannot be read is left out."""
+        columns = () if self.explanation is None else self.explanation.bound.columns
+        found: list[Coverage] = []
+        for kind in self.kinds:
+            with suppress(Exception):  # its failure is among the reasons already (C4)
+                found.append(kind.coverage(columns))
+        return tuple(found)
+
+    @cached_property
+    def leaves(self) -> tuple[LeafReport, ...]:
+        """What each condition of the filter did."""
+        return () if self.explanation is None else self.explanation.leaves
+
+    @cached_property
+    def matches(self) -> tuple[MatchReport, ...]:
+        """What indexes of rows skipped for the filter as a whole, beyond what each condition rules out."""
+        return () if self.explanation is None else self.explanation.matches
+
+    @cached_property
+    def why_not_more(self) -> tuple[Obstacle, ...]:
+        """What keeps the kept slices: each condition and cause, those first that keep most by themselves."""
+        return () if self.explanation is None else self.explanation.obstacles
+
+    # -- reading the kept slices with less work
+
+    @cached_property
+    def residual_groups(self) -> tuple[ResidualGroup, ...]:
+        """The kept slices by what is left of the filter to check on their rows, most slices first.
+
+        A group whose expression is TRUE holds the fully matched slices: they need no filter.
+        """
+        found = self._residuals
+        members: list[list[FileSlice]] = [[] for _ in found.expressions]
+        for item, group in zip(self.kept, found.group_of.tolist(), strict=True):
+            members[group].append(item)
+        groups = [
+            ResidualGroup(left, tuple(items), is_complete(left))
+            for left, items in zip(found.expressions, members, strict=True)
+        ]
+        return tuple(sorted(groups, key=lambda group: -len(group.slices)))
+
+    @cached_property
+    def residuals(self) -> tuple[HudiExpression, ...]:
+        """For each slice of ``kept`` what is left of the filter: TRUE on its rows exactly where the filter is.
+
+        For a WHERE clause only: where the filter is FALSE the residual may be NULL, and the other way round.
+        """
+        return tuple(self._residuals.expressions[group] for group in self._residuals.group_of.tolist())
+
+    def residual(self, item: FileSlice | int) -> HudiExpression:
+        """The residual of one slice, or of the slice at this place of ``slices``; FALSE if it is skipped."""
+        index = self.slices.items.index(item) if isinstance(item, FileSlice) else item
+        place = int(np.searchsorted(self.kept_rows, index))
+        if place == len(self.kept_rows) or self.kept_rows[place] != index:
+            return Constant(False)
+        return self._residuals.expressions[int(self._residuals.group_of[place])]
+
+    @cached_property
+    def row_count(self) -> RowCount:
+        """What ``count(*)`` with this filter can take from row counts: the rows of fully matched slices."""
+        counts = self._full_counts
+        known = counts != UNKNOWN_COUNT
+        counted = self._full_rows[known]
+        return RowCount(int(counts[known].sum()), self._at(counted), self._at(_without(self.kept_rows, counted)))
+
+    def slices_for_limit(self, n: int) -> tuple[FileSlice, ...]:
+        """The fewest kept slices that surely hold n matching rows; all kept ones, those first, if none surely do."""
+        counts = self._full_counts
+        order = np.argsort(-counts, kind="stable")
+        order = order[counts[order] > 0]
+        reached = np.cumsum(counts[order])
+        if n <= 0:
+            return ()
+        if len(reached) and reached[-1] >= n:
+            return self._at(self._full_rows[order[: int(np.searchsorted(reached, n)) + 1]])
+        first = self._full_rows[order]
+        return (*self._at(first), *self._at(_without(self.kept_rows, first)))
+
+    def order_slices(self, by: str, descending: bool = False, nulls_first: bool | None = None) -> OrderedSlices:
+        """The kept slices in the order in which to read them for ``ORDER BY by LIMIT n``, and when to stop.
+
+        ``nulls_first``: where NULL sorts; by default as Spark does, first when ascending. Hive's default differs by
+        version: when it is not given, slices that may hold NULL come first and no NULL ends the reading.
+        """
+        column, note = self._sort_column(by)
+        nulls = default_nulls(self.engine, descending=descending)
+        if nulls_first is not None:
+            nulls = "first" if nulls_first else "last"
+        sources = () if note or self.ask is None else self.ask([column])
+        found = [source.statistics[column.name] for source in sources if column.name in source.statistics]
+        if not found and note is None:
+            note = f"no index has statistics of column {column.name}"
+        without_null = self.explanation is not None and rejects_null(self.explanation.bound, column)
+        order = order_slices(SortKey(column, descending, nulls), found, self.kept_rows, without_null=without_null)
+        return OrderedSlices(order, self._at(order.slices), note)
+
+    def _sort_column(self, by: str) -> tuple[Field, str | None]:
+        """The column, and why bounds of it give no order."""
+        unknown = Field(by, Type(Kind.OTHER, name="unknown"))
+        if self.schema is None or self.explanation is None:
+            return unknown, "the filter could not be evaluated"
+        semantics = self.explanation.bound.semantics
+        column = self.schema.resolve(by, case_sensitive=semantics.case_sensitive)
+        if column is None:
+            return unknown, f"column {by} is not in the table, or its name is ambiguous"
+        return column, why_unordered(column, semantics)
+
+    @cached_property
+    def _full_rows(self) -> npt.NDArray[np.int64]:
+        if self.explanation is None:
+            return np.zeros(0, np.int64)
+        return self.explanation.evaluation.fully_matched_rows
+
+    @cached_property
+    def _full_counts(self) -> npt.NDArray[np.int64]:
+        """The exact row count of each fully matched slice, where it is known."""
+        sources = () if self.explanation is None else self.explanation.sources
+        return exact_row_counts(self.slices, self._full_rows, sources, self.ask, self.schema)
+
+    @cached_property
+    def _residuals(self) -> Residuals:
+        if self.explanation is None:
+            whole = (self.expression,) if len(self.kept_rows) else ()
+            return Residuals(whole, np.zeros(len(self.kept_rows), np.intp))
+        return self.explanation.residuals(self.kept_rows)
+
+    def _at(self, rows: npt.NDArray[Any]) -> tuple[FileSlice, ...]:
+        return tuple(self.slices.some(rows))
+
+    def to_dict(self) -> dict[str, object]:
+        """The plan as plain dicts and lists, ready for JSON (README, "JSON")."""
+        return {
+            "table": self.table,
+            "instant": self.instant,
+            "engine": self.engine,
+            "time_zone": self.time_zone,
+            "filter": {"text": to_text(self.expression), "tree": to_dict(self.expression)},
+            "counts": {
+                "slices": len(self.slices),
+                "kept": len(self.kept_rows),
+                "skipped": len(self.slices) - len(self.kept_rows),
+                "fully_matched": len(self._full_rows),
+            },
+            "kept": [slice_as_dict(item) for item in self.kept],
+            "skipped": [slice_as_dict(item) for item in self.skipped],
+            "fully_matched": [item.file_id for item in self.fully_matched],
+            "residuals": [group.to_dict() for group in self.residual_groups],
+            "row_count": self.row_count.to_dict(),
+            "leaves": [leaf.to_dict() for leaf in self.leaves],
+            "matches": [one.to_dict() for one in self.matches],
+            "why_not_more": [one.to_dict() for one in self.why_not_more],
+            "reasons": [{"scope": reason.scope, "text": reason.text} for reason in self.reasons],
+            "coverage": [coverage_as_dict(covered) for covered in self.coverage],
+            "seconds": {phase: round(spent, 6) for phase, spent in self.seconds.items()},
+        }
+
+
+def _without(rows: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.setdiff1d(rows, others, assume_unique=True)
+
+
+def slice_as_dict(item: FileSlice) -> dict[str, object]:
+    """A file slice as plain values for JSON."""
+    return {
+        "partition": item.partition,
+        "file_id": item.file_id,
+        "base_file": item.base_file,
+        "log_files": list(item.log_files),
+    }
+
+
+def coverage_as_dict(coverage: Coverage) -> dict[str, object]:
+    """What a kind covers as plain values for JSON: per column the usable slices, and the others by reason."""
+    columns = {
+        name: {"usable": known.usable, "reasons": {reason(t): n for t, n in known.reasons.items() if t}}
+        for name, known in coverage.columns.items()
+    }
+    return {"kind": coverage.kind, "instant": coverage.instant, "slices": coverage.slices, "columns": columns}

@@ -1,0 +1,110 @@
+"""Which tables may be read: those below the configured roots, and nothing outside of them, whatever a request names.
+
+    file:/w/t   file:///w/t   file://localhost/w/t   /w/t    one local path, followed through its links
+    hdfs://nn:8020/w/t   s3a://bucket/w/t                    scheme and authority as in the root; "s3a", "s3n" are "s3"
+
+Refused: a relative path, a segment ``.`` or ``..`` (as text or percent-encoded), control characters, queries and
+fragments in a URI (they could lead to another server), and a local path whose target lies outside of the roots. Files
+of a local table are opened through ``ConfinedFileSystem``, so that a link inside of a table leads nowhere else either.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from pyarrow import fs
+
+from handler.sidecar.idl import Refused
+from handler.sidecar.sandboxed_file_system import ConfinedFileSystem
+from handler.sidecar.settings import SettingsError
+
+__all__ = ["Location", "Roots"]
+
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
+_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+_LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a table is: one text for all spellings of it; for a local one the root, and the confined file system."""
+
+    path: str
+    root: str | None = None
+    filesystem: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    scheme: str
+    authority: str
+    path: str
+    filesystem: Any = None
+
+
+class Roots:
+    """The allow-list. Raises SettingsError when a root cannot be one."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self._roots = tuple(_root(text) for text in roots)
+        if not self._roots:
+            raise SettingsError("roots is empty: name the folders below which tables may be read")
+
+    def locate(self, table: str) -> Location:
+        """The table that a request names. Raises Refused when it is not below a root."""
+        try:
+            scheme, authority, path = _split(table)
+        except ValueError as error:
+            raise Refused("table", f"the table's path {error}") from error
+        if scheme == "file":
+            path = os.path.realpath(path)
+        for root in self._roots:
+            if (root.scheme, root.authority) == (scheme, authority) and _is_below(path, root.path):
+                if scheme == "file":
+                    return Location(path, root.path, root.filesystem)
+                return Location(f"{scheme}://{authority}{path}")
+        raise Refused("table", "the table is not below the roots of this sidecar")
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """Scheme, authority and normal path. Raises ValueError, without the text, for what cannot name a table."""
+    if not text or len(text) > _LONGEST or any(ord(char) < 32 or ord(char) == 127 for char in text):
+        raise ValueError("is empty, too long or holds control characters")
+    match = _URI.fullmatch(text) if not text.startswith("/") else None
+    scheme, authority, path = "file", "", text
+    if match is not None:
+        scheme, authority, path = match[1].lower(), match[2] or "", match[3] or ""
+    if not path.startswith("/"):
+        raise ValueError("is not absolute")
+    if match is not None and scheme != "file" and ("?" in path or "#" in path):
+        raise ValueError("holds a query or a fragment")
+    if any(part in (".", "..") for part in (*path.split("/"), *unquote(path).split("/"))):
+        raise ValueError("holds '.' or '..'")
+    if scheme == "file":
+        if authority not in ("", "localhost"):
+            raise ValueError("names another host")
+        authority = ""
+    return _SCHEMES.get(scheme, scheme), authority.lower(), posixpath.normpath(re.sub("/+", "/", path))
+
+
+def _root(text: str) -> _Root:
+    try:
+        scheme, authority, path = _split(text)
+    except ValueError as error:
+        raise SettingsError(f"root {text!r} {error}") from error
+    if scheme == "file":
+        path = os.path.realpath(path)
+        return _Root(scheme, authority, path, fs.PyFileSystem(ConfinedFileSystem(path)))
+    if ":" in authority.rpartition("@")[0]:
+        raise SettingsError("a root holds a password: use storage_options")
+    return _Root(scheme, authority, path)
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

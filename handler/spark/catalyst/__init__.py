@@ -1,0 +1,1 @@
+"""Conditions of PySpark as Spark's analyser resolves them, and their tree as HudiExpression."""

@@ -1,0 +1,295 @@
+"""What is kept in a shared folder of one state of a table: its slices, and what its index kinds say to questions.
+
+A question is one part of a filter's needs (``Needs.parts``): bounds or NULLs of a column, or bounds of a function of
+it. The answers are written by executors (``write_slices``, ``write_answers``), in runs of slices, and read back a run
+at a time wherever they are evaluated, or whole where somebody asks for more than the outcome.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+
+import index_store
+from evaluator.binding.required_statistics import Needs
+from evaluator.binding.statistics_provider import Source
+from evaluator.language.errors import SargoError
+from evaluator.language.types import Kind, Type
+from evaluator.statistics.columns import ColumnStatistics
+from handler.spark.distributed.chunks import (
+    join_statistics,
+    slices_from_arrow,
+    slices_to_arrow,
+    statistics_from_arrow,
+    statistics_to_arrow,
+)
+from handler.spark.distributed.shared_folder import SharedFolder
+from index_store.own.store.locations import version_names
+from index_store.snapshots.state import state_of
+from index_store.storage.errors import TableError
+from index_store.table.file_slices import FileSlice, FileSlices
+from index_store.table.table import Table
+
+__all__ = ["Answer", "Answers", "Place", "StoredSlices", "name_of", "write_answers", "write_slices"]
+
+#: Rises with every change of what is stored.
+FORMAT = 1
+_SLICES = "slices.json"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table as of an instant, and the folder of its statistics; small, for it travels to every executor.
+
+    ``run`` is the number of slices in a file.
+    """
+
+    path: str
+    as_of: str | None
+    options: tuple[tuple[str, str], ...]
+    storage_options: tuple[tuple[str, str], ...]
+    folder: SharedFolder
+    run: int
+
+    def __repr__(self) -> str:
+        return f"Place({self.path!r}, {self.as_of!r}, {self.folder.path!r})"
+
+    def open(self) -> Table:
+        """The table as it is now."""
+        return index_store.open_table(self.path, options=dict(self.options), storage_options=dict(self.storage_options))
+
+    def of_table(self, table: Table) -> SharedFolder:
+        """The folder of all states of the table."""
+        return self.folder.below(_digest(str(table.path)))
+
+    def state(self, table: Table) -> str | None:
+        """What names the table's state and the instant; None when no metadata table describes the table."""
+        state = state_of(table)
+        return (
+            None
+            if state is None
+            else _digest(
+                json.dumps([FORMAT, state.digest, self.as_of, self.run, version_names(table.storage, table.options)])
+            )
+        )
+
+    def state_by_names(self, table: Table, slices: FileSlices) -> str:
+        """The same by everything that slices and statistics follow from where there is no metadata table."""
+        names = [(one.partition, one.file_id, one.base_file, one.log_files) for one in slices]
+        instants = [(one.requested, one.completed, one.action) for one in table.timeline.instants]
+        return _digest(
+            json.dumps(
+                [
+                    FORMAT,
+                    self.run,
+                    slices.instant,
+                    slices.note,
+                    names,
+                    instants,
+                    sorted(table.properties.items()),
+                    sorted(self.options),
+                    table.schema_text,
+                    version_names(table.storage, table.options),
+                ]
+            )
+        )
+
+
+@dataclass(frozen=True)
+class StoredSlices:
+    """The slices of a state: ``folder`` is its folder, ``files`` hold ``run`` slices each but the last."""
+
+    folder: SharedFolder
+    n: int
+    run: int
+    instant: str | None
+    source: str
+    note: str
+    files: tuple[str, ...]
+
+    @classmethod
+    def find(cls, folder: SharedFolder) -> StoredSlices | None:
+        """What was written for a state; None when nothing was."""
+        said = folder.read_json(_SLICES)
+        return (
+            None
+            if said is None
+            else cls(
+                folder, said["n"], said["run"], said["instant"], said["source"], said["note"], tuple(said["files"])
+            )
+        )
+
+    def read(self, number: int) -> list[FileSlice]:
+        """The slices of a file."""
+        return slices_from_arrow(self.folder.read_table(self.files[number]))
+
+    def all(self) -> FileSlices:
+        """All slices, as objects."""
+        items = [one for number in range(len(self.files)) for one in self.read(number)]
+        return FileSlices(self.instant, self.source, items, self.note)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one index kind, the ``order``-th of the table, says to a question: columns in ``files``, if anything.
+
+    ``columns`` are (function, column, type): of a column itself the function is "". ``failure`` says why there is
+    nothing.
+    """
+
+    kind: str
+    order: int
+    columns: tuple[tuple[str, str, Type], ...] = ()
+    files: tuple[str, ...] = ()
+    failure: str = ""
+
+    def read(self, folder: SharedFolder, number: int) -> list[ColumnStatistics]:
+        """The statistics of the columns in one run of slices."""
+        return statistics_from_arrow(folder.read_table(self.files[number]), [of for _, _, of in self.columns])
+
+    def read_all(self, folder: SharedFolder) -> list[ColumnStatistics]:
+        """The same in all slices."""
+        runs = [self.read(folder, number) for number in range(len(self.files))]
+        return [join_statistics(columns) for columns in zip(*runs, strict=True)]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        columns = [
+            [function, name, of.kind.value, of.precision, of.scale, of.name] for function, name, of in self.columns
+        ]
+        return {
+            "kind": self.kind,
+            "order": self.order,
+            "columns": columns,
+            "files": list(self.files),
+            "failure": self.failure,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Answer:
+        """The reverse of ``to_plain``."""
+        columns = tuple(
+            (function, name, Type(Kind(kind), precision, scale, of))
+            for function, name, kind, precision, scale, of in plain["columns"]
+        )
+        return cls(plain["kind"], plain["order"], columns, tuple(plain["files"]), plain["failure"])
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What all index kinds of a table say to some questions."""
+
+    folder: SharedFolder
+    answers: tuple[Answer, ...]
+
+    def sources(self, number: int) -> list[Source]:
+        """The statistics of one run of slices, by kind, in the order of the table's kinds."""
+        found: dict[tuple[int, str], tuple[dict[str, ColumnStatistics], dict[tuple[str, str], ColumnStatistics]]] = {}
+        for one in self.answers:
+            statistics, expressions = found.setdefault((one.order, one.kind), ({}, {}))
+            if one.columns:
+                for (function, name, _), column in zip(one.columns, one.read(self.folder, number), strict=True):
+                    if function:
+                        expressions[function, name] = column
+                    else:
+                        statistics[name] = column
+        return [Source(kind, *found[order, kind][:1], None, found[order, kind][1]) for order, kind in sorted(found)]
+
+
+def name_of(question: Needs) -> str:
+    """What names a question among those of a state."""
+    parts: list[Any] = [
+        [name, one.name, str(one.type)]
+        for name, columns in (("bounds of", question.bounds), ("nulls of", question.nulls))
+        for one in columns
+    ]
+    parts += [[function, one.name, str(one.type)] for function, one in question.functions]
+    return _digest(json.dumps(parts))
+
+
+def write_slices(place: Place) -> str:
+    """List the table's slices and write them down, unless that is done; gives the name of the state.
+
+    Raises TableError when they cannot be listed or written.
+    """
+    table = place.open()
+    state = place.state(table)
+    states = place.of_table(table)
+    if state is not None and states.below(state).read_json(_SLICES) is not None:
+        return state
+    slices = table.slices(place.as_of)
+    if state is None:
+        state = place.state_by_names(table, slices)
+    folder = states.below(state)
+    count = -(-len(slices) // place.run)
+
+    def run(number: int) -> pa.Table:
+        rows = np.arange(number * place.run, min((number + 1) * place.run, len(slices)))
+        return slices_to_arrow(slices.some(rows))
+
+    if folder.read_json(_SLICES) is None:
+        folder.write_json(
+            _SLICES,
+            {
+                "n": len(slices),
+                "run": place.run,
+                "instant": slices.instant,
+                "source": slices.source,
+                "note": slices.note,
+                "files": folder.write_runs(run, count),
+            },
+        )
+        states.tidy(state)
+    return state
+
+
+def write_answers(place: Place, slices: StoredSlices, question: Needs) -> list[Answer]:
+    """Ask all index kinds of the table, which must still be in that state, and write down what they say.
+
+    What a kind fails in is told by its answer, and nothing is kept of the question then.
+    """
+    table = place.open()
+    state = place.state(table)
+    if state is not None and place.of_table(table).below(state) != slices.folder:
+        raise TableError(place.path, "the table changed while its statistics were read: ask again")
+    found = []
+    for order, kind in enumerate(table.kinds(slices.all())):
+        try:
+            needs = kind.needs(question)
+            answer = Answer(kind.name, order) if not needs else _written(kind.name, order, kind.answer(needs), slices)
+        except Exception as error:
+            text = " ".join(str(error).split())
+            answer = Answer(
+                kind.name,
+                order,
+                failure=text if isinstance(error, SargoError) else f"{type(error).__name__} {text}".strip(),
+            )
+        found.append(answer)
+    if not any(answer.failure for answer in found):
+        slices.folder.write_json(f"{name_of(question)}.json", {"answers": [answer.to_plain() for answer in found]})
+    return found
+
+
+def _written(kind: str, order: int, said: Source, slices: StoredSlices) -> Answer:
+    columns = [("", name, statistics) for name, statistics in said.statistics.items()]
+    columns += [(function, name, statistics) for (function, name), statistics in said.expressions.items()]
+    if not columns:
+        return Answer(kind, order)
+
+    def run(number: int) -> pa.Table:
+        rows = np.arange(number * slices.run, min((number + 1) * slices.run, slices.n))
+        return statistics_to_arrow([statistics.take(rows) for _, _, statistics in columns])
+
+    files = slices.folder.write_runs(run, len(slices.files))
+    return Answer(
+        kind, order, tuple((function, name, statistics.type) for function, name, statistics in columns), tuple(files)
+    )
+
+
+def _digest(text: str) -> str:
+    return xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,91 @@
+"""Which columns and types the base files have: the files by schema, from their Parquet footers.
+
+A footer says for certain what a commit's note of the schema only claims. Up to ``HERE`` footers are read by the driver,
+side by side where each costs a round trip; more by a Spark job, which sends back each schema once per task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+
+from handler.spark.reading.slice_rows import SliceSource, instants_in_int96
+from index_store.storage.storage import SIDE_BY_SIDE, Storage
+
+__all__ = ["HERE", "FilesOfSchema", "by_schema"]
+
+HERE = 500
+_FILES_A_TASK = 64
+
+
+@dataclass(frozen=True, slots=True)
+class FilesOfSchema:
+    """Base files with the same columns in the same types."""
+
+    schema: pa.Schema
+    files: tuple[str, ...]
+
+
+def by_schema(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[FilesOfSchema]:
+    """The Parquet files by schema, in the order in which their first files stand. Raises TableError."""
+    found = _read_here(source.storage(), files) if len(files) <= HERE else _read_there(spark, source, files)
+    groups: dict[str, tuple[pa.Schema, list[str]]] = {}
+    for file, (key, schema) in zip(files, found, strict=True):
+        groups.setdefault(key, (schema, []))[1].append(file)
+    return [FilesOfSchema(schema, tuple(members)) for schema, members in groups.values()]
+
+
+def _read_here(storage: Storage, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
+    if storage.is_local or len(files) < 2:
+        schemas = [_schema(storage, file) for file in files]
+    else:
+        with ThreadPoolExecutor(min(SIDE_BY_SIDE, len(files)), "sargo-schemas") as pool:
+            schemas = list(pool.map(lambda file: _schema(storage, file), files))
+    return [(_key(schema), schema) for schema in schemas]
+
+
+def _read_there(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
+    tasks = -(-len(files) // _FILES_A_TASK)
+    frame = spark.createDataFrame([(place, file) for place, file in enumerate(files)], "place int, file string")
+    rows = (
+        frame.repartition(tasks)
+        .mapInArrow(partial(_schemas_of_batches, source), "place int, key string, schema binary")
+        .collect()
+    )
+    schemas = {row["key"]: pa.ipc.read_schema(pa.py_buffer(row["schema"])) for row in rows if row["schema"] is not None}
+    return [(row["key"], schemas[row["key"]]) for row in sorted(rows, key=lambda row: int(row["place"]))]
+
+
+def _schemas_of_batches(source: SliceSource, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    storage, sent = source.storage(), set[str]()
+    for batch in batches:
+        keys, texts = [], []
+        for file in batch.column("file").to_pylist():
+            schema = _schema(storage, file)
+            keys.append(_key(schema))
+            texts.append(None if keys[-1] in sent else schema.serialize().to_pybytes())
+            sent.add(keys[-1])
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("place"), pa.array(keys, pa.string()), pa.array(texts, pa.binary())],
+            ["place", "key", "schema"],
+        )
+
+
+def _schema(storage: Storage, file: str) -> pa.Schema:
+    def read(stream: Any) -> pa.Schema:
+        with parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us") as opened:
+            return instants_in_int96(opened)
+
+    return storage.apply(file, read)
+
+
+def _key(schema: pa.Schema) -> str:
+    return hashlib.sha256(schema.serialize().to_pybytes()).hexdigest()

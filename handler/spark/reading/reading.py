@@ -1,0 +1,292 @@
+"""A Hudi table as a DataFrame of the file slices that a condition needs, with the condition still applied.
+
+    slices without log files       Spark's own Parquet reader, one scan for all files that have the same schema
+    read-optimised                 the same, of the base files alone
+    slices with log files          merged by ``merged_rows`` in Python workers, where that is known to be right;
+                                   else the whole table by Hudi's Spark bundle, if it is on the class path
+
+Rows come out as Hudi reads them (P19): a column that a file lacks is NULL, one of an older type is converted; columns
+go by name, as Hudi takes them unless ``hoodie.schema.on.read.enable`` is set. What cannot be read rightly is an error.
+A file's dictionaries are not asked whether they hold a float: parquet-mr tells -0.0 and 0.0 apart there, and Spark
+would lose rows.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
+
+from evaluator.language.errors import UnsupportedError
+from handler.planning.plan import Plan
+from handler.spark.catalyst.conditions import Condition, listed
+from handler.spark.pruning import prune
+from handler.spark.reading.column_changes import changed, reads_alike
+from handler.spark.reading.file_schemas import by_schema
+from handler.spark.reading.schemas import spark_schema
+from handler.spark.reading.slice_rows import SliceSource, check_base_file, check_names, slice_batches
+from index_store import FileSlice, Table
+from index_store.opened_table import open_table
+from index_store.table.schema_history import read_name_history
+
+__all__ = ["Query", "Reader", "frame_of", "read"]
+
+Query = Literal["snapshot", "read_optimized"]
+Reader = Literal["own", "hudi"]
+
+#: Scans of one DataFrame: beyond, Python workers read the files.
+MOST_SCANS = 32
+_SLICES_A_TASK = 1
+_SLICE = "partition string, file_id string, base_file string, log_files array<string>"
+_QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
+
+
+def read(
+    spark: SparkSession,
+    path: str | os.PathLike[str],
+    condition: Condition | None = None,
+    *,
+    as_of: str | None = None,
+    query: Query = "snapshot",
+    reader: Reader = "own",
+    strict: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The rows of a Hudi table that satisfy a condition, from the file slices that may hold one.
+
+        read(spark, "/data/trips", "fare > 50 AND city = 'sf'")
+        read(spark, "/data/trips", F.col("fare") > 50, as_of="2026-11-01 00:00:00")
+
+    condition         SQL text, a Column, or a list of them (AND); None reads all
+    as_of             the table as of an instant or a date, in the schema of that time; by default the latest
+    query             "snapshot", or "read_optimized": base files alone, without what was logged since they were written
+    reader            "own", or "hudi": the whole table through Hudi's Spark bundle, nothing skipped
+    strict            raise what fails while pruning instead of skipping nothing
+    storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
+
+    The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its rows
+    cannot be read rightly: the message says what to do.
+    """
+    for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(Reader))):
+        if given not in known:
+            raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
+    opened = open_table(path, storage_options=storage_options)
+    slices = opened.at(as_of).slices
+    kept: Sequence[FileSlice] = slices.items
+    conditions = () if condition is None else listed(condition)
+    if reader == "own":
+        _check_names(spark, opened.table)
+    if conditions and reader == "own":
+        plan = prune(spark, opened, conditions, as_of=as_of, strict=strict)
+        kept = plan.kept if query == "snapshot" else _with_logged(plan)
+    schema = spark_schema(opened.table, slices.instant)
+    source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
+    if reader == "hudi":
+        frame = _through_hudi(spark, source, schema, query, 'asked for by reader="hudi"')
+    else:
+        frame = frame_of(spark, source, kept, schema, query)
+    for one in conditions:
+        frame = frame.where(one)
+    return frame
+
+
+def frame_of(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query = "snapshot"
+) -> DataFrame:
+    """All rows of some slices of a table, such as ``plan.kept``, in the schema given. Raises as ``read`` does."""
+    merged = [one for one in slices if one.log_files and query == "snapshot"]
+    if merged and source.not_merged:
+        return _through_hudi(spark, source, schema, query, source.not_merged)
+    plain = [one for one in slices if one.base_file and not (one.log_files and query == "snapshot")]
+    frames = _scans(spark, source, plain, schema)
+    if merged:
+        frames.append(_in_workers(spark, source, merged, schema, query))
+    if not frames:
+        return spark.createDataFrame([], _nullable(schema))
+    found = frames[0]
+    for frame in frames[1:]:
+        found = found.union(frame)
+    return found
+
+
+def _check_names(spark: SparkSession, table: Table) -> None:
+    """Columns are read by name, as Hudi does it by default; by their ids only where that is the same."""
+    if str(spark.conf.get(_BY_ID, "false")).lower() != "true":
+        return
+    history = read_name_history(table.storage)
+    names = sorted(history.reused | history.renamed)
+    if names:
+        raise UnsupportedError(
+            f"{table.path}: {_BY_ID} is set, and columns were renamed, or dropped and added again: {', '.join(names)}. "
+            'Hudi\'s own reader tells them apart (reader="hudi"); without the setting columns are read by name'
+        )
+
+
+def _with_logged(plan: Plan) -> list[FileSlice]:
+    """The kept slices, and every one with log files: an index may know of a row only what the log made of it."""
+    kept = {(one.partition, one.file_id) for one in plan.kept}
+    return [one for one in plan.slices if one.log_files or (one.partition, one.file_id) in kept]
+
+
+# -- slices without log files
+
+
+def _scans(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType
+) -> list[DataFrame]:
+    """A scan for each schema that the base files have; by Python workers, if that were too many."""
+    if not slices:
+        return []
+    for one in slices:
+        check_base_file(one.base_file or "")
+    partitions = {one.base_file: one.partition for one in slices}
+    wanted = to_arrow_schema(schema)
+    groups: dict[tuple[int, tuple[tuple[str, Any], ...]], list[str]] = {}
+    schemas = by_schema(spark, source, [one.base_file or "" for one in slices])
+    for number, group in enumerate(schemas):
+        check_names(group.schema, wanted.names, group.files[0])
+        lacks = any(name not in group.schema.names for name in source.partitions.names)
+        for file in group.files:
+            fixed = source.partitions.values(partitions[file], wanted, frozenset(group.schema.names)) if lacks else {}
+            groups.setdefault((number, tuple(fixed.items())), []).append(file)
+    if len(groups) > MOST_SCANS:
+        return [_in_workers(spark, source, slices, schema, "read_optimized")]
+    return [
+        _scan(spark, source, files, schemas[number].schema, dict(fixed), schema)
+        for (number, fixed), files in groups.items()
+    ]
+
+
+def _scan(
+    spark: SparkSession,
+    source: SliceSource,
+    files: Sequence[str],
+    have: pa.Schema,
+    fixed: Mapping[str, Any],
+    wanted: StructType,
+) -> DataFrame:
+    """Files of one schema: read in the types that they have, then each column as the table has it."""
+    names = [name for name in wanted.names if name in have.names]
+    physical = _spark_types(pa.schema([have.field(name) for name in names]), files[0])
+    storage = source.storage()
+    prefix = "file://" if storage.is_local else ""
+    options = {
+        "__globPaths__": "false",
+        "recursiveFileLookup": "true",
+        "mergeSchema": "false",
+        "ignoreMissingFiles": "false",
+        "ignoreCorruptFiles": "false",
+    }
+    if any(_holds_floats(field.dataType) for field in physical):
+        options |= {"parquet.filter.dictionary.enabled": "false", "parquet.filter.bloom.enabled": "false"}
+    found = (
+        spark.read.schema(physical).options(**options).parquet(*(f"{prefix}{storage.absolute(file)}" for file in files))
+    )
+    if physical.names == wanted.names and all(
+        reads_alike(a.dataType, b.dataType) for a, b in zip(physical, wanted, strict=True)
+    ):
+        return found
+    columns = []
+    for field in wanted:
+        if field.name in names:
+            column = changed(
+                found[f"`{_quoted(field.name)}`"],
+                physical[field.name].dataType,
+                field.dataType,
+                f"{files[0]}, column {field.name}",
+            )
+        else:
+            column = F.lit(fixed.get(field.name)).cast(field.dataType)
+        columns.append(column.alias(field.name))
+    return found.select(*columns)
+
+
+def _spark_types(schema: pa.Schema, file: str) -> StructType:
+    for one in schema:
+        if pa.types.is_timestamp(one.type) and one.type.unit == "ns":
+            raise UnsupportedError(f"{file}, column {one.name}: timestamps in nanoseconds")
+    try:
+        return from_arrow_schema(schema, prefer_timestamp_ntz=True)
+    except PySparkException as error:
+        raise UnsupportedError(f"{file}: {error}") from error
+
+
+def _quoted(name: str) -> str:
+    return name.replace("`", "``")
+
+
+def _holds_floats(kind: DataType) -> bool:
+    match kind:
+        case FloatType() | DoubleType():
+            return True
+        case StructType():
+            return any(_holds_floats(field.dataType) for field in kind)
+        case ArrayType():
+            return _holds_floats(kind.elementType)
+        case MapType():
+            return _holds_floats(kind.keyType) or _holds_floats(kind.valueType)
+        case _:
+            return False
+
+
+# -- slices that Python workers read
+
+
+def _in_workers(
+    spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType, query: Query
+) -> DataFrame:
+    rows = [(one.partition, one.file_id, one.base_file, list(one.log_files)) for one in slices]
+    tasks = max(1, min(len(rows), 10_000))
+    reads = partial(_rows_of_batches, source, to_arrow_schema(schema), query == "read_optimized")
+    return spark.createDataFrame(rows, _SLICE).repartition(tasks).mapInArrow(reads, _nullable(schema))
+
+
+def _rows_of_batches(
+    source: SliceSource, schema: pa.Schema, read_optimized: bool, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            item = FileSlice(row["partition"], row["file_id"], row["base_file"], tuple(row["log_files"]))
+            yield from slice_batches(source, item, schema, read_optimized=read_optimized)
+
+
+def _nullable(schema: StructType) -> StructType:
+    return StructType([type(field)(field.name, field.dataType, True) for field in schema])
+
+
+# -- what only Hudi merges rightly
+
+
+def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query, why: str) -> DataFrame:
+    """The whole table by Hudi's own reader, its data skipping off (it loses rows)."""
+    storage = source.storage()
+    if not _has_hudi(spark):
+        raise UnsupportedError(
+            f"{storage.root}: {why}. Put the Hudi bundle for this Spark on the class path "
+            '(spark.jars.packages), or read the base files alone with query="read_optimized"'
+        )
+    warnings.warn(f"{storage.root}: nothing is skipped, Hudi reads the whole table: {why}", stacklevel=4)
+    reader = spark.read.format("hudi").option(_QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
+    if source.instant is not None:
+        reader = reader.option("as.of.instant", source.instant)
+    found = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")
+    return found.select(*(f"`{_quoted(name)}`" for name in schema.names))
+
+
+def _has_hudi(spark: SparkSession) -> bool:
+    try:
+        jvm: Any = spark._jvm
+        conf = spark._jsparkSession.sessionState().conf()
+        jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource("hudi", conf)
+    except Exception:  # the class is not there; on Spark Connect there is no way to tell
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""SQL text -> HudiExpression: the condition that stands after WHERE, in the dialect of Hive or of Spark.
+
+sqlglot parses the text; ``sql_conditions`` and ``sql_operands`` turn its tree into ours. What is valid SQL but not
+understood becomes ``Unknown`` or ``Opaque`` at that node only (C1); what is not valid SQL raises ``SqlError``.
+Columns carry no types here: names and types are resolved by ``evaluator.binding.bind``.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+
+from sqlglot import exp
+from sqlglot.errors import ParseError, TokenError
+
+from evaluator.language.errors import SargoError
+from evaluator.language.expression import HudiExpression
+from handler.sql.conditions import condition, is_condition
+from handler.sql.dialects import Engine, dialect_of
+from handler.sql.literals import LiteralError
+
+__all__ = ["Engine", "SqlError", "parse"]
+
+#: Python frames that a deep filter may use: about 1,500 nested parentheses.
+DEEP_FRAMES = 40_000
+DEEP_STACK_BYTES = 512 << 20
+LONGEST_TEXT = 16 << 20
+
+
+class SqlError(SargoError):
+    """``text`` is not a condition of the dialect; ``why`` says why not, ``position`` is (line, column) if known."""
+
+    def __init__(self, text: str, why: str, position: tuple[int, int] | None = None) -> None:
+        shown = " ".join(text.split())
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        where = f" at line {position[0]}, column {position[1]}" if position else ""
+        super().__init__(f"cannot read the condition{where}: {why} (in: {shown})")
+        self.text = text
+        self.why = why
+        self.position = position
+
+
+def parse(text: str, engine: Engine) -> HudiExpression:
+    """Read one condition, such as ``a < 5 AND s LIKE 'x%'``, as ``engine`` ("hive", "spark-ansi", ...) would.
+
+    Raises SqlError when the text is not one condition.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise SqlError(text, f"the condition is longer than {LONGEST_TEXT >> 20} Mi characters")
+    try:
+        return _parse(text, engine)
+    except RecursionError:
+        pass
+    try:
+        return _with_deep_stack(lambda: _parse(text, engine))
+    except RecursionError:
+        raise SqlError(text, "the filter is nested too deeply") from None
+
+
+def _parse(text: str, engine: Engine) -> HudiExpression:
+    dialect = dialect_of(engine)
+    try:
+        trees = dialect.parser().parse_into(exp.Condition, dialect.tokenize(text), text)
+    except TokenError:
+        raise SqlError(text, "a quote or a comment is not closed") from None
+    except ParseError as error:
+        raise _syntax_error(text, error) from None
+    tree = trees[0] if len(trees) == 1 else None
+    if tree is None:
+        raise SqlError(text, "one condition is expected, such as a < 5 AND s = 'x'")
+    if not is_condition(tree):
+        raise SqlError(text, "this is a value, not a condition")
+    try:
+        return condition(tree)
+    except LiteralError as error:
+        raise SqlError(text, str(error)) from None
+
+
+def _syntax_error(text: str, error: ParseError) -> SqlError:
+    if text.lstrip().lower().startswith(("select ", "select\n", "with ")):
+        return SqlError(text, "give only the condition that stands after WHERE, not a whole query")
+    if not error.errors:
+        return SqlError(text, " ".join(str(error).split()))
+    first = error.errors[0]
+    near = first.get("highlight") or ""
+    why = _plain(str(first.get("description")), near)
+    if near and near not in why:
+        why += f" near {near!r}"
+    return SqlError(text, why, (int(first["line"] or 1), int(first["col"] or 1)))
+
+
+def _plain(description: str, near: str) -> str:
+    if "Unexpected token" in description:
+        return f"unexpected {near!r}"
+    if description.startswith("Required keyword"):
+        return "an operand is missing"
+    return description[:1].lower() + description[1:]
+
+
+def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
+    """Run ``work`` in a thread of its own with a large stack: sqlglot's parser recurses."""
+    results: list[HudiExpression] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    limit, stack = sys.getrecursionlimit(), threading.stack_size(DEEP_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, DEEP_FRAMES))
+    try:
+        thread = threading.Thread(target=run, name="sargo-deep-filter")
+        try:
+            thread.start()
+        except RuntimeError:  # no room for such a stack
+            raise RecursionError from None
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(stack)
+    if errors:
+        raise errors[0]
+    return results[0]
