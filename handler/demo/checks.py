@@ -53,7 +53,7 @@ def _below_five_and_a_half(rows: pa.Table) -> Any:
     return pc.less(pc.cast(rows["i"], pa.float64()), 5.5)
 
 
-#: By the SQL text in ``demo_data/filters.json``.
+#: By the SQL text in ``data/filters.json``.
 CHECKS: Mapping[str, Check] = {
     "i between 400 and 700 and p = 'p1'": _i_in_p1,
     "(i = 100 and p = 'p1') or (i = 500 and p = 'p0')": _two_pairs,

@@ -1,6 +1,6 @@
 """``sargo demo``: real Hive filters on a real Hudi table, and a proof that no matching row is lost.
 
-The table and the filters ship with the package (``demo_data/README.md`` says how they were made). The proof reads every
+The table and the filters ship with the package (``data/README.md`` says how they were made). The proof reads every
 skipped file with pyarrow and counts the rows that match by a condition written by hand (``demo_checks``); it also reads
 the kept files, so that a filter that matches nothing at all would not pass for a success.
 """

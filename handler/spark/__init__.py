@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from handler.spark.reading.reading import read as read
     from handler.spark.source.registration import register as register
 
-#: name -> the room it is in
-_ROOMS = {
+#: public name -> the module that defines it
+_MODULES = {
     "assign_buckets": "buckets",
-    "open_distributed": "distributed",
+    "open_distributed": "distributed.distributed",
     "plan_rebucket": "buckets",
     "plan_ring_split": "buckets",
     "prune": "pruning",
     "prune_by_join": "join",
-    "read": "reading",
+    "read": "reading.reading",
     "read_by_join": "join",
-    "register": "registration",
+    "register": "source.registration",
 }
 
 __all__ = [
@@ -55,6 +55,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -46,8 +46,8 @@ from evaluator.language.expression import (
 )
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
-from handler.planning import prune
 from handler.planning.plan import Plan, Reason
+from handler.planning.prune import prune as plan_prune
 from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
 from handler.spark.join_keys import JoinKeys, collect_keys
 from handler.spark.reading.reading import frame_of
@@ -108,7 +108,7 @@ def prune_by_join(
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
-    plan = prune.prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
+    plan = plan_prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
     return plan if keys is None or operand is None else _without_missing(plan, operand, keys)
 
 

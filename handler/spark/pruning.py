@@ -15,8 +15,8 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
-from handler.planning import prune
 from handler.planning.plan import Plan
+from handler.planning.prune import prune as plan_prune
 from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
 from handler.spark.reading.schemas import spark_schema
 from index_store.opened_table import OpenTable, open_table
@@ -61,7 +61,7 @@ def prune(
     """
     opened = _opened(spark, path, options, storage_options, filesystem, distributed)
     expression = _expression(spark, opened, listed(condition), as_of, strict)
-    return prune.prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
+    return plan_prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
 
 
 def _opened(

@@ -45,7 +45,7 @@ def install(spark: SparkSession) -> bool:
     try:
         compiler = jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-        compiler.cook(files("handler.spark").joinpath("OwnScans.java").read_text("utf-8"))
+        compiler.cook(files("handler.spark.source").joinpath("OwnScans.java").read_text("utf-8"))
         rule = compiler.getClassLoader().loadClass(_CLASS).newInstance()
         session.extensions().injectPreCBORule(rule)
     except (Py4JError, TypeError):
