@@ -39,7 +39,7 @@ test-spark35: $(SPARK35)/.installed ## Run every test on Spark with Spark 3.5
 	$(SPARK35)/bin/python -m pytest -m spark
 
 test-connect: $(CONNECT)/.installed ## Run the tests of Spark Connect on a real session of it
-	$(CONNECT)/bin/python -m pytest tests/spark/connect_session.py
+	$(CONNECT)/bin/python -m pytest tests/handler/spark/connect_session.py
 
 test-hive: $(HIVE_STAMP) jar ## Run the query matrix and the faults on real Hive 4.0.1 and 3.1.3 (PART=quick: what CI runs)
 	$(BIN)/python -m tests.hive $(PART)

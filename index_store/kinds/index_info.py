@@ -9,7 +9,7 @@ Nothing in the table tells whether there was such a writer: ``index.json`` names
 commits do not say what was indexed, and a record that counts as many rows as that of the record key may be an old one
 of a file that was replaced. The one proof is that every file of the partition has its own record of the column; but who
 has read those needs no sum of them. Source: hudi.md 1.1 and B2, ``HoodieIndexDefinition``; the proofs are in
-tests/index_store/test_partition_stats.py.
+tests/index_store/kinds/test_partition_stats.py.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from handler.spark.distributed.distributed import SLICES_PER_FILE, DistributedTa
 from handler.spark.distributed.executors import on_executors
 from handler.spark.distributed.shared_folder import SharedFolder
 from index_store.opened_table import OpenTable
-from tests.spark.synthetic_tables import SyntheticPlace, make_table
+from tests.handler.spark.synthetic_tables import SyntheticPlace, make_table
 
 FILTERS = ("amount > 142000000 AND name LIKE '09%'", "fee = 1234567.89 OR ts < TIMESTAMP'1970-01-01 00:00:01'")
 

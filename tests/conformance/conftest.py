@@ -11,7 +11,7 @@ from handler import open_table
 from index_store.opened_table import OpenTable
 from tests.conformance.paths import Kept
 from tests.conformance.stored_truth import TABLES, unpack
-from tests.spark.conftest import spark as spark
+from tests.handler.spark.conftest import spark as spark
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ def test_every_python_example_of_the_readme_runs(playground, monkeypatch, capsys
     monkeypatch.chdir(playground)
     names = {}
     for block in blocks("python"):  # read from top to bottom: a later one goes on where the one before ended
-        if "handler.spark" in block:  # tests/spark/test_readme.py
+        if "handler.spark" in block:  # tests/handler/spark/test_readme.py
             continue
         exec(compile(block, "README.md", "exec"), names)
     printed = capsys.readouterr().out

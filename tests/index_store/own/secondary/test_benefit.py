@@ -10,7 +10,7 @@ from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.table.table import open_table
 from tests.evaluator.strategies import Slice
-from tests.index_store.own.secondary.said import by, local
+from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.small_table import small_table
 
 GROUPS = 4

@@ -22,7 +22,7 @@ from index_store.own.store.versions import latest_versions, version_files
 from index_store.table.table import Table, open_table
 from index_store.table.table_schema import META_COLUMNS
 from tests.index_store.format_tables import unpack_format_table
-from tests.index_store.own.secondary.said import by, local, said_by, truth
+from tests.index_store.own.secondary.answers import by, local, said_by, truth
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
 
 #: Both types of tables, with and without partitions, clustered, compacted, cleaned, resized, of three releases.

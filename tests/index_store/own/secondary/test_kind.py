@@ -33,7 +33,7 @@ from index_store.own.store.locations import folder_of
 from index_store.table.table import Table
 from tests.evaluator.strategies import TYPES, Slice, filters, leaves, values_of
 from tests.index_store.own.parquet_rows import awkward_files, one_unit, write_parquet
-from tests.index_store.own.secondary.said import by, local
+from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.small_table import add_keys, small_table
 
 #: CHAR is text in a Hudi table; the reference reads a column as the table declares it.

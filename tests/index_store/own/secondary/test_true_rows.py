@@ -20,9 +20,9 @@ from index_store.own.secondary.operations import create
 from index_store.own.store.locations import folder_of
 from index_store.table.merge_rule import merges_whole_records
 from index_store.table.table import Table, open_table
-from tests.index_store.own.secondary.said import by, local
+from tests.handler.spark.true_rows import true_rows, unpack
+from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.test_kind import answered
-from tests.spark.true_rows import true_rows, unpack
 
 SPARK = Semantics.named("spark", "UTC")
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)

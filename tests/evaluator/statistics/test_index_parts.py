@@ -1,0 +1,145 @@
+"""An index that was taken apart and put together again, from read-only arrays, is the same index."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluator.binding.bind import bind
+from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
+from evaluator.statistics.codes import ABOVE, Coder
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.columns import ColumnStatistics
+from tests.evaluator.arrow_form import mapped, stored
+from tests.evaluator.evaluation.test_formula_search import SCHEMA, TYPES, Table
+from tests.evaluator.statistics.test_stored_bounds import objects
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
+    choose = random.Random(seed)
+    table = Table(choose, np.random.default_rng(seed), choose.choice([1, 7, 300, 5000]), bool(seed % 2))
+    indexed = {
+        name: known.indexed(choose.choice([3, 65_000]), choose.choice([4, 64]))
+        for name, known in table.statistics().items()
+    }
+    opened = {
+        name: replace(stored(known), index=mapped(known.index, known.type))
+        for name, known in indexed.items()
+        if known.index is not None
+    }
+    for _ in range(15):
+        bound = bind(table.filter(indexed, choose.randrange(4)), SCHEMA, Semantics.named("spark", "UTC"))
+        wanted = evaluate(bound, table.n, [Source("x", indexed)])
+        found = evaluate(bound, table.n, [Source("x", opened)])
+        assert found.kept_rows.tolist() == wanted.kept_rows.tolist()
+        assert found.fully_matched_rows.tolist() == wanted.fully_matched_rows.tolist()
+        assert found.outcomes.tolist() == wanted.outcomes.tolist()
+
+
+@pytest.mark.parametrize("of", [*TYPES.values(), Type(Kind.OTHER), Type(Kind.CHAR, 3)], ids=str)
+def test_an_index_of_no_known_bound_at_all_has_parts_too(of: Type) -> None:
+    for n in (0, 5):
+        index = ColumnStatistics.unknown(of, n).indexed().index
+        assert index is not None
+        parts = mapped(index, of).parts()
+        assert {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in parts.items()} == {
+            name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.parts().items()
+        }
+
+
+def an_index() -> ColumnIndex:
+    known = Table(random.Random(1), np.random.default_rng(1), 100, clustered=False).statistics()["s"]
+    index = known.indexed(7, 8).index
+    assert index is not None
+    return index
+
+
+@pytest.mark.parametrize("name", list(an_index().parts()))
+def test_a_part_that_is_missing_or_of_another_type_or_length_is_refused(name: str) -> None:
+    parts = an_index().parts()
+    part = parts[name]
+    worse: list[Any] = ["text", None, 3.5]
+    if isinstance(part, np.ndarray):
+        worse += [part.astype(np.float32), part[None]]
+        if name not in ("edges", "intervals.order", "intervals.wide"):
+            worse += [np.append(part, np.zeros(1, part.dtype)), *([part[:-1]] if len(part) else [])]
+        elif name != "edges":
+            worse += [np.append(part, np.zeros(100, part.dtype))]
+    elif isinstance(part, int):
+        worse += [0, -1, 12]
+    for one in worse:
+        with pytest.raises(ValueError, match=r"index|edges|keys"):
+            ColumnIndex.from_parts(STRING, parts | {name: one})
+    del parts[name]
+    with pytest.raises(ValueError, match=r"index|edges"):
+        ColumnIndex.from_parts(STRING, parts)
+
+
+@pytest.mark.parametrize("name", ["lo.offsets", "hi.offsets"])
+def test_offsets_of_other_slices_are_refused(name: str) -> None:
+    parts = an_index().parts()
+    offsets = parts[name]
+    assert isinstance(offsets, np.ndarray)
+    for wrong in (offsets + 1, np.where(np.arange(len(offsets)) > int(ABOVE), 99, offsets)):
+        with pytest.raises(ValueError, match="offsets"):
+            ColumnIndex.from_parts(STRING, parts | {name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("of", "edges", "prefix", "key_bytes"),
+    [
+        (BIGINT, np.zeros(3), b"", 24),
+        (DOUBLE, np.zeros(3, np.int64), b"", 24),
+        (STRING, np.zeros(3), b"", 8),
+        (STRING, np.zeros(3, np.uint64), b"", 24),
+        (STRING, np.zeros(3, np.uint64), b"", 9),
+        (decimal_type(30, 2), np.zeros(3, np.int64), b"", 24),
+        (INT, np.zeros(65_001, np.int64), b"", 24),
+        (INT, np.zeros((2, 2), np.int64), b"", 24),
+    ],
+)
+def test_a_coder_needs_keys_of_its_type(of: Type, edges: Any, prefix: bytes, key_bytes: int) -> None:
+    with pytest.raises(ValueError, match=r"edges|keys"):
+        Coder(of, edges, prefix, key_bytes)
+
+
+def test_new_statistics_are_coded_with_the_edges_of_another_index() -> None:
+    first, second = (objects([f"{head}-{number:04d}" for number in range(400)]) for head in ("pre", "pra"))
+    flags, count = np.ones(400, np.bool_), np.zeros(400, np.int64)
+
+    def known(bound: Any) -> ColumnStatistics:
+        return ColumnStatistics(STRING, bound, bound, flags, flags, count, count + 9, np.zeros(400, np.uint8))
+
+    base = known(first).indexed().index
+    assert base is not None
+    delta = known(second).indexed(coder=base.coder)
+    assert delta.index is not None
+    assert delta.index.coder is base.coder
+    assert set(delta.index.lo.codes.tolist()) == {1}, "all of them are below the edges"
+    mixed = known(np.concatenate((first[:200], second[:200]))).indexed(coder=base.coder)
+    assert mixed.index is not None
+    assert mixed.index.lo.codes[:200].tolist() == base.lo.codes[:200].tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_index_with_the_edges_of_another_one_finds_the_same_slices(seed: int) -> None:
+    choose = random.Random(seed)
+    base, delta = (Table(choose, np.random.default_rng(seed + of), 3000, clustered=False).statistics() for of in (0, 1))
+    table = Table(choose, np.random.default_rng(seed), 3000, clustered=False)
+    coders = {name: known.indexed(choose.choice([5, 65_000])).index for name, known in base.items()}
+    indexed = {
+        name: known.indexed(coder=index.coder)
+        for (name, known), index in zip(delta.items(), coders.values(), strict=True)
+        if index is not None
+    }
+    for _ in range(8):
+        bound = bind(table.filter(delta, 2), SCHEMA, Semantics.named("hive", "UTC"))
+        wanted = evaluate(bound, 3000, [Source("x", delta)])
+        assert evaluate(bound, 3000, [Source("x", indexed)]).kept_rows.tolist() == wanted.kept_rows.tolist()

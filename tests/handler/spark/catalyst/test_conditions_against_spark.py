@@ -1,0 +1,246 @@
+"""Random conditions, as SQL text and as Columns: what real Spark says of every row is in the outcome of that row.
+
+Each row is a slice of its own, so that rules, conversions and functions are on trial, not bounds. ANSI on and off, two
+time zones; Spark answers many conditions in one job.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from evaluator.evaluation.evaluate import Source
+from evaluator.language.expression import to_text
+from evaluator.language.schema import Field, Schema
+from evaluator.language.semantics import Semantics
+from evaluator.language.types import STRING
+from evaluator.statistics.columns import from_values
+from handler import open_table
+from handler import prune as prune_as_on_the_command_line
+from handler.spark.catalyst.conditions import engine_of, time_zone_of, to_expression
+from handler.spark.pruning import prune
+from handler.spark.reading.schemas import spark_schema
+from tests.evaluator.strategies import TYPES, filters, slices
+from tests.handler.one_row_slices import contradictions, one_row_slices
+from tests.handler.planning.test_random_conditions import CONDITIONS
+from tests.handler.spark.expression_columns import column_of, spark_name, value_of
+from tests.handler.spark.real_tables import unpack
+from tests.handler.spark.spark_answers import answers_of
+
+SETTINGS = [
+    ("false", "America/New_York"),
+    ("true", "UTC"),
+    *(
+        pytest.param(ansi, zone, marks=pytest.mark.spark_full)
+        for ansi, zone in (("false", "UTC"), ("true", "America/New_York"))
+    ),
+]
+#: Forms that ``CONDITIONS`` does not draw.
+MORE = (
+    "CASE WHEN i > 100 THEN l WHEN i IS NULL THEN 0 ELSE -l END > 1000000000",
+    "if(b, i, an) > 100",
+    "(i > 100) IS TRUE",
+    "(i > 100) IS NOT TRUE",
+    "(i > 100) = b",
+    "(an > 100) IS NULL",
+    "coalesce(b, an > 100)",
+    "NOT coalesce(an = 100, FALSE)",
+    "i BETWEEN an AND an * 10",
+    "nullif(an, 100) > 50",
+    "nvl2(an, i, u) > 100",
+    "decode(i, 10, 'a', 20, 'b', 'c') = 'c'",
+    "TRY_CAST(s AS INT) IS NULL",
+    "TRY_CAST(i AS TINYINT) = 4",
+    "try_add(i, 2147483000) > 0",
+    "t > '2020-1-5'",
+    "t > DATE'2020-01-20'",
+    "dt > TIMESTAMP'2020-06-01 10:00:00'",
+    "t BETWEEN '2020-01-05' AND '2020-01-25 10:00:00'",
+    "dt IN ('2020-01-01', '2020-01-11')",
+    "to_timestamp(dt) < t",
+    "unix_timestamp(t) > 1579000000",
+    "date_trunc('month', t) = TIMESTAMP'2020-01-01 00:00:00'",
+    "month(t) = 1",
+    "date_format(t, 'yyyy-MM-dd HH') > '2020-01-15 10'",
+    "hour(t) IN (3, 4, 5)",
+    "last_day(dt) = DATE'2020-01-31'",
+    "trunc(dt, 'YEAR') = DATE'2021-01-01'",
+    "datediff(DATE'2020-01-01', dt) < -600",
+    "dt + 3 > DATE'2021-01-01'",
+    "s LIKE ANY ('a%', 'b%')",
+    "s NOT LIKE ALL ('a%', NULL)",
+    "s LIKE 'a/%%' ESCAPE '/'",
+    "s NOT LIKE 'b_n%'",
+    "endswith(s, '1')",
+    "contains(s, 'an')",
+    "startswith(s, 'Ch')",
+    "s RLIKE '^gr'",
+    "id || s > 'k0100'",
+    "bin IN (X'62313836', X'62303331')",
+    "bin > X'62303331'",
+    "st.x IN (1, 50, 100)",
+    "st.y < 'y5' OR st IS NULL",
+    "dec IN (1, 2.5, 100.00)",
+    "dec30 > 1e12",
+    "f = 1.5",
+    "f < 10.1",
+    "d / 0 IS NULL",
+    "isnan(d)",
+    "d != 0.25",
+    "i DIV 7 = 3",
+    "i % 7 = 3",
+    "pmod(i, 7) = 3",
+    "round(d, 1) > 10.5",
+    "floor(d) = 10",
+    "sqrt(d) > 3",
+    "i = '100'",
+    "s = 5",
+    "l > 3000000000",
+    "i < 1000.5",
+    "CAST(i AS STRING) = '100'",
+    "CAST(t AS STRING) > '2020-01-10'",
+    "greatest(i, an, u) > 1000",
+    "p = 'p1' AND i > 0",
+    "_hoodie_record_key = 'k0042'",
+    "i IS DISTINCT FROM an",
+    "rand() >= 0 AND i > 100",
+    "i > 100 OR current_date() < DATE'2000-01-01'",
+)
+
+
+def drawn(strategy, count):
+    """``count`` examples of a strategy, the same ones in every run."""
+    found = []
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(example):
+        found.append(example)
+
+    collect()
+    return found
+
+
+@pytest.fixture
+def setting(spark):
+    """``setting(name, value)`` for one test."""
+    before = {}
+
+    def change(name, value):
+        before.setdefault(name, spark.conf.get(name))
+        spark.conf.set(name, value)
+
+    change("spark.sql.codegen.wholeStage", "false")
+    change("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    yield change
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+@pytest.fixture(scope="module")
+def real(spark, tmp_path_factory):
+    """A real table, its rows as Spark reads them, and one slice per row."""
+    folder = unpack("1.1.1_main_cow", tmp_path_factory.mktemp("table") / "main")
+    table = open_table(folder)
+    schema = spark_schema(table.table)
+    frame = spark.read.schema(schema).parquet(*(str(folder / one.base_file) for one in table.at().slices)).cache()
+    ids = [row[0] for row in frame.select("id").orderBy("id").collect()]
+    return table, schema, frame, one_row_slices(folder, table, ids)
+
+
+@pytest.mark.parametrize(("ansi", "zone"), SETTINGS)
+def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
+    table, schema, frame, source = real
+    setting("spark.sql.ansi.enabled", ansi)
+    setting("spark.sql.session.timeZone", zone)
+    answers = answers_of(frame, (*MORE, *drawn(CONDITIONS, 40)), "id")
+    assert len(answers) > len(MORE) + 20
+    semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
+    found = {
+        text: contradictions(to_expression(spark, schema, text), said, table.table.schema, source, semantics)
+        for text, said in answers.items()
+    }
+    assert {text: rows[:2] for text, rows in found.items() if rows} == {}
+
+
+@pytest.mark.parametrize(("ansi", "zone"), SETTINGS)
+def test_columns_over_all_types(spark, setting, ansi, zone):
+    setting("spark.sql.ansi.enabled", ansi)
+    setting("spark.sql.session.timeZone", zone)
+    rows = [row for part in drawn(slices(tuple(TYPES)), 15) for row in part.rows]
+    frame = spark.createDataFrame([_python(number, row) for number, row in enumerate(rows)], _ddl())
+    asked = {f"{number}: {to_text(one)}": column_of(one) for number, one in enumerate(drawn(filters(tuple(TYPES)), 60))}
+    answers = answers_of(frame, asked, "number")
+    assert len(answers) > 25
+    schema, source = _schema(), _source(rows)
+    semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
+    found = {
+        text: contradictions(to_expression(spark, frame.schema, asked[text]), said, schema, source, semantics)
+        for text, said in answers.items()
+    }
+    assert {text: rows[:2] for text, rows in found.items() if rows} == {}
+
+
+#: Conditions for which the command line keeps more slices, and why.
+KEPT_BY_THE_COMMAND_LINE = {
+    "(i > 100) IS NOT TRUE": "a condition as a value is understood only as far as it is TRUE",
+    "(i > 100) = b": "a condition compared with a column is not understood",
+    "(an > 100) IS NULL": "IS NULL of a condition is not understood: its casts are not known",
+    "coalesce(b, an > 100)": "a condition as a value is not understood",
+    "s NOT LIKE ALL ('a%', NULL)": "NOT LIKE with ANY or ALL is not understood",
+    "dt + 3 > DATE'2021-01-01'": "without types, + is that of numbers",
+}
+
+
+@pytest.mark.parametrize(("ansi", "zone"), [("false", "America/New_York"), ("true", "UTC")])
+def test_spark_and_the_command_line_keep_the_same_slices(spark, setting, real, ansi, zone):
+    table, *_ = real
+    setting("spark.sql.ansi.enabled", ansi)
+    setting("spark.sql.session.timeZone", zone)
+    other = set()
+    for text in (*MORE, *drawn(CONDITIONS, 60)):
+        mine = prune(spark, table, text, strict=True).kept
+        theirs = prune_as_on_the_command_line(table, text, engine_of(spark), time_zone=zone, strict=True).kept
+        assert set(mine) <= set(theirs), text
+        if mine != theirs:
+            other.add(text)
+    assert other == set(KEPT_BY_THE_COMMAND_LINE)
+
+
+def _top(name):
+    return name.partition(".")[0]
+
+
+def _ddl():
+    nested = ", ".join(f"{name[3:]}: {spark_name(of)}" for name, of in TYPES.items() if name.startswith("st."))
+    flat = ", ".join(f"{name} {spark_name(of)}" for name, of in TYPES.items() if "." not in name)
+    return f"number int, {flat}, st struct<{nested}>"
+
+
+def _python(number, row):
+    flat = [value_of(row[name], of) for name, of in TYPES.items() if "." not in name]
+    return (number, *flat, tuple(value_of(row[name], of) for name, of in TYPES.items() if "." in name))
+
+
+def _plain(of):
+    """Spark has no CHAR and VARCHAR in the tables that it is told of here."""
+    return STRING if of.kind.is_text else of
+
+
+def _schema():
+    return Schema([Field(name, _plain(of)) for name, of in TYPES.items()])
+
+
+def _source(rows):
+    statistics = {}
+    for name, of in TYPES.items():
+        values = [row[name] for row in rows]
+        statistics[name] = from_values(_plain(of), values, values, [int(v is None) for v in values], [1] * len(rows))
+    return Source("rows", statistics)

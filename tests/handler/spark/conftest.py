@@ -1,0 +1,49 @@
+"""One Spark session for all tests of a run: starting it takes seconds."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+#: Spark 3.5 has no data sources in Python: what is about ours is left out there.
+collect_ignore = (
+    []
+    if importlib.util.find_spec("pyspark.sql.datasource")
+    else ["source/test_datasource.py", "source/test_pushed_filters.py"]
+)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not on the path")
+    folder = tmp_path_factory.mktemp("spark")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers' Python; a setting has no effect on it here
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("sargo-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED")  # as it is from Spark 4.0 on
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def repository() -> Path:
+    return Path(__file__).parents[3]

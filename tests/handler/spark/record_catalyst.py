@@ -1,0 +1,68 @@
+"""Write down how the installed Spark resolves ``catalyst_cases``: ``python -m tests.handler.spark.record_catalyst``.
+
+Gives data/catalyst_<version>.json: per ANSI setting and condition, Catalyst's JSON (without the numbers that change
+from run to run, and without package names) and the values that it leaves out, by place. With ANSI only what differs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType, _parse_datatype_string
+
+from handler.spark.catalyst.conditions import _resolved
+from tests.handler.spark.catalyst_cases import MEANINGS, NEWER_MEANINGS, SCHEMA, ZONE
+
+LEFT_OUT = ("exprId", "qualifier", "metadata", "plan", "resultId", "nonInheritableMetadataKeys")
+
+
+def main() -> None:
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    spark.conf.set("spark.sql.session.timeZone", ZONE)
+    schema = _parse_datatype_string(SCHEMA)
+    assert isinstance(schema, StructType)
+    newer = {} if spark.version.startswith("3.") else NEWER_MEANINGS
+    found: dict[str, dict[str, object]] = {}
+    for ansi in ("false", "true"):
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        found[f"ansi {ansi}"] = {text: _recorded(spark, schema, text) for text in (*MEANINGS, *newer)}
+    found["ansi true"] = {
+        text: recorded
+        for text, recorded in found["ansi true"].items()
+        if recorded != found["ansi false"][text] and "rand()" not in text
+    }
+    lines = [
+        f" {json.dumps(mode)}: {{\n"
+        + ",\n".join(f"  {json.dumps(text)}: {json.dumps(recorded)}" for text, recorded in by_text.items())
+        + "\n }"
+        for mode, by_text in found.items()
+    ]
+    path = Path(__file__).parent / "data" / f"catalyst_{spark.version}.json"
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(path)
+    spark.stop()
+
+
+def _recorded(spark: SparkSession, schema: StructType, text: str) -> object:
+    items, parts = _resolved(spark, schema, text)
+    assert items is not None
+    exact = {place: list(value) if isinstance(value, bytes | bytearray) else value for place, value in parts.items()}
+    return {"nodes": [_slim(item) for item in items], "exact": exact}
+
+
+def _slim(item: dict[str, object]) -> dict[str, object]:
+    """Without numbers of the run; the copies of a node that an expression keeps beside its children are dropped too."""
+    kept = {key: value for key, value in item.items() if key not in LEFT_OUT and not _is_copy(key, value)}
+    kept["class"] = str(item["class"]).rpartition(".")[2]
+    return kept | ({"plan": []} if "plan" in item else {})
+
+
+def _is_copy(key: str, value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict | list) for one in value) and key != "dataType"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
