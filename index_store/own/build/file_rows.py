@@ -27,9 +27,9 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from evaluator.language.types import Kind
-from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
 from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type
+from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.table_schema import TableSchema, from_arrow, from_avro
 

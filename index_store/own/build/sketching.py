@@ -23,14 +23,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.language.errors import UnsupportedError
-from index_store.storage.errors import TableError
-from index_store.own.definition import Definition
 from index_store.own.build.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
 from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.own.build.footer_bounds import FooterBounds, footer_bounds
+from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
+from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from index_store.own.build.aggregates import aggregate
-from index_store.own.builder import FILES, IndexedFile, NewFiles
-from index_store.own.definition import Definition
 from index_store.own.build.local import LocalBuilder
 from index_store.own.build.sketching import Plan
+from index_store.own.builder import FILES, IndexedFile, NewFiles
+from index_store.own.definition import Definition
 from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:
