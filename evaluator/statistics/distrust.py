@@ -147,7 +147,10 @@ def all_null(nulls: Counts, rows: Counts) -> Mask:
 
 
 def ignore_bounds_of_all_null(nulls: Counts, rows: Counts) -> Mask:
-    """Hudi stores the type's zero as both bounds of an all-null column: 0 / 0 bounds nothing (hudi.md B2)."""
+    """Hudi stores the type's zero as both bounds of an all-null column: 0 / 0 bounds nothing.
+
+    Source: docs/facts/hudi-column-stats.md#faults-of-the-writers.
+    """
     return all_null(nulls, rows)
 
 

@@ -5,7 +5,8 @@
     ordered slices    for ``ORDER BY c LIMIT n``: what to read first, and when to stop
 
 A row count is exact only for a slice that is one base file: log files may delete its rows, or add more. It comes from
-Hudi's ``column_stats``, whose value count is the number of rows of the file (hudi.md B2), as far as its columns agree.
+Hudi's ``column_stats``, whose value count is the number of rows of the file, as far as its columns agree
+(docs/facts/hudi-column-stats.md#the-record).
 Where a column is all NULL the count is not used: a file's records may have been added up. A table whose files keep
 changes (``_hoodie_operation``) holds rows that stand for deletions: nothing is counted there.
 """

@@ -13,7 +13,8 @@ against the table:
     a file id is not one of a bucket, or the first or last key of any slice belongs to another bucket    StatsError
     a ring is missing, resized by an instant that has not completed, or does not have a file group       no layout, or
                                                                                                          no places
-Source: ``BucketIdentifier``, ``PartitionBucketIndexCalculator``, ``ConsistentBucketIndexUtils``; hudi.md 7 and B2.
+Source: ``BucketIdentifier``, ``PartitionBucketIndexCalculator``, ``ConsistentBucketIndexUtils``;
+docs/facts/hudi-buckets.md.
 """
 
 from __future__ import annotations

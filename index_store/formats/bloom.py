@@ -6,7 +6,8 @@
 Bit i is ``byte[i >> 3] >> (i & 7) & 1``. The k positions of a key are chained: ``h = murmur2(key, h)``, from 0 on, and
 the position is ``|h| mod m``. Murmur2 takes the tail bytes as signed and from the key's end. A key is in a dynamic
 filter when it is in one row. A filter of Hudi's defaults is 431 KB of text: it stays text, of which each bit is one bit
-of one character. Source: Hudi ``SimpleBloomFilter``, ``InternalDynamicBloomFilter``, hudi.md B2.
+of one character. Source: Hudi ``SimpleBloomFilter``, ``InternalDynamicBloomFilter``,
+docs/facts/hudi-record-and-secondary-index.md#bloom-filters.
 """
 
 from __future__ import annotations

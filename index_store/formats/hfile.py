@@ -5,7 +5,8 @@
     entry    key length i32, value length i32, (content length i16, content, 10 bytes), value, MVCC varint
 
 Every length is checked against the bytes there are, and checksums where there are any (``checksums``; GZ blocks have a
-CRC of their own): damage is a FormatError, whatever it looks like. Source: ``hudi-io/hfile_format.md`` and hudi.md 1.4.
+CRC of their own): damage is a FormatError, whatever it looks like. Source: ``hudi-io/hfile_format.md`` of Hudi
+and docs/facts/hudi-metadata-table.md#hfile.
 """
 
 from __future__ import annotations

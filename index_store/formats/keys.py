@@ -8,7 +8,8 @@
     file group of a key       abs(abs(String.hashCode(key)) % groups), with Java's abs
 
 Source: Hudi ``ColumnIndexID``, ``PartitionIndexID``, ``FileIndexID``,
-``HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex``; checked on real tables (hudi.md 1.3 and 2).
+``HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex``; checked on real tables
+(docs/facts/hudi-metadata-table.md#from-a-key-to-its-file-group, #ids-in-keys).
 """
 
 from __future__ import annotations

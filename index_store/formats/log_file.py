@@ -5,8 +5,8 @@
     type 0 COMMAND (rollback)   1 DELETE   2 CORRUPT   3 AVRO_DATA   4 HFILE_DATA   5 PARQUET_DATA   6 CDC
 
 Strict: a block that is cut off, or whose lengths disagree, is a FormatError for the whole file. Hudi skips such a
-block; here a skipped block could hide what it says, so the reader of the file has to know. Source: hudi.md 1.5,
-``HoodieLogFormat``, ``HoodieDeleteBlock``.
+block; here a skipped block could hide what it says, so the reader of the file has to know. Source:
+docs/facts/hudi-metadata-table.md#log-files, ``HoodieLogFormat``, ``HoodieDeleteBlock``.
 """
 
 from __future__ import annotations

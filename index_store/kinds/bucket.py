@@ -18,7 +18,8 @@ table is opened, and held against the table (``TableBuckets``). Nothing is ruled
     the first and last key of a slice are not known                                                      the slice
 
 Keys with a colon in a value hash differently from release to release: nothing is said of them.
-Source: ``BucketIdentifier``, ``ConsistentBucketIdentifier``, ``PartitionBucketIndexCalculator``; hudi.md 7 and B2.
+Source: ``BucketIdentifier``, ``ConsistentBucketIdentifier``, ``PartitionBucketIndexCalculator``;
+docs/facts/hudi-buckets.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ written while the column was not listed has none, and what it holds is missing f
 Nothing in the table tells whether there was such a writer: ``index.json`` names the columns of the last one only,
 commits do not say what was indexed, and a record that counts as many rows as that of the record key may be an old one
 of a file that was replaced. The one proof is that every file of the partition has its own record of the column; but who
-has read those needs no sum of them. Source: hudi.md 1.1 and B2, ``HoodieIndexDefinition``; the proofs are in
+has read those needs no sum of them. Source: ``HoodieIndexDefinition``,
+docs/facts/hudi-column-stats.md#partition-statistics; the proofs are in
 tests/index_store/kinds/test_partition_stats.py.
 """
 

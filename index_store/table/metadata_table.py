@@ -1,6 +1,7 @@
 """Hudi's metadata table: a Hudi table of HFiles inside the table, one directory ("partition") for each index.
 
-What may be read of it (hudi.md 1.1, 1.2, ``HoodieTableMetadataUtil.getValidInstantTimestamps``):
+What may be read of it (docs/facts/hudi-metadata-table.md#which-log-blocks-count,
+``HoodieTableMetadataUtil.getValidInstantTimestamps``):
 
 * a partition that ``hoodie.table.metadata.partitions`` names and ``...partitions.inflight`` does not;
 * of each file group, the latest committed base file and the log files on top of it (``file_slices``);

@@ -7,7 +7,7 @@
 
 A bound is used when its meaning fits the column's type as the table has it now. INT on BIGINT is a widened column and
 exact; FLOAT on DOUBLE is widened by one step; everything else is WRONG_TYPE and unknown. Source: ``ValueType``,
-``HoodieTableMetadataUtil``, hudi.md 3 and B2.
+``HoodieTableMetadataUtil``, docs/facts/hudi-column-stats.md#what-a-stored-bound-means.
 """
 
 from __future__ import annotations

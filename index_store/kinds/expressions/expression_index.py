@@ -8,7 +8,7 @@ option beside the function's name; other functions of that column learn nothing 
 ``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how far they are believed:
 ``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions; filters are
 used where the slice is one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
-hudi.md B2; held against the rows of tables of Hudi 1.0.2 and 1.1.1.
+docs/facts/hudi-expression-index.md; held against the rows of tables of Hudi 1.0.2 and 1.1.1.
 """
 
 from __future__ import annotations

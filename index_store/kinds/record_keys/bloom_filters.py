@@ -3,7 +3,7 @@
 A base file whose filter holds none of the keys has no row of them. A slice with log files, a file without a filter,
 and a filter that is marked as deleted may hold anything. Filters are found by their exact key, partition and file id,
 and only of slices that all other statistics leave: by default each has 431 KB.
-Source: hudi.md 2 and B2, ``HoodieMetadataBloomFilter``.
+Source: docs/facts/hudi-record-and-secondary-index.md#bloom-filters, ``HoodieMetadataBloomFilter``.
 """
 
 from __future__ import annotations

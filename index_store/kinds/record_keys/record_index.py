@@ -12,7 +12,8 @@ files complete, describe the latest commit, and the slices must be the latest on
 has as many rows as the index has keys; ``secondary_index`` is built on the same proof. Both are counted without reading
 them: rows by the statistics of the key column, keys by the trailers of the HFiles (``KeyGroups.count``). Keys that
 stand in log files are read there, left out of both numbers, and found in all slices that have them (``logged_keys``).
-Source: hudi.md 2, B2, ``HoodieMetadataPayload``, ``HoodieTableMetadataUtil.getFileIDForFileGroup``.
+Source: docs/facts/hudi-record-and-secondary-index.md#record-index, ``HoodieMetadataPayload``,
+``HoodieTableMetadataUtil.getFileIDForFileGroup``.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ in the sample) would pass there.
 
 A slice with log files is never ruled out: what a row became whose key stands in a log file is not for us to say
 (``logged_keys``). All rows of other slices, and those of its rows whose keys no log file names, are proven as above;
-of version 1 nothing is, where there are log files. Source: ``SecondaryIndexKeyUtils``, hudi.md 1.3 and B2.
+of version 1 nothing is, where there are log files. Source: ``SecondaryIndexKeyUtils``,
+docs/facts/hudi-record-and-secondary-index.md#secondary-index.
 """
 
 from __future__ import annotations
