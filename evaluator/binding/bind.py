@@ -8,6 +8,8 @@ becomes an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpres
 needed.
 
 The tree is compiled to a postfix program, so that 10,000 levels cost a loop and no recursion.
+
+Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 ``Test`` is one of six forms; ``test_planes`` applies the rule table to any of them, on ranges of one slice, of all
 slices, or on symbols.
+
+Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 """
 
 from __future__ import annotations

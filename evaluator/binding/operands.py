@@ -1,4 +1,7 @@
-"""Bound operands: a column, a constant or a function of columns, with its type, ready to give an interval per slice."""
+"""Bound operands: a column, a constant or a function of columns, with its type, ready to give an interval per slice.
+
+Pitfall P15 is described in docs/facts/pitfalls.md#p15.
+"""
 
 from __future__ import annotations
 

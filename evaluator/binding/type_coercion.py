@@ -1,4 +1,7 @@
-"""In which type an engine compares two operands of different types, and what is lost on the way (C7, P10, P11)."""
+"""In which type an engine compares two operands of different types, and what is lost on the way (C7, P10, P11).
+
+Pitfalls P10 and P11 are described in docs/facts/pitfalls.md.
+"""
 
 from __future__ import annotations
 

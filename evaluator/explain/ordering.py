@@ -14,6 +14,8 @@ are found, reading may stop when the worst of them is at least as good as the be
 A bound is only a bound (P20): no row need have it. A NULL is excluded where the null count is known to be 0 or the
 filter is TRUE for no NULL of the column; a NaN where both bounds are known (P3). Where NULL sorts "either" way, a slice
 with NULLs is read first and a NULL is never good enough to stop.
+
+Pitfalls P3, P19 and P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ A family is one file. Each function is sound on the *interval it is given* or sa
     calendar.py      year month day quarter hour ... date_add datediff trunc date_format to_date unix_timestamp ...
     text.py          lower upper substr left concat length ...
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
+
+Pitfall P9 is described in docs/facts/pitfalls.md#p9.
 """
 
 from __future__ import annotations

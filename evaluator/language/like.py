@@ -11,6 +11,8 @@ The escape is handled first; then the prefix runs up to the first ``%`` or ``_``
     ``50\\%``           50%          EQUALS
     ``%z``, ``_a``     (empty)      LONGER
     =================  ===========  ================================
+
+Pitfall P5 is described in docs/facts/pitfalls.md#p5.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ one point; it is wider where the engine itself rounds the column before it compa
     ======================  ==================  ==================================================================
 
 Anything else is ``UnsupportedError(why)``, and the leaf is unknown.
+
+Pitfalls P11, P14 and P15 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The columns of a table by name and type, and how a filter's names resolve to them (pitfall P20).
 
 Nested fields are flat entries with dotted names (``st.x``) beside their parent ``st`` (kind OTHER).
+
+Pitfall P20 is described in docs/facts/pitfalls.md#p20.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 ``lo[i] <= x <= hi[i]`` for every non-null x of slice i, wherever the bound is known. A bound that is not known holds
 ``filler`` and is masked: a rule must see "unknown", never the filler. Bounds are *bounds*, not values that occur (P20).
+
+Pitfalls P3 and P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -30,6 +30,8 @@ By kind of fault:
                   NOT_PARQUET (the store)
 
 Counts hold ``UNKNOWN_COUNT`` (-1) where they are not known.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

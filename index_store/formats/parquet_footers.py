@@ -8,6 +8,8 @@ Hudi merges the ranges of a file's row groups and loses which of them had none. 
 Only files that parquet-mr wrote count: to it a NaN is the greatest value, so it shows as the upper bound (which Hudi
 reads as 0.0); other writers leave the NaN out of the bounds.
 Reading is bounded and may fail; a file without proof stays unknown.
+
+Pitfalls P1 and P2 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 With schema evolution on, Hudi keeps every schema of the table under ``.hoodie/.schema``, where a column has an id for
 life. A name that stood for two ids (dropped and added again, or renamed onto) has statistics of both columns under one
 name; nothing in a record tells them apart. Source: ``SerDeHelper``, ``FileBasedInternalSchemaStorageManager``.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """A Hudi table, read directly: properties, timeline, columns, file slices and its index kinds (C3 to C6).
 
 Table versions 6, 8 and 9 are read; any other is refused by name. A table is seen as it was when it was opened.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

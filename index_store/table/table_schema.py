@@ -13,6 +13,8 @@
 
 The unit of a timestamp stays with the column (``TableSchema.units``): old statistics do not say it (hudi#9884).
 A field below a nullable record is nullable whatever its own schema says (P19).
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 They are written once, in SQL that Hive and Spark parse. What Hive makes of each stands in ``hive_filters.json.xz``,
 what the rows of each table say in the ``*.json.xz`` beside the tables.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

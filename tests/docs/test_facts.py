@@ -28,6 +28,8 @@ CITED_PATH = re.compile(r"`((?:docs|evaluator|handler|hive_conf|index_store|sarg
 CITED_TARGET = re.compile(r"`make ([\w-]+)")
 LINK = re.compile(r"\]\((?P<page>[\w-]+\.md)?(?:#(?P<section>[\w-]+))?\)")
 CITED_FACT = re.compile(r"docs/facts/(?P<page>[\w-]+\.md)(?:#(?P<section>[\w-]+))?")
+#: "P7" in a comment, a docstring or a name of a test case.
+PITFALL = re.compile(r"(?<!\w)P(?:1?[1-9]|[12]0)\b")
 DOCUMENT = re.compile(r"[\w./-]*\b[\w-]+\.md\b")
 
 
@@ -127,6 +129,15 @@ def test_no_source_cites_a_document_that_is_not_in_the_project():
 def _is_there(name: str, source: Path, documents: set[str]) -> bool:
     """Whether the path leads from the root or from the folder of the source that names it."""
     return name in documents or (source.parent / name).exists()
+
+
+def test_a_source_that_names_a_pitfall_says_where_it_is_described():
+    wrong = [
+        str(path.relative_to(ROOT))
+        for path, text in sources().items()
+        if path.suffix in (".py", ".java") and PITFALL.search(text) and "docs/facts/pitfalls.md" not in text
+    ]
+    assert wrong == []
 
 
 def test_every_pitfall_has_its_section():

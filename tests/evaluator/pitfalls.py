@@ -3,6 +3,8 @@
 Each row is one statistic as a writer left it and one filter. ``outcome`` is the exact set of values that the filter may
 take on the slice: "T" in it keeps the slice, "T" alone is fully matched. Where the pitfall is in the reading of what is
 stored, the statistics come from records as Hudi writes them (``stored``).
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

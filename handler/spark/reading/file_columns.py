@@ -17,6 +17,8 @@
 
 All else is an error: a change that Hudi has not, or one that only Spark itself makes the same way (``double`` to
 ``string``). Source: Hudi's ``SchemaChangeUtils``, ``HoodieAvroUtils.rewritePrimaryType``, and real tables.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

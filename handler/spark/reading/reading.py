@@ -9,6 +9,8 @@ Rows come out as Hudi reads them (P19): a column that a file lacks is NULL, one 
 go by name, as Hudi takes them unless ``hoodie.schema.on.read.enable`` is set. What cannot be read rightly is an error.
 A file's dictionaries are not asked whether they hold a float: parquet-mr tells -0.0 and 0.0 apart there, and Spark
 would lose rows.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

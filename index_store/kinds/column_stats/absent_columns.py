@@ -13,6 +13,8 @@ Such a file has NULL in each of its rows, unless
     it is a partition column                       its value may stand in the path only
     it is one of Hudi's own columns                they may be virtual
     the table was bootstrapped                     the columns are in another file
+
+Pitfall P6 is described in docs/facts/pitfalls.md#p6.
 """
 
 from __future__ import annotations

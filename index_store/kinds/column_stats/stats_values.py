@@ -8,6 +8,8 @@
 A bound is used when its meaning fits the column's type as the table has it now. INT on BIGINT is a widened column and
 exact; FLOAT on DOUBLE is widened by one step; everything else is WRONG_TYPE and unknown. Source: ``ValueType``,
 ``HoodieTableMetadataUtil``, docs/facts/hudi-column-stats.md#what-a-stored-bound-means.
+
+Pitfalls P12 and P19 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@
 A merged row has each of its values from one of its slice's files (C3), so what holds for the rows of all files holds
 for it. Where that is not so, a column is unknown in the file: partial updates, blocks without the column, blocks that
 disagree on its type. Unknown too: INT96 timestamps (P14), unsigned numbers, text that is not UTF-8.
+
+Pitfall P14 is described in docs/facts/pitfalls.md#p14.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@
     another writer than parquet-mr and parquet-cpp       nothing
 
 pyarrow itself passes over bounds in a wrong order: legacy ones of text, those of INT96 (P17).
+
+Pitfalls P1, P2, P3 and P17 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

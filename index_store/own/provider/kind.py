@@ -3,6 +3,8 @@
 The indexes (``own.places``) know files, not slices, and files never change: so an index of any instant serves any
 other. A file that came after the last refresh, a log file that was appended to since, and a file whose row
 cannot be used are not known, and their slices are read (hybrid scan). Nothing is read before a column is asked for.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

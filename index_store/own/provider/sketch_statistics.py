@@ -12,6 +12,8 @@ A row holds what its file has, in the type that the file has. Of the column it s
     anything else                                     unknown                   none
 
 Days before 1582 and moments before 1900 may be rebased by a reader: a bound there is none, and neither is a part.
+
+Pitfalls P13, P14 and P19 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

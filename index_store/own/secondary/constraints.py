@@ -16,6 +16,8 @@
 Values that a reader may make of another one (ancient days and moments) constrain nothing. Constants are those of the
 bound filter, which allow for what engines make of the two zeros; NaN is in ranges wherever one of them may take it for
 so (``keys.ranges_of``).
+
+Pitfall P15 is described in docs/facts/pitfalls.md#p15.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ read and never asked of the user:
 A filter with which more than half of all other values would be found is not stored: that file is unknown. So is one
 with nanoseconds. The two zeros are one value, and NaN is never looked up (P16). Values are hashed in the plain form of
 their type, which for all integers is the same: a column that became wider keeps its filters.
+
+Pitfall P16 is described in docs/facts/pitfalls.md#p16.
 """
 
 from __future__ import annotations

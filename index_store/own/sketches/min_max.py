@@ -9,6 +9,8 @@
     nothing but NULL          nothing                    the number of NULLs says it all
 
 Footers are enough where they prove their bounds (``own.footers``).
+
+Pitfalls P3 and P13 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@
 Everything a sketch stores is in these bytes, so that one column of an index holds what files of different types gave
 (P19): each row says the type that its file has (``FileType``), and the reader of the index decides what it still says
 of the column. Text is UTF-8 here: a file with other bytes in a text column says nothing of it.
+
+Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The pitfalls of data skipping, each by the number of its report: the whole table, then some of them in depth."""
+"""The pitfalls of data skipping, each by the number of its report: the whole table, then some of them in depth.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
+"""
 
 from __future__ import annotations
 

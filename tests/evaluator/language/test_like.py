@@ -1,4 +1,7 @@
-"""LIKE patterns: prefix, form and match (P5)."""
+"""LIKE patterns: prefix, form and match (P5).
+
+Pitfall P5 is described in docs/facts/pitfalls.md#p5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Wall clocks and instants (P14): whatever the zone, no moment is left out."""
+"""Wall clocks and instants (P14): whatever the zone, no moment is left out.
+
+Pitfall P14 is described in docs/facts/pitfalls.md#p14.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Each rule of evaluator.statistics.distrust on the pitfall that it is for: what is stored, and whether it is
 believed.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The numbers are those of tests/evaluator/evaluation/test_pitfalls.py. "keep": some rows of the slice may match; "skip":
 none can; "all": every row does. The session's zone is America/New_York.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations

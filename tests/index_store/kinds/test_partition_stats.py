@@ -8,6 +8,8 @@ writer listed ``i`` only, the second one ``i, u``; the partition's record of ``u
 Nor does it help to count: Hudi's own columns are always listed, so that a column with as many rows as the record key
 seems to leave out no file. In ``1.1.1_recounted_cow`` a writer that did not list ``i`` updated a row of it; the next
 one listed it and wrote another partition. The old record of ``i`` stayed, and counts the 5 rows that there are.
+
+Pitfall P20 is described in docs/facts/pitfalls.md#p20.
 """
 
 from __future__ import annotations

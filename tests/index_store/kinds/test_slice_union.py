@@ -1,4 +1,7 @@
-"""From records to slices: which statistics are believed, and how the files of a slice are united."""
+"""From records to slices: which statistics are believed, and how the files of a slice are united.
+
+Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
+"""
 
 from __future__ import annotations
 

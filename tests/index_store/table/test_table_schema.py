@@ -1,4 +1,7 @@
-"""Columns from Avro and Arrow, merge rules, and what a footer proves."""
+"""Columns from Avro and Arrow, merge rules, and what a footer proves.
+
+Pitfalls P1 and P2 are described in docs/facts/pitfalls.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What Hive's expressions become: one line per shape, on filters that real Hive versions wrote."""
+"""What Hive's expressions become: one line per shape, on filters that real Hive versions wrote.
+
+Pitfall P10 is described in docs/facts/pitfalls.md#p10.
+"""
 
 from decimal import Decimal
 from fractions import Fraction
