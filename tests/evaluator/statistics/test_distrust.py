@@ -370,5 +370,5 @@ def test_every_rule_names_its_report_or_its_pitfall_and_is_told_by_kind_of_fault
     rules = [name for name in distrust.__all__ if callable(getattr(distrust, name)) and name.islower()]
     for name in rules:
         if name not in ("reason", "all_null", "holds_nothing"):
-            assert re.search(r"P\d+|#\d+|hudi\.md", getattr(distrust, name).__doc__), name
+            assert re.search(r"P\d+|#\d+|docs/facts/", getattr(distrust, name).__doc__), name
         assert name == "reason" or f"``{name}``" in distrust.__doc__, name
