@@ -10,9 +10,10 @@ SPARK35 := $(VENV)/spark35
 CONNECT := $(VENV)/connect
 STAGE ?=
 HIVE ?= hive401
+MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
 
-.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar prove lint format bench lock clean
+.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -68,7 +69,13 @@ $(CONNECT)/.installed: $(STAMP) # what a client of Spark Connect needs beside
 	touch $@
 
 jar: ## Build the jar for Hive: handler/java/target/sargo-hive.jar (needs a JDK and Maven)
-	mvn -q -B -f handler/java/pom.xml package
+	$(MAVEN) -q -Dmaven.test.skip package
+
+test-java: ## Test the jar for Hive, check the format of its code, and build it without a warning
+	$(MAVEN) verify
+
+format-java: ## Format the Java code with google-java-format
+	$(MAVEN) -q fmt:format
 
 $(HIVE_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[hive]'

@@ -28,11 +28,9 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.apache.thrift.TException;
-import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.protocol.TProtocol;
 import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.TTransport;
-import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
  * A client of the sidecar at one address: pooled connections and a circuit breaker.
@@ -164,8 +162,7 @@ final class Sidecar {
       use(transport);
       boolean complete = false;
       try {
-        TProtocol protocol =
-            new TBinaryProtocol(transport, Settings.MAX_FRAME_BYTES, 10_000, true, true);
+        TProtocol protocol = Wire.protocol(transport);
         request.write(protocol, 1);
         connected = true;
         Reply reply = Reply.read(protocol, 1);
@@ -189,7 +186,7 @@ final class Sidecar {
       // Longer than the deadline, so that ask() ends a slow call and reports it as SIDECAR_SLOW.
       plain.setSoTimeout(settings.timeoutMs + 1000);
       Socket ready = settings.tlsCa.isEmpty() ? plain : encrypt(plain);
-      return new TFramedTransport(new TSocket(ready), Settings.MAX_FRAME_BYTES);
+      return Wire.framed(new TSocket(ready));
     }
 
     private Socket encrypt(Socket plain) throws IOException, GeneralSecurityException {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.zip.CRC32;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
+import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.protocol.TField;
 import org.apache.thrift.protocol.TList;
 import org.apache.thrift.protocol.TMessage;
@@ -18,19 +19,34 @@ import org.apache.thrift.protocol.TProtocol;
 import org.apache.thrift.protocol.TProtocolException;
 import org.apache.thrift.protocol.TProtocolUtil;
 import org.apache.thrift.protocol.TType;
+import org.apache.thrift.transport.TTransport;
+import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
  * The messages of {@code prune} in {@code handler/sargo.thrift}, in Thrift's binary protocol.
  *
  * <p>They are written by hand, because a build would otherwise need the Thrift compiler, which
  * Maven Central does not have. Field numbers are those of the IDL. {@code
- * src/test/resources/messages.properties} holds the same messages as an independent implementation
- * writes them.
+ * src/test/resources/io/sargo/hive/messages.properties} holds the same messages as an independent
+ * implementation writes them.
  */
 final class Wire {
   static final int PROTOCOL_VERSION = 1;
+  private static final int MAX_LIST_LENGTH = 10_000;
 
   private Wire() {}
+
+  /** Messages on a byte stream, each in a frame of at most {@link Settings#MAX_FRAME_BYTES}. */
+  static TTransport framed(TTransport stream) throws TException {
+    return new TFramedTransport(stream, Settings.MAX_FRAME_BYTES);
+  }
+
+  /**
+   * The binary protocol on framed messages. It rejects longer strings and lists than a reply has.
+   */
+  static TProtocol protocol(TTransport framed) {
+    return new TBinaryProtocol(framed, Settings.MAX_FRAME_BYTES, MAX_LIST_LENGTH, true, true);
+  }
 
   /** A PruneRequest. A field that is null is not sent. */
   static final class Request {

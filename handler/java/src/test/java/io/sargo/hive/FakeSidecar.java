@@ -1,0 +1,183 @@
+package io.sargo.hive;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.conf.Configuration;
+
+/** A TCP server on the loopback address. A {@link Behavior} says what it does with a connection. */
+final class FakeSidecar implements AutoCloseable {
+  /** Serves one connection, which is closed when it returns. */
+  interface Behavior {
+    void serve(Connection connection) throws Exception;
+  }
+
+  final AtomicInteger connections = new AtomicInteger();
+  final AtomicInteger requests = new AtomicInteger();
+
+  /** Counted down when a client closes a connection that {@link Connection#awaitClose} watches. */
+  final CountDownLatch closedByClient = new CountDownLatch(1);
+
+  private final ServerSocket server;
+  private final Behavior behavior;
+  private final Queue<Socket> open = new ConcurrentLinkedQueue<>();
+
+  FakeSidecar(Behavior behavior) throws IOException {
+    this(new ServerSocket(0, 128, InetAddress.getLoopbackAddress()), behavior);
+  }
+
+  FakeSidecar(ServerSocket server, Behavior behavior) {
+    this.server = server;
+    this.behavior = behavior;
+    start(this::accept);
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket socket = server.accept();
+        open.add(socket);
+        connections.incrementAndGet();
+        start(() -> serve(socket));
+      }
+    } catch (IOException e) {
+      // The test is over.
+    }
+  }
+
+  private void serve(Socket socket) {
+    try (socket) {
+      behavior.serve(new Connection(socket));
+    } catch (Exception e) {
+      // The client closed the connection, which a test sees by its own means.
+    }
+  }
+
+  private static void start(Runnable work) {
+    Thread thread = new Thread(work, "fake-sidecar");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Settings that call this server; keys and values in turn, {@code sargo.} left out. */
+  Settings settings(String... keysAndValues) throws IOException {
+    return settings(server.getLocalPort(), keysAndValues);
+  }
+
+  static Settings settings(int port, String... keysAndValues) throws IOException {
+    Configuration conf = new Configuration(false);
+    conf.set("sargo.sidecar.address", "127.0.0.1:" + port);
+    conf.set("sargo.sidecar.timeout.ms", "20000");
+    for (int i = 0; i < keysAndValues.length; i += 2) {
+      conf.set("sargo." + keysAndValues[i], keysAndValues[i + 1]);
+    }
+    return new Settings(conf);
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    for (Socket socket : open) {
+      socket.close();
+    }
+  }
+
+  /** The server's end of one connection. */
+  final class Connection {
+    private final DataInputStream in;
+    private final OutputStream out;
+
+    Connection(Socket socket) throws IOException {
+      in = new DataInputStream(socket.getInputStream());
+      out = socket.getOutputStream();
+    }
+
+    /** Reads one request and returns how many there were on all connections, from 1. */
+    int readRequest() throws IOException {
+      in.readFully(new byte[in.readInt()]);
+      return requests.incrementAndGet();
+    }
+
+    void write(byte[] bytes) throws IOException {
+      out.write(bytes);
+      out.flush();
+    }
+
+    /** Waits until the client closes the connection. */
+    void awaitClose() throws IOException {
+      if (in.read() == -1) {
+        closedByClient.countDown();
+      }
+    }
+
+    /** Writes one byte at a time, without end, until the client closes the connection. */
+    void drip() throws InterruptedException {
+      try {
+        while (true) {
+          write(new byte[] {0});
+          TimeUnit.MILLISECONDS.sleep(20);
+        }
+      } catch (IOException e) {
+        closedByClient.countDown();
+      }
+    }
+  }
+
+  // ---- behaviors
+
+  /** Answers every request with the same bytes. */
+  static Behavior answering(byte[] bytes) {
+    return connection -> {
+      while (true) {
+        connection.readRequest();
+        connection.write(bytes);
+      }
+    };
+  }
+
+  /** Answers request i with bytes i, and every later one with the last bytes. */
+  static Behavior answeringInTurn(byte[]... bytes) {
+    return connection -> {
+      while (true) {
+        int request = connection.readRequest();
+        connection.write(bytes[Math.min(request, bytes.length) - 1]);
+      }
+    };
+  }
+
+  /** Answers one request of each connection and closes the connection. */
+  static Behavior answeringOnce(byte[] bytes) {
+    return connection -> {
+      connection.readRequest();
+      connection.write(bytes);
+    };
+  }
+
+  static Behavior closing() {
+    return Connection::readRequest;
+  }
+
+  static Behavior hanging() {
+    return connection -> {
+      connection.readRequest();
+      connection.awaitClose();
+    };
+  }
+
+  /** Begins a long reply and never ends it. */
+  static Behavior dripping() {
+    return connection -> {
+      connection.readRequest();
+      connection.write(new byte[] {0, 16, 0, 0});
+      connection.drip();
+    };
+  }
+}

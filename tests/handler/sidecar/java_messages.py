@@ -1,0 +1,126 @@
+"""Thrift messages for the tests of the Java client, as thriftpy2 writes them from ``handler/sargo.thrift``.
+
+The Java client (``Wire.java``) writes and reads these messages by hand. Its tests compare it with the bytes that this
+program makes from the IDL, and so with an implementation that shares no code with it:
+
+    python -m tests.handler.sidecar.java_messages        # writes MESSAGES anew
+
+Each line of the file is ``name=hex``, a whole frame with its length. A request ``request.x`` is built a second time in
+``WireTest.java`` from the same values; a reply ``reply.x`` is decoded there and compared with the same values.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+from thriftpy2.protocol.binary import TBinaryProtocol
+from thriftpy2.thrift import TMessageType
+
+from handler.sidecar.idl import interface
+from handler.sidecar.wire import Call, Memory, failure, result
+
+MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/hive/messages.properties"
+HEAD = "# Written by `python -m tests.handler.sidecar.java_messages` from handler/sargo.thrift with thriftpy2.\n"
+NAMES = b"dt=1/a.parquet\ndt=1/b.parquet\ndt=2/c.parquet"
+
+REQUIRED: dict[str, Any] = {
+    "protocol_version": 1,
+    "table": "file:/warehouse/t",
+    "filter": b"AQEA",
+    "engine": "hive4",
+    "names": NAMES,
+    "names_compressed": False,
+    "name_count": 3,
+}
+REQUESTS: dict[str, dict[str, Any]] = {
+    "required": REQUIRED,
+    "all_fields": REQUIRED
+    | {
+        "table": "hdfs://host:8020/warehouse/t",
+        "filter_text": "(id = 1)",
+        "engine": "hive3",
+        "engine_version": "3.1.3",
+        "time_zone": "Europe/Berlin",
+        "query_type": "as_of",
+        "instant": "20250101000000000",
+        "query_id": "hive_20250101_1",
+        "secret": "open sesame",
+        "user": "ada",
+    },
+    "utf8": REQUIRED | {"table": "file:/größe/表/\U0001f600", "filter_text": "(s = '\x00é\U0001f600')"},
+    "compressed": REQUIRED | {"names": bytes(range(256)), "names_compressed": True},
+    "large": REQUIRED | {"names": b"a" * 1000, "name_count": 2**31 - 1},
+}
+
+ANSWER: dict[str, Any] = {
+    "protocol_version": 1,
+    "skip": b"\x05",
+    "name_count": 3,
+    "skipped": 2,
+    "digest": zlib.crc32(NAMES),
+}
+REPLIES: dict[str, dict[str, Any]] = {
+    "two_skipped": ANSWER,
+    "all_fields": ANSWER
+    | {
+        "instant": "20250101000000000",
+        "covered": 3,
+        "fully_matched": 1,
+        "report_id": "r-1",
+        "reasons": ["no column statistics", "größe \U0001f600"],
+    },
+    "nothing_skipped": ANSWER | {"skip": b"", "skipped": 0},
+    "no_digest": ANSWER | {"digest": None},
+    "no_skip": ANSWER | {"skip": None},
+    "no_name_count": ANSWER | {"name_count": None},
+    "no_skipped": ANSWER | {"skipped": None},
+    "no_protocol_version": ANSWER | {"protocol_version": None},
+}
+REFUSALS: dict[str, dict[str, str | None]] = {
+    "version": {"code": "version", "why": "protocol 2"},
+    "secret": {"code": "secret", "why": "the secret is wrong"},
+    "no_code": {"why": "busy"},
+}
+
+
+def frame(message: bytes) -> bytes:
+    return len(message).to_bytes(4, "big") + message
+
+
+def request(fields: dict[str, Any]) -> bytes:
+    """A call of ``prune`` with the sequence number 1."""
+    module = interface()
+    memory = Memory()
+    protocol: Any = TBinaryProtocol(memory)
+    protocol.write_message_begin("prune", TMessageType.CALL, 1)
+    module.Sargo.prune_args(request=module.PruneRequest(**fields)).write(protocol)
+    protocol.write_message_end()
+    return frame(memory.written())
+
+
+def messages() -> dict[str, bytes]:
+    """Every message by its name."""
+    module = interface()
+    call = Call("prune", 1, ())
+    frames = {f"request.{name}": request(fields) for name, fields in REQUESTS.items()}
+    for name, fields in REPLIES.items():
+        frames[f"reply.{name}"] = frame(result(call, module.PruneReply(**fields)))
+    for name, why in REFUSALS.items():
+        frames[f"refused.{name}"] = frame(result(call, refused=module.Refused(**why)))
+    frames["exception.of_the_call"] = frame(failure(call, "an internal error"))
+    frames["exception.of_no_call"] = frame(failure(None, "no such method"))
+    answer = module.PruneReply(**ANSWER)
+    frames["other.sequence"] = frame(result(Call("prune", 2, ()), answer))
+    frames["other.method"] = frame(result(Call("explain", 1, ()), "a report"))
+    frames["other.no_result"] = frame(result(call))
+    return frames
+
+
+def text() -> str:
+    return HEAD + "".join(f"{name}={message.hex()}\n" for name, message in messages().items())
+
+
+if __name__ == "__main__":
+    MESSAGES.write_text(text())

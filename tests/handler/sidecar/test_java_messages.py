@@ -1,0 +1,19 @@
+"""The messages that the tests of the Java client read are those of the IDL, and the sidecar reads the client's."""
+
+import pytest
+
+from handler.sidecar.wire import read_call
+from tests.handler.sidecar.java_messages import MESSAGES, REQUESTS, text
+
+
+def test_the_messages_of_the_java_tests_are_those_of_the_idl():
+    assert MESSAGES.read_text() == text(), "run python -m tests.handler.sidecar.java_messages, then make test-java"
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_sidecar_reads_every_field_of_the_java_clients_request(name):
+    lines = dict(line.split("=", 1) for line in MESSAGES.read_text().splitlines() if not line.startswith("#"))
+    call = read_call(memoryview(bytes.fromhex(lines[f"request.{name}"])[4:]))
+    (request,) = call.arguments
+    given = {field: value for field, value in vars(request).items() if value is not None}
+    assert (call.method, call.sequence, given) == ("prune", 1, REQUESTS[name])
