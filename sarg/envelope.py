@@ -2,6 +2,8 @@
 
 Hive writes one line of standard Base64; commons-codec, which reads it, takes the URL-safe alphabet and white space too.
 Kryo's top object begins with byte 1 (NOT_NULL), which no Base64 text can.
+
+Facts: docs/facts/hive-kryo.md#envelope.
 """
 
 from __future__ import annotations

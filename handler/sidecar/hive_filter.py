@@ -4,6 +4,8 @@ partition columns   of a native table have the values of the metastore's partiti
 virtual columns     the files' columns of that name: Hive has applied them when it chose the partitions
 timestamps          while the session's zone is not known: a condition keeps its meaning in every zone only when no
                     timestamp takes part, as a column, constant or cast, and no function but those below
+
+Facts: docs/facts/hive-storage-handlers.md#when-a-filter-is-delivered.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@
 A column of texts is hashed at once: each unit times its power of 31, and the sums of the stretches. All numbers wrap at
 2**32, as Java's do.
 Source: ``BucketIdentifier``, ``ConsistentBucketIdentifier``, ``HashID``; checked on real tables.
+
+Facts: docs/facts/hudi-buckets.md#simple-hash.
 """
 
 from __future__ import annotations

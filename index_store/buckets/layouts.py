@@ -10,6 +10,8 @@
 
 Source: ``HoodieConsistentHashingMetadata``, ``ConsistentBucketIdentifier.splitBucket``; checked on the rings of real
 tables, before and after their resizing.
+
+Facts: docs/facts/hudi-buckets.md#consistent-hashing.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
 
 The value counts only when the table's key generator writes the column's own value, and it parses in the column's type;
 text only when it can be told apart from its escaped form. Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
+
+Facts: docs/facts/hudi-timeline.md#partition-paths.
 """
 
 from __future__ import annotations

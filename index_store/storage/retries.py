@@ -7,6 +7,8 @@ A pause is drawn between half and all of ``first_pause * 2^n`` seconds, at most 
 after ``deadline`` seconds with all its tries, even one that hangs: it runs in a thread that is left behind. When
 nothing has succeeded for that long, the file system counts as down, and for as long again every operation fails at
 once: a table of a thousand files costs one deadline, not a thousand.
+
+Facts: docs/facts/object-stores.md.
 """
 
 from __future__ import annotations

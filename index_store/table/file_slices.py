@@ -11,6 +11,8 @@ A log file whose instant is archived, and in no history, is on top of every base
 A pending compaction starts a new slice in Hudi; a reader merges it with the one before, and so do we: no log file is
 lost. File groups replaced by a completed clustering or overwrite are gone. Hudi: ``HoodieFileGroup.addLogFile``,
 ``getLatestMergedFileSlicesBeforeOrOn``.
+
+Facts: docs/facts/hudi-timeline.md#file-slices.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
 
 One partition costs its own record: the key is looked up in the index of each HFile, and other blocks are not read.
 Records go on top of each other as in ``HoodieMetadataPayload``: a deletion removes a name, a size only grows.
+
+Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 """
 
 from __future__ import annotations

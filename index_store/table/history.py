@@ -9,6 +9,8 @@ The files whose names promise an instant that is asked for are read first, and t
 upgrade from version 6 writes instants in no order, and names a file by its first and last row. An instant that the
 history does not know, or a history that cannot be read, has no completion time: the caller decides what is safe then.
 Source: ``LSMTimeline``, ``CompletionTimeQueryViewV2``.
+
+Facts: docs/facts/hudi-timeline.md#history.
 """
 
 from __future__ import annotations

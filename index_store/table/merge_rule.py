@@ -4,6 +4,8 @@ Every rule that Hudi ships picks each value from one of the versions of a row: b
 by column for partial updates. A payload or merger of the user's own can compute new values; a slice with log files of
 such a table is unknown. So is one of a table that names anything which Hudi 0.15 to 1.2 does not. Source:
 ``HoodieTableConfig``, ``RecordMergeMode``, ``PartialUpdateMode``, ``HoodieRecordMerger``.
+
+Facts: docs/facts/hudi-merging.md.
 """
 
 from __future__ import annotations

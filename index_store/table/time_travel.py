@@ -8,6 +8,8 @@ things in the timeline show it:
     a later commit, prevCommit      the base file that it rewrote was the instant's, and is not there
 
 Source: ``HoodieCleanMetadata``, ``HoodieWriteStat``.
+
+Facts: docs/facts/hudi-timeline.md#older-instants.
 """
 
 from __future__ import annotations

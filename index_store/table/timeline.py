@@ -7,6 +7,8 @@
 An instant with pending files only is not completed: what it wrote does not exist yet. Instants older than the oldest
 one kept are archived, which Hudi does only to completed ones; when they completed is in the history (``history``).
 Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``, ``BaseHoodieTimeline.getFirstNonSavepointCommit``.
+
+Facts: docs/facts/hudi-timeline.md#instants.
 """
 
 from __future__ import annotations

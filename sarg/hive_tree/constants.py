@@ -17,6 +17,8 @@
     ================================  ================================================  ==========================
 
 A java.sql constant (Hive 2.3) is local midnight or wall clock of the *writer's* zone, which the bytes do not say.
+
+Facts: docs/facts/hive-kryo.md#constants.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@
     ===============  ==========================  ============================================================
 
 Types are Hive's type texts (``decimal(10,2)``). Subtrees may be shared; ``size`` counts a shared one each time.
+
+Facts: docs/facts/hive-kryo.md#nodes-and-their-fields.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@
     ====================================  ========================================  ================================
 
 ``compactExpression`` is preferred: it is not in conjunctive normal form, and keeps what that form gives up on.
+
+Facts: docs/facts/hive-search-argument.md#wire-form.
 """
 
 from __future__ import annotations

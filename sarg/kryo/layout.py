@@ -7,6 +7,8 @@ A profile names several tables; later ones override earlier ones. A table holds
     classes      {"fields": [...]}, {"enum": [...]} or {"serializer": "..."}
 
 and a class's ``Layout`` is compiled from it when it is first met.
+
+Facts: docs/facts/hive-kryo.md#nodes-and-their-fields.
 """
 
 from __future__ import annotations

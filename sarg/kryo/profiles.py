@@ -7,6 +7,8 @@ where two profiles accept the same bytes, they yield the same tree (a test shows
 Hadoop's ``Text`` occurs inside some functions and has two forms, by the version of Hadoop and not of Hive; the second
 form is tried only when the first attempt met a ``Text``, and likewise the form that the state of json_read has from
 Hive 4.1. "Kryo 4" is the form of vendors who ship Hive with Kryo 4.0.x.
+
+Facts: docs/facts/hive-kryo.md#kryo-generations.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ Nothing named in the bytes is imported, created or run: an object becomes a ``Ja
     ==========  ==========  ==============================  ===============================  =====================
 
 The graph may be shared and even cyclic (back-references): whoever walks it counts what he expands.
+
+Facts: docs/facts/hive-kryo.md#kryos-rules.
 """
 
 from __future__ import annotations

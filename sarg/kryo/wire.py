@@ -10,6 +10,8 @@
     =================  ==========================================================================================
 
 Every read past the end is an ``IndexError`` or a short slice; ``kryo.Reader`` turns both into ``DecodeError``.
+
+Facts: docs/facts/hive-kryo.md#kryos-rules.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ literal v stands for every value that could have been cut to v, and the whole fo
     ==============  ==============================================================  =================================
 
 Dropped conditions: the result is ``argument AND ?``. It is FALSE where the argument is; it is never surely TRUE.
+
+Facts: docs/facts/hive-search-argument.md#conditions-that-lose-rows.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@
 Hive compares structs as whole values: a NULL field makes the comparison FALSE, not NULL. The last factor lets FALSE out
 where a field may be NULL; where it is not, the factor is TRUE and the result exact. A member with a NULL field, a NaN
 or a zero of a floating-point type is unknown.
+
+Facts: docs/facts/hive-expressions.md#what-hive-means-by-a-condition.
 """
 
 from __future__ import annotations

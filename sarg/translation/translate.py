@@ -19,6 +19,8 @@
     ===============================  ==========================================================================
 
 Hive's own SearchArgument is not used on this way: it truncates literals and so loses rows.
+
+Facts: docs/facts/hive-expressions.md.
 """
 
 from __future__ import annotations

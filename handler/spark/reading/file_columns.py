@@ -19,6 +19,7 @@ All else is an error: a change that Hudi has not, or one that only Spark itself 
 ``string``). Source: Hudi's ``SchemaChangeUtils``, ``HoodieAvroUtils.rewritePrimaryType``, and real tables.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
+Facts: docs/facts/spark.md#reading-hudis-files.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ All else is refused by name, for a wrong row is as bad as a lost one: other payl
 table property (hudi 0.5.0 gives out Debezium's marker for "unavailable", and loses the old value of a map), several
 ordering fields, partition columns left out of the files, an older instant whose schema is not today's, tables on whose
 commits Hudi's readers do not agree. Log blocks in the types of an older schema are an error of hudi's.
+
+Facts: docs/facts/hudi-merging.md#the-package-hudi-hudi-rs.
 """
 
 from __future__ import annotations

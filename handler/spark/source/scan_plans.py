@@ -11,6 +11,8 @@ pruned too, and EXPLAIN shows how many file slices are kept.
 
 ``scans_are_their_own`` finds out, by reading a small source, whether scans are kept apart; nothing is pruned unless
 they are.
+
+Facts: docs/facts/spark.md#python-data-sources.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@
     any other record                 widens what is there: both count
 
 Most keys have one record, and stay columns; only records that widen each other are looked at one by one.
+
+Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ function is here only if both yield the same value, or if what may differ can be
 Functions of a timestamp (hour, date_format, from_unixtime) depend on the zone of the writer's session, which nobody
 knows, and functions with options must agree in each of them: an index of such an expression says nothing.
 Source: ``ExpressionIndexSparkFunctions``; the names are those of ``indexFunction`` in ``index.json``.
+
+Facts: docs/facts/hudi-expression-index.md#what-differs-between-the-writer-and-the-reader-of-an-index.
 """
 
 from __future__ import annotations

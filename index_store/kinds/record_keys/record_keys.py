@@ -7,6 +7,8 @@
 A complex key generator writes ``id:a`` for one column too since Hudi 1.1, and just ``a`` before; dates, decimals and
 timestamps have more than one text. None of these is looked up.
 Source: ``KeyGenUtils``, ``SimpleAvroKeyGenerator``; seen in tables of Hudi 0.15.0, 1.0.2, 1.1.1 and 1.2.0.
+
+Facts: docs/facts/hudi-record-and-secondary-index.md#the-text-of-a-record-key.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Real Hudi 1.1.1 and 1.2.0 returned fewer rows than match when all files are read, or failed. Here the rows are read with
 pyarrow and matched by the row-level reference.
+
+Facts: docs/facts/hudi-data-skipping.md#wrong-results.
 """
 
 from __future__ import annotations
