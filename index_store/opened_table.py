@@ -19,11 +19,11 @@ import numpy.typing as npt
 import index_store
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Match, MayMatch
-from evaluator.evaluation.evaluate import Evaluation, MayHold, Source, evaluate
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import FilterMightMatch, Match
+from evaluator.evaluation.evaluate import Evaluation, MightContain, StatisticsProvider, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
-from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
@@ -40,7 +40,7 @@ from index_store.snapshots import (
     with_snapshot,
 )
 
-__all__ = ["Knowledge", "OpenTable", "TableAnswers", "TableAt", "open_table"]
+__all__ = ["CachedStatistics", "OpenTable", "TableAnswers", "TableAt", "open_table"]
 
 OnFailure = Callable[[Exception], None]
 
@@ -50,7 +50,7 @@ _BOUNDS, _NULLS = "bounds of", "nulls of"
 
 
 @dataclass(slots=True)
-class Knowledge:
+class CachedStatistics:
     """One index kind of a table at an instant and what it answered so far.
 
     Only what the kind needs for a filter is read, once: also a question that it had nothing to say to is remembered.
@@ -64,16 +64,16 @@ class Knowledge:
     since: dict[str, ColumnStatistics] = field(default_factory=dict)
     expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
     asked: set[tuple[str, str]] = field(default_factory=set)
-    matching: MayMatch | None = None
-    _views: LayeredSource | None = None
+    matching: FilterMightMatch | None = None
+    _views: LayeredProvider | None = None
 
-    def source(self, asked: Needs, on_failure: OnFailure) -> Source:
+    def source(self, asked: RequiredStatistics, on_failure: OnFailure) -> StatisticsProvider:
         """What the kind says to these questions; where it fails, which is reported, it says nothing (C4)."""
         if self.layers is not None:
             return self.layered_source(asked, on_failure).whole
         needs = self._learn(asked, on_failure)
         return (
-            Source(
+            StatisticsProvider(
                 self.kind.name,
                 self.statistics,
                 self._look_up(needs.keys, on_failure),
@@ -81,41 +81,41 @@ class Knowledge:
                 self._match(on_failure),
             )
             if needs
-            else Source(self.kind.name, {})
+            else StatisticsProvider(self.kind.name, {})
         )
 
-    def layered_source(self, asked: Needs, on_failure: OnFailure) -> LayeredSource:
+    def layered_source(self, asked: RequiredStatistics, on_failure: OnFailure) -> LayeredProvider:
         """The same by layer, of a table that has some."""
         needs = self._learn(asked, on_failure)
         assert self.layers is not None
         if not needs:
-            return LayeredSource.split(self.layers, Source(self.kind.name, {}))
+            return LayeredProvider.split(self.layers, StatisticsProvider(self.kind.name, {}))
         return self._layered(self.layers).answering(self._look_up(needs.keys, on_failure), self._match(on_failure))
 
-    def _layered(self, layers: Layers) -> LayeredSource:
+    def _layered(self, layers: Layers) -> LayeredProvider:
         if self._views is None:
-            whole = Source(self.kind.name, self.statistics, None, self.expressions)
+            whole = StatisticsProvider(self.kind.name, self.statistics, None, self.expressions)
             self._views = (
-                LayeredSource.split(layers, whole)
+                LayeredProvider.split(layers, whole)
                 if not isinstance(self.kind, StoredKind)
-                else (LayeredSource.joined(layers, whole, Source(self.kind.name, self.since)))
+                else (LayeredProvider.joined(layers, whole, StatisticsProvider(self.kind.name, self.since)))
             )
         return self._views
 
-    def _learn(self, asked: Needs, on_failure: OnFailure) -> Needs:
+    def _learn(self, asked: RequiredStatistics, on_failure: OnFailure) -> RequiredStatistics:
         """Ask the kind what was not asked before; gives those of the questions that it has something for."""
         try:
             needs = self.kind.needs(asked)
             faults: Sequence[Exception] = faults_of(self.kind)
         except Exception as error:
-            needs, faults = Needs(), [error]
+            needs, faults = RequiredStatistics(), [error]
         for fault in faults:
             on_failure(fault)
         asked_before = self.asked
         for column in needs.columns:
             if (_BOUNDS, column.name) in asked_before:
                 self._index(column.name)
-        missing = Needs(
+        missing = RequiredStatistics(
             tuple([one for one in needs.bounds if (_BOUNDS, one.name) not in asked_before]),
             tuple([one for one in needs.nulls if (_NULLS, one.name) not in asked_before]),
             tuple([one for one in needs.functions if (one[0], one[1].name) not in asked_before]),
@@ -129,7 +129,7 @@ class Knowledge:
         if known is not None and known.index is None and len(known) >= INDEXED_FROM:
             self.statistics[name] = known.indexed()
 
-    def _load(self, needs: Needs, on_failure: OnFailure) -> None:
+    def _load(self, needs: RequiredStatistics, on_failure: OnFailure) -> None:
         try:
             if isinstance(self.kind, StoredKind):
                 self._load_stored(self.kind, needs)
@@ -137,7 +137,7 @@ class Knowledge:
                 found = self.kind.answer(needs)
                 self.statistics.update(found.statistics)
                 self.expressions.update(found.expressions)
-                self.matching = found.may_match or self.matching
+                self.matching = found.filter_might_match or self.matching
         except Exception as error:
             parts = list(needs.parts())
             if len(parts) == 1:
@@ -150,51 +150,51 @@ class Knowledge:
         self.asked.update((_NULLS, column.name) for column in needs.columns)
         self.asked.update((function, column.name) for function, column in needs.functions)
 
-    def _load_stored(self, kind: StoredKind, needs: Needs) -> None:
+    def _load_stored(self, kind: StoredKind, needs: RequiredStatistics) -> None:
         for name, found in kind.columns(needs).items():
             if found.base is not None:
                 self.statistics[name] = found.base
             if found.since is not None:
                 self.since[name] = found.since
 
-    def _look_up(self, needed: Sequence[Lookup], on_failure: OnFailure) -> MayHold | None:
+    def _look_up(self, needed: Sequence[Lookup], on_failure: OnFailure) -> MightContain | None:
         if not needed:
             return None
 
-        def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+        def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
             if lookup not in needed:
                 return None
             try:
-                answering = self.kind.answer(Needs(keys=(lookup,))).may_hold
+                answering = self.kind.answer(RequiredStatistics(keys=(lookup,))).might_contain
                 return None if answering is None else answering(lookup, candidates)
             except Exception as error:
                 on_failure(error)
                 return None
 
-        return may_hold
+        return might_contain
 
-    def _match(self, on_failure: OnFailure) -> MayMatch | None:
+    def _match(self, on_failure: OnFailure) -> FilterMightMatch | None:
         matching = self.matching
         if matching is None:
             return None
 
-        def may_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
+        def filter_might_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
             try:
                 return matching(bound, candidates)
             except Exception as error:
                 on_failure(error)
                 return None
 
-        return may_match
+        return filter_might_match
 
 
 @dataclass(frozen=True, slots=True)
 class TableAnswers:
     """What all kinds of a table say to some questions: by kind, and by layer where the table has some."""
 
-    sources: list[Source]
+    sources: list[StatisticsProvider]
     layers: Layers | None = None
-    layered: list[LayeredSource] = field(default_factory=list)
+    layered: list[LayeredProvider] = field(default_factory=list)
 
     def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
         """The outcome of a filter in the table's n slices."""
@@ -208,11 +208,11 @@ class TableAt:
     """The slices of a table at an instant, and its index kinds; ``failure`` says why there are none, if they failed."""
 
     slices: FileSlices
-    knowledge: tuple[Knowledge, ...]
+    knowledge: tuple[CachedStatistics, ...]
     failure: Exception | None = None
     layers: Layers | None = None
 
-    def ask(self, asked: Needs, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
+    def ask(self, asked: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
         """What every kind says; a failure is reported by the kind's name, and what failed is left out."""
         layered = []
         sources = []
@@ -254,7 +254,7 @@ class OpenTable:
                 kinds = self.table.kinds(slices)
                 if snapshot is not None:
                     kinds = with_snapshot(kinds, snapshot)
-                found = TableAt(slices, tuple(Knowledge(kind, layers) for kind in kinds), None, layers)
+                found = TableAt(slices, tuple(CachedStatistics(kind, layers) for kind in kinds), None, layers)
             except SargoError as error:
                 found = TableAt(slices, (), error)
             self._at[as_of] = found
@@ -280,7 +280,7 @@ class OpenTable:
         def fail(error: Exception) -> None:
             raise error
 
-        asked = Needs(bounds=tuple(columns))
+        asked = RequiredStatistics(bounds=tuple(columns))
         return {known.kind.name: known.source(asked, fail).statistics for known in self.at(as_of).knowledge}
 
 

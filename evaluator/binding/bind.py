@@ -38,7 +38,7 @@ from evaluator.binding.leaves import (
     text_constant,
 )
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
-from evaluator.binding.predicate_inference import implied_by
+from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.type_coercion import (
     adds_midnight,
     common_decimal,
@@ -133,7 +133,7 @@ class _Binder:
                 case ex.Not(child=child):
                     stack.extend((Instruction("not", 1), child))
                 case leaf:
-                    implied = implied_by(leaf)
+                    implied = inferred_predicates(leaf)
                     self._bind_leaf(leaf)
                     for condition in implied:
                         self._bind_leaf(condition)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundIf, BoundOperand, columns_of
 from evaluator.language.types import Kind
 
-__all__ = ["form_of"]
+__all__ = ["canonical_key"]
 
 _ONE_NAME = {
     "lcase": "lower",
@@ -84,7 +84,7 @@ _ZONE_FREE = frozenset(
 )
 
 
-def form_of(function: BoundFunction) -> tuple[str, str] | None:
+def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
     """The form, and the name of its first column by name; None when there is none."""
     columns = columns_of(function)
     if not columns or function.type.kind in (Kind.BOOLEAN, Kind.VOID, Kind.OTHER, Kind.CHAR):

@@ -15,7 +15,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from evaluator.binding import rules
-from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.binding.rules import Planes
 from evaluator.functions.letter_case import successor
@@ -175,7 +175,7 @@ def test_outcome(test: Test, range_of: RangeOf) -> Any:
     """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
     found = rules.pack(test_planes(test, range_of))
     if isinstance(test, Prefix) and test.pattern is not None:
-        return rules.on_points(found, range_of(test.operand), test.pattern.matches)
+        return rules.refine_single_values(found, range_of(test.operand), test.pattern.matches)
     return found
 
 
@@ -189,7 +189,7 @@ def expression_keys(test: Test) -> tuple[tuple[str, str], ...]:
     operand = test.left if isinstance(test, Comparison) else test.operand
     if not isinstance(operand, BoundFunction):
         return ()
-    return tuple(key for key in (expression_of(test), form_of(operand)) if key is not None)
+    return tuple(key for key in (expression_of(test), canonical_key(operand)) if key is not None)
 
 
 def expression_of(test: Test) -> tuple[str, str] | None:

@@ -22,7 +22,7 @@ from evaluator.functions.date_pattern import UNITS, fields_of
 from evaluator.language import expression as ex
 from evaluator.language.types import STRING, TIMESTAMP
 
-__all__ = ["implied_by"]
+__all__ = ["inferred_predicates"]
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _LAST_CHARACTER = "\U0010ffff"
@@ -44,7 +44,7 @@ _GREATEST = {
 }
 
 
-def implied_by(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
+def inferred_predicates(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
     """Conditions to AND to a leaf; none for most leaves."""
     match leaf:
         case ex.Compare(
@@ -60,7 +60,7 @@ def implied_by(leaf: ex.HudiExpression) -> tuple[ex.HudiExpression, ...]:
         ):
             return _solved_format(operand, form, text)
         case ex.Compare(op="=", left=ex.Literal() as constant, right=ex.Call() as call):
-            return implied_by(ex.Compare("=", call, constant))
+            return inferred_predicates(ex.Compare("=", call, constant))
         case _:
             return ()
 

@@ -21,11 +21,11 @@ from evaluator.binding.operands import BoundColumn, columns_of
 from evaluator.language.records import record
 from evaluator.language.schema import Field
 
-__all__ = ["Needs", "needs_of"]
+__all__ = ["RequiredStatistics", "required_statistics_of"]
 
 
 @record
-class Needs:
+class RequiredStatistics:
     """Questions about the values of a table: all that a filter asks, or those that an index kind would read for.
 
     bounds      columns of which lower and upper bounds help, and whether they are NULL
@@ -47,15 +47,15 @@ class Needs:
     def __bool__(self) -> bool:
         return bool(self.bounds or self.nulls or self.functions or self.keys)
 
-    def parts(self) -> Iterator[Needs]:
+    def parts(self) -> Iterator[RequiredStatistics]:
         """Each question by itself."""
-        yield from (Needs(bounds=(column,)) for column in self.bounds)
-        yield from (Needs(nulls=(column,)) for column in self.nulls)
-        yield from (Needs(functions=(function,)) for function in self.functions)
-        yield from (Needs(keys=(lookup,)) for lookup in self.keys)
+        yield from (RequiredStatistics(bounds=(column,)) for column in self.bounds)
+        yield from (RequiredStatistics(nulls=(column,)) for column in self.nulls)
+        yield from (RequiredStatistics(functions=(function,)) for function in self.functions)
+        yield from (RequiredStatistics(keys=(lookup,)) for lookup in self.keys)
 
 
-def needs_of(leaves: Iterable[BoundLeaf]) -> Needs:
+def required_statistics_of(leaves: Iterable[BoundLeaf]) -> RequiredStatistics:
     """Everything that would help to decide some leaf, each question once."""
     bounds: dict[str, Field] = {}
     nulls: dict[str, Field] = {}
@@ -77,7 +77,7 @@ def needs_of(leaves: Iterable[BoundLeaf]) -> Needs:
             bounds.update(columns_of(test.right))
         if leaf.lookup is not None:
             keys.append(leaf.lookup)
-    return Needs(
+    return RequiredStatistics(
         tuple(bounds.values()),
         tuple(column for name, column in nulls.items() if name not in bounds),
         tuple((name, column) for (name, _), column in functions.items()),

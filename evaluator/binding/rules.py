@@ -40,8 +40,8 @@ __all__ = [
     "is_constant",
     "is_in",
     "is_null",
-    "on_points",
     "pack",
+    "refine_single_values",
     "starts_with",
 ]
 
@@ -116,7 +116,7 @@ def is_constant(a: Range, truth: bool) -> Planes:
     return (likely, otherwise, a.null) if truth else (otherwise, likely, a.null)
 
 
-def on_points(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
+def refine_single_values(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
     """Decide by ``holds`` what bounds leave open, where lo = hi: all values of the slice are that one.
 
     ``found`` is the outcome so far: an int, or ``(n,) uint8``.

@@ -15,46 +15,46 @@ from evaluator.statistics.columns import ColumnStatistics
 if TYPE_CHECKING:
     from evaluator.binding.bind import BoundExpression
 
-__all__ = ["Match", "MayHold", "MayMatch", "Source"]
+__all__ = ["FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
 
 Mask = npt.NDArray[np.bool_]
-MayHold = Callable[[Lookup, Mask], "Mask | None"]
-MayMatch = Callable[["BoundExpression", Mask], "Match | None"]
+MightContain = Callable[[Lookup, Mask], "Mask | None"]
+FilterMightMatch = Callable[["BoundExpression", Mask], "Match | None"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
     """What a kind says of a filter as a whole, which no single leaf of it tells.
 
-    may_match   ``(n,) bool``: False where no row of the slice makes the filter TRUE
+    filter_might_match   ``(n,) bool``: False where no row of the slice makes the filter TRUE
     leaves      the numbers of the leaves that no row there makes TRUE together, for people
     """
 
-    may_match: Mask
+    filter_might_match: Mask
     leaves: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StatisticsProvider:
     """What one index kind says: statistics by column name, arrays in slice order, look-ups of keys, and matches.
 
-    ``may_hold(lookup, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values; None:
-    no answer. Only the candidates, ``(n,) bool``, need be looked at.
+    ``might_contain(lookup, candidates)`` gives ``(n,) bool``: False where no row of the slice has any of the values;
+    None: no answer. Only the candidates, ``(n,) bool``, need be looked at.
     ``expressions`` are statistics of what a function yields: of ``lower(s)`` by the names of both, of any expression by
     its form (``evaluator.binding.canonical_keys``) and the column that goes with it.
-    ``may_match(bound, candidates)`` is asked once for a whole filter, for the slices that all else leaves: an index of
-    rows knows which values stand together in one row. None: nothing to say.
+    ``filter_might_match(bound, candidates)`` is asked once for a whole filter, for the slices that all else leaves: an
+    index of rows knows which values stand together in one row. None: nothing to say.
     """
 
     name: str
     statistics: Mapping[str, ColumnStatistics]
-    may_hold: MayHold | None = None
+    might_contain: MightContain | None = None
     expressions: Mapping[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
-    may_match: MayMatch | None = None
+    filter_might_match: FilterMightMatch | None = None
 
-    def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> Source:
+    def take(self, rows: npt.NDArray[Any], columns: Sequence[str]) -> StatisticsProvider:
         """The statistics of some columns, and of functions of them, in some slices."""
-        return Source(
+        return StatisticsProvider(
             self.name,
             {name: self.statistics[name].take(rows) for name in columns if name in self.statistics},
             None,

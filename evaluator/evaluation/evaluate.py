@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression, Instruction
 from evaluator.binding.leaves import BoundLeaf
-from evaluator.binding.statistics_provider import Match, MayHold, Source
+from evaluator.binding.statistics_provider import Match, MightContain, StatisticsProvider
 from evaluator.evaluation import small
 from evaluator.evaluation.formula_search import DEEPEST, depth_of, search
 from evaluator.evaluation.leaf_outcomes import Answers
@@ -32,7 +32,15 @@ from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
 from evaluator.statistics.columns import lanes_of
 
-__all__ = ["Evaluation", "LeafAnswer", "MayHold", "Source", "evaluate", "evaluate_slice", "interval_at"]
+__all__ = [
+    "Evaluation",
+    "LeafAnswer",
+    "MightContain",
+    "StatisticsProvider",
+    "evaluate",
+    "evaluate_slice",
+    "interval_at",
+]
 
 Mask = npt.NDArray[np.bool_]
 #: ``(k,) int64`` numbers of slices, ascending.
@@ -66,14 +74,14 @@ class Evaluation:
     every leaf is in every slice is there for people. All of it is one evaluation: nothing is found out twice.
     """
 
-    def __init__(self, bound: BoundExpression, n: int, sources: Sequence[Source]) -> None:
+    def __init__(self, bound: BoundExpression, n: int, sources: Sequence[StatisticsProvider]) -> None:
         self.bound = bound
         self.n = n
         self._sources = sources
         self._held: dict[tuple[int, str], Mask] = {}  # by leaf (its id) and source
-        answering = [source for source in sources if source.may_hold is not None]
+        answering = [source for source in sources if source.might_contain is not None]
         self._asks_keys = bool(answering) and any(leaf.lookup is not None for leaf in bound.leaves)
-        self._asks_matches = any(source.may_match is not None for source in sources)
+        self._asks_matches = any(source.filter_might_match is not None for source in sources)
         self._matches: dict[str, Match] = {}  # by source
         self._impossible: Mask | None = None  # where one of them says that the filter is never TRUE
 
@@ -103,7 +111,7 @@ class Evaluation:
             for index, leaf in enumerate(self.bound.leaves)
             if leaf.lookup is not None
             for source in self._sources
-            if source.may_hold is not None
+            if source.might_contain is not None
         ]
         negated = {
             step.operand: under_not
@@ -131,15 +139,15 @@ class Evaluation:
         """Those of the slices in which the whole filter can be TRUE, as far as sources say so."""
         impossible: Mask = np.zeros(self.n, np.bool_)
         for source in self._sources:
-            if source.may_match is None or not len(rows):
+            if source.filter_might_match is None or not len(rows):
                 continue
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[rows] = True
-            match = source.may_match(self.bound, candidates)
+            match = source.filter_might_match(self.bound, candidates)
             if match is not None:
-                impossible[rows] |= ~match.may_match[rows]
-                self._matches[source.name] = replace(match, may_match=match.may_match | ~candidates)
-                rows = rows[match.may_match[rows]]
+                impossible[rows] |= ~match.filter_might_match[rows]
+                self._matches[source.name] = replace(match, filter_might_match=match.filter_might_match | ~candidates)
+                rows = rows[match.filter_might_match[rows]]
         self._impossible = impossible if self._matches else None
         return rows
 
@@ -193,7 +201,7 @@ class Evaluation:
 
     def _searched(self) -> Rows:
         """The slices that statistics leave."""
-        if self.n <= small.MOST_SLICES:
+        if self.n <= small.MAX_SLICES:
             return self._few_kept()
         leaves = self.bound.leaves
         rest = [needs_itself(leaf.test) or self._has_parts(leaf) for leaf in leaves]
@@ -208,7 +216,7 @@ class Evaluation:
     @cached_property
     def _few(self) -> Outcomes | None:
         """The outcomes of a few slices; None when there are many."""
-        if self.n > small.MOST_SLICES:
+        if self.n > small.MAX_SLICES:
             return None
         ones = small.ones_of(self.n)
         leaves = [
@@ -281,15 +289,15 @@ class Evaluation:
             None if held is None else np.where(held, np.uint8(outcome.UNKNOWN), np.uint8(outcome.FALSE | outcome.NULL))
         )
 
-    def hold(self, leaf: BoundLeaf, source: str, may_hold: Mask) -> None:
+    def hold(self, leaf: BoundLeaf, source: str, might_contain: Mask) -> None:
         """Keep what a source said of the keys of a leaf, ``(n,) bool``: what is asked from now on heeds it."""
-        self._held[id(leaf), source] = may_hold
+        self._held[id(leaf), source] = might_contain
         self._asks_keys = True
 
-    def _look_up(self, index: int, leaf: BoundLeaf, source: Source, rows: Rows) -> None:
+    def _look_up(self, index: int, leaf: BoundLeaf, source: StatisticsProvider, rows: Rows) -> None:
         """Ask a source for the keys of a leaf, in the slices where all else leaves it open."""
         assert leaf.lookup is not None
-        assert source.may_hold is not None
+        assert source.might_contain is not None
         open_rows = rows
         if any(step.operation == "or" for step in self.bound.program):  # else what is kept is open at every leaf
             open_rows = _where(rows, self.leaf_at(index, rows) & outcome.TRUE)
@@ -299,7 +307,7 @@ class Evaluation:
         if len(open_rows):
             candidates: Mask = np.zeros(self.n, np.bool_)
             candidates[open_rows] = True
-            found = source.may_hold(leaf.lookup, candidates)
+            found = source.might_contain(leaf.lookup, candidates)
             if found is not None:
                 self.hold(leaf, source.name, found | ~candidates)
 
@@ -309,7 +317,7 @@ def _where(rows: Rows, flags: npt.NDArray[Any]) -> Rows:
     return found
 
 
-def evaluate(bound: BoundExpression, n: int, sources: Sequence[Source]) -> Evaluation:
+def evaluate(bound: BoundExpression, n: int, sources: Sequence[StatisticsProvider]) -> Evaluation:
     """The outcomes of a bound filter over n slices, from what the sources know. No source at all: all is unknown."""
     return Evaluation(bound, n, sources)
 

@@ -29,7 +29,7 @@ from evaluator.evaluation.pruning_formula import (
     Disjunction,
     Flag,
     Formula,
-    Rest,
+    OpaquePredicate,
     Symbol,
     Within,
 )
@@ -57,8 +57,8 @@ RestOf = Callable[[int, bool, Where], Mask]
 DEEPEST = 200
 #: Looking at single slices pays when at most one in this many is left: comparing all codes is a matter of bandwidth.
 _SPARSE = 32
-_MOST_MEMBERS = 64
-_MOST_RUNS = 64
+_MAX_MEMBERS = 64
+_MAX_RUNS = 64
 
 
 def depth_of(formula: Formula) -> int:
@@ -153,7 +153,7 @@ class _Search:
         mask: Mask | None = None
         loose: list[Rows] = []
         for child in sorted(children, key=self._cost_order):
-            if isinstance(child, Rest) and mask is not None:
+            if isinstance(child, OpaquePredicate) and mask is not None:
                 open_rows = np.flatnonzero(~self._merge(mask, loose))
                 loose = [open_rows[self.test(child, open_rows)]]
                 continue
@@ -239,7 +239,7 @@ class _Search:
             case Atom():
                 return self._count(node)
             case Within(column=column, members=members) if column.index is not None and (
-                len(members.values) <= _MOST_MEMBERS
+                len(members.values) <= _MAX_MEMBERS
             ):
                 codes = [np.uint16(column.index.coder.code(value)) for value in members.values]
                 return sum(column.index.intervals.cost(code, code) for code in codes)
@@ -298,7 +298,7 @@ class _Search:
                 case Atom(column=column):
                     self._traits[node] = column.index is not None and column.index.clustered, False
                 case _:
-                    self._traits[node] = False, isinstance(node, Rest)
+                    self._traits[node] = False, isinstance(node, OpaquePredicate)
         return self._traits[node]
 
     def _blocks(self, node: Symbol) -> Rows | Mask:
@@ -308,7 +308,7 @@ class _Search:
             return self._scan_all(node.children) if isinstance(node, Conjunction) else self.test(node, everywhere)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], allowed, [False])).astype(np.int8)))
         starts, ends = edges[::2] * size, np.minimum(edges[1::2] * size, self._n)
-        if len(starts) <= _MOST_RUNS:
+        if len(starts) <= _MAX_RUNS:
             parts = [
                 np.flatnonzero(self.test(node, slice(start, end))) + start
                 for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
@@ -362,7 +362,7 @@ class _Search:
                 return test_apart(node, where)
             case Flag():
                 return test_flag(node, where)
-            case Rest(leaf=leaf, negated=negated):
+            case OpaquePredicate(leaf=leaf, negated=negated):
                 return self._rest(leaf, negated, where)
             case Conjunction(children=children):
                 return self._test_all(children, where)
@@ -410,7 +410,7 @@ class _Search:
                 return 0, self._n
             case Conjunction() | Disjunction():
                 return (2 if self._holds_rest(node) else 1), self._reach(node)
-            case Rest():
+            case OpaquePredicate():
                 return 3, self._n
             case _:
                 return 1, self._n

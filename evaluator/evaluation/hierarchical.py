@@ -7,7 +7,7 @@ asked for the hull of a group; a group that is neither all TRUE nor all FALSE is
     year(ts) = 2020    2,000,000 slices of ten years: two borders of the year are followed down, about 300 questions
 
 Slices whose statistics differ in more than the bounds are apart (``evaluator.statistics.groups``).
-After ``MOST_QUESTIONS`` the rest is left open, which keeps it; a sample tells beforehand whether going on is any use.
+After ``MAX_QUESTIONS`` the rest is left open, which keeps it; a sample tells beforehand whether going on is any use.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy.typing as npt
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN, Outcomes
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.groups import Population
+from evaluator.statistics.groups import SliceGroups
 
-__all__ = ["MOST_QUESTIONS", "descend"]
+__all__ = ["MAX_QUESTIONS", "descend"]
 
 #: At about 15 microseconds each.
-MOST_QUESTIONS = 200_000
+MAX_QUESTIONS = 200_000
 _FANOUT = 16
 _SAMPLE = 256
 
@@ -34,7 +34,7 @@ Ask = Callable[[Interval], int]
 Rows = npt.NDArray[Any]
 
 
-def descend(statistics: ColumnStatistics, ask: Ask, most_questions: int = MOST_QUESTIONS) -> Outcomes:
+def descend(statistics: ColumnStatistics, ask: Ask, most_questions: int = MAX_QUESTIONS) -> Outcomes:
     """``(n,) uint8``: the outcome of ``ask`` in every slice, which takes one slice's interval in the arrays' form."""
     found: Outcomes = np.full(len(statistics), UNKNOWN, np.uint8)
     left = most_questions
@@ -46,7 +46,7 @@ def descend(statistics: ColumnStatistics, ask: Ask, most_questions: int = MOST_Q
 class _Descent:
     """One population, of which stretches are asked about."""
 
-    def __init__(self, population: Population, ask: Ask, most_questions: int) -> None:
+    def __init__(self, population: SliceGroups, ask: Ask, most_questions: int) -> None:
         self._rows, self._lo, self._hi = population.rows, population.lo, population.hi
         self._null, self._value = population.null, population.value
         self._ask, self._most, self._asked = ask, most_questions, 0

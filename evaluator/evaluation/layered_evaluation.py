@@ -20,7 +20,7 @@ import numpy.typing as npt
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import BoundLeaf
 from evaluator.evaluation.evaluate import Evaluation, LeafAnswer
-from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.language.outcome import Outcomes
 from evaluator.statistics.layers import Layers
 
@@ -30,7 +30,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
 
-def evaluate_layers(bound: BoundExpression, layers: Layers, sources: Sequence[LayeredSource]) -> LayeredEvaluation:
+def evaluate_layers(bound: BoundExpression, layers: Layers, sources: Sequence[LayeredProvider]) -> LayeredEvaluation:
     """The outcomes of a bound filter over the ``layers.n`` slices of the whole, from what the sources know."""
     return LayeredEvaluation(bound, layers, sources)
 
@@ -41,7 +41,7 @@ class LayeredEvaluation(Evaluation):
     ``sources`` are those of the whole: whatever takes an evaluation beside its sources takes these.
     """
 
-    def __init__(self, bound: BoundExpression, layers: Layers, sources: Sequence[LayeredSource]) -> None:
+    def __init__(self, bound: BoundExpression, layers: Layers, sources: Sequence[LayeredProvider]) -> None:
         self.sources = [source.whole for source in sources]
         super().__init__(bound, layers.n, self.sources)
         self._layers = layers
@@ -73,10 +73,10 @@ class LayeredEvaluation(Evaluation):
         base, delta = self._layers.split_rows(rows)
         return self._at(rows, self._base.leaf_at(index, base), self._delta.leaf_at(index, delta))
 
-    def hold(self, leaf: BoundLeaf, source: str, may_hold: Mask) -> None:
+    def hold(self, leaf: BoundLeaf, source: str, might_contain: Mask) -> None:
         """Keep what a source said of the keys of a leaf, ``(n,) bool``, here and in the layers."""
-        super().hold(leaf, source, may_hold)
-        for layer, flags in zip((self._base, self._delta), self._layers.split_mask(may_hold), strict=True):
+        super().hold(leaf, source, might_contain)
+        for layer, flags in zip((self._base, self._delta), self._layers.split_mask(might_contain), strict=True):
             layer.hold(leaf, source, flags)
 
     def _searched(self) -> Rows:

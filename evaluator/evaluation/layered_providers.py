@@ -16,11 +16,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from evaluator.binding.statistics_provider import MayHold, MayMatch, Source
+from evaluator.binding.statistics_provider import FilterMightMatch, MightContain, StatisticsProvider
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
 
-__all__ = ["LayeredSource"]
+__all__ = ["LayeredProvider"]
 
 K = TypeVar("K", bound=Hashable)
 #: Makes the statistics of a view from those of the base and of the delta, at least one of which is there.
@@ -28,19 +28,25 @@ Make = Callable[["ColumnStatistics | None", "ColumnStatistics | None"], ColumnSt
 
 
 @dataclass(frozen=True, slots=True)
-class LayeredSource:
+class LayeredProvider:
     """What one index kind says, by layer and in the numbers of the whole. Only ``whole`` is asked for keys and matches.
 
     Keep it for the next filter: what was joined or split stays with it, and with the copies that ``answering`` makes.
     """
 
-    base: Source
-    delta: Source
-    whole: Source
+    base: StatisticsProvider
+    delta: StatisticsProvider
+    whole: StatisticsProvider
 
     @classmethod
-    def joined(cls, layers: Layers, base: Source, delta: Source, may_hold: MayHold | None = None) -> LayeredSource:
-        """A kind that has statistics of each layer in its own numbers; ``may_hold`` is in those of the whole.
+    def joined(
+        cls,
+        layers: Layers,
+        base: StatisticsProvider,
+        delta: StatisticsProvider,
+        might_contain: MightContain | None = None,
+    ) -> LayeredProvider:
+        """A kind that has statistics of each layer in its own numbers; ``might_contain`` is in those of the whole.
 
         Look-ups that ``base`` and ``delta`` offer are not used. Raises ValueError when they are of different kinds.
         """
@@ -56,18 +62,18 @@ class LayeredSource:
         def of_whole(first: ColumnStatistics | None, second: ColumnStatistics | None) -> ColumnStatistics:
             return layers.join_statistics(of_base(first, second), of_delta(first, second))
 
-        def view(make: Make, asked: MayHold | None = None) -> Source:
-            return Source(
+        def view(make: Make, asked: MightContain | None = None) -> StatisticsProvider:
+            return StatisticsProvider(
                 base.name,
                 _View(base.statistics, delta.statistics, make),
                 asked,
                 _View(base.expressions, delta.expressions, make),
             )
 
-        return cls(view(of_base), view(of_delta), view(of_whole, may_hold))
+        return cls(view(of_base), view(of_delta), view(of_whole, might_contain))
 
     @classmethod
-    def split(cls, layers: Layers, whole: Source) -> LayeredSource:
+    def split(cls, layers: Layers, whole: StatisticsProvider) -> LayeredProvider:
         """A kind that has statistics in the numbers of the whole."""
 
         def of_base(known: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
@@ -78,14 +84,20 @@ class LayeredSource:
             assert known is not None
             return layers.delta_statistics(known)
 
-        def view(make: Make) -> Source:
-            return Source(whole.name, _View(whole.statistics, {}, make), None, _View(whole.expressions, {}, make))
+        def view(make: Make) -> StatisticsProvider:
+            return StatisticsProvider(
+                whole.name, _View(whole.statistics, {}, make), None, _View(whole.expressions, {}, make)
+            )
 
         return cls(view(of_base), view(of_delta), whole)
 
-    def answering(self, may_hold: MayHold | None, may_match: MayMatch | None = None) -> LayeredSource:
+    def answering(
+        self, might_contain: MightContain | None, filter_might_match: FilterMightMatch | None = None
+    ) -> LayeredProvider:
         """The same, with another way to look up keys and to match filters, in the numbers of the whole."""
-        return replace(self, whole=replace(self.whole, may_hold=may_hold, may_match=may_match))
+        return replace(
+            self, whole=replace(self.whole, might_contain=might_contain, filter_might_match=filter_might_match)
+        )
 
 
 def _unknown_like(other: ColumnStatistics | None, n: int) -> ColumnStatistics:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, Test, expression_keys, test_outcome
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.evaluation.hierarchical import descend
 from evaluator.evaluation.one_slice import interval_of, interval_of_row, outcome_of_test, rows_of
 from evaluator.language import outcome
@@ -34,15 +34,17 @@ __all__ = ["FUNCTION_INPUTS", "Answers"]
 #: Distinct inputs for which a function of several columns is computed, at about 15 microseconds each.
 FUNCTION_INPUTS = 200_000
 #: Up to here each slice is asked by itself.
-_FEWEST_TO_DESCEND = 64
+_MIN_TO_DESCEND = 64
 
 
 class Answers:
     """The answers of all sources for n slices: one view per source, ranges of columns made once."""
 
-    def __init__(self, sources: Sequence[Source], n: int, allowed: Callable[[str, BoundLeaf], Outcomes | None]) -> None:
+    def __init__(
+        self, sources: Sequence[StatisticsProvider], n: int, allowed: Callable[[str, BoundLeaf], Outcomes | None]
+    ) -> None:
         self._n = n
-        self._views = [_SourceView(source, n) for source in sources]
+        self._views = [_ProviderView(source, n) for source in sources]
         self._allowed = allowed
 
     def by_source(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
@@ -101,10 +103,10 @@ def _filler_of(operand: BoundOperand) -> object:
     return filler(operand.type)
 
 
-class _SourceView:
+class _ProviderView:
     """One source during one evaluation: ranges of columns are made once."""
 
-    def __init__(self, source: Source, n: int) -> None:
+    def __init__(self, source: StatisticsProvider, n: int) -> None:
         self.source = source
         self._n = n
         self._ranges: dict[str, Range] = {}
@@ -130,7 +132,7 @@ class _SourceView:
     def _by_columns(self, leaf: BoundLeaf) -> Outcomes | None:
         if not any(name in self.source.statistics for name in leaf.columns):
             return None
-        if len(leaf.columns) == 1 and self._n > _FEWEST_TO_DESCEND and _holds_function(leaf.test):
+        if len(leaf.columns) == 1 and self._n > _MIN_TO_DESCEND and _holds_function(leaf.test):
             result = self._by_descent(leaf)
         else:
             result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
@@ -145,7 +147,9 @@ class _SourceView:
 
     def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
         """A leaf over one column, file by file; a slice may be what any of its files may be."""
-        view = _SourceView(Source(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics))
+        view = _ProviderView(
+            StatisticsProvider(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics)
+        )
         united = np.full(self._n, outcome.UNKNOWN, np.uint8)
         united[parts.slice_of] = outcome.EMPTY
         np.bitwise_or.at(
@@ -174,11 +178,11 @@ class _SourceView:
 class _JointView:
     """All sources together, for a leaf over several columns: each column from the first source that knows it."""
 
-    def __init__(self, views: Sequence[_SourceView], n: int) -> None:
+    def __init__(self, views: Sequence[_ProviderView], n: int) -> None:
         self._views = views
         self._n = n
 
-    def _view_of(self, column: BoundColumn) -> _SourceView | None:
+    def _view_of(self, column: BoundColumn) -> _ProviderView | None:
         return next((view for view in self._views if view.knows(column)), None)
 
     def range_of(self, operand: BoundOperand) -> Range:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 __all__ = ["Masks", "masks_of"]
 
 Mask = npt.NDArray[np.bool_]
-_MOST_SPARE = 4
+_MAX_SPARE = 4
 #: Fewer flags are not worth keeping: they would take the place of the many that another layer's search will want.
-_FEWEST_SPARE = 1 << 16
+_MIN_SPARE = 1 << 16
 
 
 class Masks:
@@ -40,7 +40,7 @@ class Masks:
 
     def give_back_all(self) -> None:
         """The search is over; a few arrays stay for the next one."""
-        self._free = (self._free + self._lent)[:_MOST_SPARE]
+        self._free = (self._free + self._lent)[:_MAX_SPARE]
         self._lent = []
 
 
@@ -50,7 +50,7 @@ _spare = threading.local()
 @contextmanager
 def masks_of(n: int) -> Iterator[Masks]:
     """The arrays that this thread's last search of n slices left."""
-    if n < _FEWEST_SPARE:
+    if n < _MIN_SPARE:
         yield Masks(n)
         return
     masks = _spare.__dict__.pop("masks", None)

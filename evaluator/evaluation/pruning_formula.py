@@ -11,7 +11,8 @@ the ranges:
 
 The formula is not written anew: the rule table is run on symbols (``binding.rules``), which record what it asks of
 which bound. What does not come down to one bound against one constant (functions, columns against columns, patterns,
-statistics by file) stays a ``Rest``: the leaf itself, to be evaluated where the rest of the formula leaves it open.
+statistics by file) stays a ``OpaquePredicate``: the leaf itself, to be evaluated where the rest of the formula leaves
+it open.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = [
     "Disjunction",
     "Flag",
     "Formula",
-    "Rest",
+    "OpaquePredicate",
     "Symbol",
     "Within",
     "all_of",
@@ -48,7 +49,7 @@ __all__ = [
 
 
 #: A longer AND inside an AND stays its own node, so that no order of nesting is expensive to join.
-_MOST_MERGED = 64
+_MAX_MERGED = 64
 
 
 class Symbol:
@@ -112,7 +113,7 @@ class Flag(Symbol):
 
 
 @entity
-class Rest(Symbol):
+class OpaquePredicate(Symbol):
     """Whether leaf number ``leaf`` can be TRUE (or, ``negated``, FALSE), by its own evaluation."""
 
     leaf: int
@@ -158,7 +159,7 @@ def all_of(parts: Sequence[Formula]) -> Formula:
         if not isinstance(part, Symbol):
             if not part:
                 return False
-        elif isinstance(part, Conjunction) and len(part.children) <= _MOST_MERGED:
+        elif isinstance(part, Conjunction) and len(part.children) <= _MAX_MERGED:
             found.update(dict.fromkeys(part.children))
         else:
             found[part] = None
@@ -172,7 +173,7 @@ def any_of(parts: Sequence[Formula]) -> Formula:
         if not isinstance(part, Symbol):
             if part:
                 return True
-        elif isinstance(part, Disjunction) and len(part.children) <= _MOST_MERGED:
+        elif isinstance(part, Disjunction) and len(part.children) <= _MAX_MERGED:
             found.update(dict.fromkeys(part.children))
         else:
             found[part] = None
@@ -229,7 +230,7 @@ def _leaf_formula(
     bound: BoundExpression, index: int, sources: Sequence[Mapping[str, ColumnStatistics]], rest: bool, negated: bool
 ) -> Formula:
     leaf = bound.leaves[index]
-    parts: list[Formula] = [Rest(index, negated)] if rest else []
+    parts: list[Formula] = [OpaquePredicate(index, negated)] if rest else []
     if _is_plain(leaf.test):
         knowing = [s for s in sources if any(name in s for name in leaf.columns)]
         parts += [_plane(leaf.test, partial(_symbols, statistics), negated) for statistics in knowing or [{}]]

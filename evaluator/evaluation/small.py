@@ -25,10 +25,10 @@ from evaluator.language.outcome import TRUE, and_of, not_of
 from evaluator.statistics.columns import ColumnStatistics, PlainBounds
 from evaluator.statistics.ranges import Members, Range, plain_is_one_of, plain_meets
 
-__all__ = ["MOST_SLICES", "can_be", "ones_of", "run", "run_keep"]
+__all__ = ["MAX_SLICES", "can_be", "ones_of", "run", "run_keep"]
 
 #: Up to here lists are faster than arrays.
-MOST_SLICES = 200
+MAX_SLICES = 200
 
 #: Can be TRUE, can be FALSE, can be NULL: from bounds, counts and constants to lanes.
 _Rendered = tuple[Callable[..., int], Callable[..., int], Callable[..., int]]

@@ -28,18 +28,18 @@ import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import NullTest
-from evaluator.evaluation.evaluate import Evaluation, Source, interval_at
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
 from evaluator.evaluation.pruning_formula import polarities
 from evaluator.explain.reasons import undecided_functions
-from evaluator.explain.source_filter import WrittenFilter, WrittenLeaf, written_filter
+from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
 from evaluator.language.expression import to_text
 from evaluator.language.outcome import FALSE, TRUE
 from evaluator.language.value_texts import cut
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust, reason
-from evaluator.statistics.range_width import typical_spread
+from evaluator.statistics.range_width import typical_range_width
 
-__all__ = ["Obstacle", "obstacles"]
+__all__ = ["PruningBlocker", "pruning_blockers"]
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -55,7 +55,7 @@ WIDE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class PruningBlocker:
     """One cause for which one condition does not rule out more.
 
     cause     "no statistics", "not trusted", "not decided", "nulls" or "range"
@@ -120,9 +120,11 @@ class _Tally:
 _Cause = tuple[str, str, str]  # cause, column, reason
 
 
-def obstacles(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[Source]) -> tuple[Obstacle, ...]:
-    """All obstacles of a filter, those first that keep most by themselves."""
-    written = written_filter(bound)
+def pruning_blockers(
+    bound: BoundExpression, evaluation: Evaluation, sources: Sequence[StatisticsProvider]
+) -> tuple[PruningBlocker, ...]:
+    """All pruning_blockers of a filter, those first that keep most by themselves."""
+    written = source_filter(bound)
     tree = _Tree(written)
     rows = evaluation.kept_rows.astype(np.int64)
     size = max(CHUNK_BYTES // max(len(written.program), 1), 1024)
@@ -145,7 +147,7 @@ def obstacles(bound: BoundExpression, evaluation: Evaluation, sources: Sequence[
 class _Tree:
     """The tree over the written leaves: steps of its program, their children and the NOTs above them."""
 
-    def __init__(self, written: WrittenFilter) -> None:
+    def __init__(self, written: SourceFilter) -> None:
         self._written = written
         self._negated = polarities(written.program)
         self._children: list[tuple[int, ...]] = []
@@ -214,8 +216,8 @@ class _Tree:
 
 def _causes(
     bound: BoundExpression,
-    sources: Sequence[Source],
-    leaf: WrittenLeaf,
+    sources: Sequence[StatisticsProvider],
+    leaf: SourceLeaf,
     rows: Rows,
     is_open: Mask,
 ) -> Iterator[tuple[_Cause, Mask]]:
@@ -260,12 +262,12 @@ def _at(flags: object, rows: Rows) -> Mask:
 
 def _obstacle(
     bound: BoundExpression,
-    sources: Sequence[Source],
-    leaf: WrittenLeaf,
+    sources: Sequence[StatisticsProvider],
+    leaf: SourceLeaf,
     cause: _Cause,
     tally: _Tally,
     beside: tuple[str, ...],
-) -> Obstacle:
+) -> PruningBlocker:
     kind, column, why = cause
     remedy = ""
     if kind == "range":
@@ -275,10 +277,12 @@ def _obstacle(
     elif kind == "not trusted":
         remedy = f"statistics of {column} that can be trusted"
     condition = bound.leaves[leaf.bound[0]]
-    return Obstacle(to_text(leaf.node), condition.columns, kind, why, tally.open, tally.alone, beside, remedy)
+    return PruningBlocker(to_text(leaf.node), condition.columns, kind, why, tally.open, tally.alone, beside, remedy)
 
 
-def _of_range(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLeaf, rows: Rows) -> tuple[str, str, str]:
+def _of_range(
+    bound: BoundExpression, sources: Sequence[StatisticsProvider], leaf: SourceLeaf, rows: Rows
+) -> tuple[str, str, str]:
     """(cause, reason, remedy) of a condition whose bounds are known: a function without a range, or a wide range."""
     condition = bound.leaves[leaf.bound[0]]
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(np.intp))].tolist()
@@ -302,7 +306,7 @@ def _of_range(bound: BoundExpression, sources: Sequence[Source], leaf: WrittenLe
     if len(condition.columns) != 1:
         return "range", f"the ranges of {' and '.join(condition.columns)} overlap", ""
     column = condition.columns[0]
-    spread = typical_spread([s.statistics[column] for s in sources if column in s.statistics], rows)
+    spread = typical_range_width([s.statistics[column] for s in sources if column in s.statistics], rows)
     if spread is None:
         return "range", "its bounds allow a matching row", ""
     share = "less than 1 %" if 0 < spread < 0.01 else f"{spread:.0%}".replace("%", " %")

@@ -19,7 +19,7 @@ import numpy as np
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test, expression_of
 from evaluator.binding.operands import BoundFunction
-from evaluator.evaluation.evaluate import Evaluation, Source, interval_at
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
 from evaluator.explain.rule_texts import RuleTexts, interval_of, operand_text, rule_texts
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import TRUE, describe
@@ -70,7 +70,7 @@ class Decision:
 def decisions(
     bound: BoundExpression,
     evaluation: Evaluation,
-    sources: Sequence[Source],
+    sources: Sequence[StatisticsProvider],
     leaf: int,
     index: int,
 ) -> tuple[Decision, ...]:
@@ -81,7 +81,7 @@ def decisions(
 def _decisions(
     leaf: BoundLeaf,
     evaluation: Evaluation,
-    sources: Sequence[Source],
+    sources: Sequence[StatisticsProvider],
     number: int,
     index: int,
 ) -> Iterator[Decision]:

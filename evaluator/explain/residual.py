@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation
-from evaluator.explain.source_filter import WrittenLeaf, written_filter
+from evaluator.explain.source_filter import SourceLeaf, source_filter
 from evaluator.language import expression as ex
 from evaluator.language.outcome import FALSE, TRUE
 
@@ -60,7 +60,7 @@ class _Part:
 
 def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Residuals:
     """The residuals of these slices, given by index. Sound for a WHERE clause only: see above."""
-    written = written_filter(bound)
+    written = source_filter(bound)
     stack: list[_Part] = []
     for step in written.program:
         match step.operation:
@@ -91,7 +91,7 @@ def is_complete(residual: ex.HudiExpression) -> bool:
     return not any(is_partial(node) for node in ex.walk(residual))
 
 
-def _decide(leaf: WrittenLeaf, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Classes:
+def _decide(leaf: SourceLeaf, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Classes:
     """Class 0, 1 or 2 (open) of a leaf in each slice, by its context."""
     sought, impossible, certain = (FALSE, _ALWAYS, _NEVER) if leaf.negated else (TRUE, _NEVER, _ALWAYS)
     classes = [certain if found == sought else _OPEN if found & sought else impossible for found in range(8)]

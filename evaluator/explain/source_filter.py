@@ -22,11 +22,11 @@ from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
 
-__all__ = ["WrittenFilter", "WrittenLeaf", "written_filter"]
+__all__ = ["SourceFilter", "SourceLeaf", "source_filter"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WrittenLeaf:
+class SourceLeaf:
     """A leaf of the filter as written.
 
     program   the piece of the bound program that answers it
@@ -59,17 +59,17 @@ class WrittenLeaf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WrittenFilter:
+class SourceFilter:
     """The written leaves in order, and the tree over them as a postfix program of leaf, and, or, not."""
 
-    leaves: tuple[WrittenLeaf, ...]
+    leaves: tuple[SourceLeaf, ...]
     program: tuple[Instruction, ...]
 
 
-def written_filter(bound: BoundExpression) -> WrittenFilter:
+def source_filter(bound: BoundExpression) -> SourceFilter:
     """Walk the written tree and the bound program side by side, from the end, without recursion."""
     starts = _starts(bound.program)
-    leaves: list[WrittenLeaf] = []
+    leaves: list[SourceLeaf] = []
     backwards: list[Instruction] = []
     stack: list[tuple[ex.HudiExpression, int, bool]] = [(bound.expression, len(bound.program) - 1, False)]
     while stack:
@@ -88,12 +88,12 @@ def written_filter(bound: BoundExpression) -> WrittenFilter:
                 stack.append((child, end - 1, not negated))
             case _:
                 backwards.append(Instruction("leaf", len(leaves)))
-                leaves.append(WrittenLeaf(node, tuple(bound.program[starts[end] : end + 1]), negated))
+                leaves.append(SourceLeaf(node, tuple(bound.program[starts[end] : end + 1]), negated))
     last = len(leaves) - 1
     program = tuple(
         step if step.operation != "leaf" else Instruction("leaf", last - step.operand) for step in reversed(backwards)
     )
-    return WrittenFilter(tuple(reversed(leaves)), program)
+    return SourceFilter(tuple(reversed(leaves)), program)
 
 
 def _starts(program: tuple[Instruction, ...]) -> list[int]:

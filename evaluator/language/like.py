@@ -28,7 +28,7 @@ __all__ = ["Form", "LikePattern", "Token", "parse_like"]
 Token = tuple[str, bool]
 _ANY, _ONE = ("%", True), ("_", True)
 #: A longer search is not worth its time for one slice.
-_MOST_STEPS = 1_000_000
+_MAX_STEPS = 1_000_000
 
 
 class Form(enum.Enum):
@@ -54,7 +54,7 @@ class LikePattern:
         taken back, so it takes at most len(text) * len(pattern) steps.
         """
         tokens = self.tokens
-        if len(text) * len(tokens) > _MOST_STEPS:
+        if len(text) * len(tokens) > _MAX_STEPS:
             return None
         at = token = 0
         last_any, resume = -1, 0

@@ -29,9 +29,9 @@ import pyarrow.compute as pc
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encoded, is_storable, taken
 
-__all__ = ["ABOVE", "BELOW", "MOST_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
+__all__ = ["ABOVE", "BELOW", "MAX_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
 
-MOST_EDGES = 65_000
+MAX_EDGES = 65_000
 BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
 _SAMPLE = 150_000
 #: Bytes of a text that take part in its key, behind the common prefix: 8 if they tell most edges apart.
@@ -53,9 +53,9 @@ class Coder:
 
     def __init__(self, column_type: Type, edges: npt.NDArray[Any], prefix: bytes, key_bytes: int) -> None:
         wanted = _key_dtype(column_type, key_bytes)
-        if edges.ndim != 1 or edges.dtype != wanted or len(edges) > MOST_EDGES:
+        if edges.ndim != 1 or edges.dtype != wanted or len(edges) > MAX_EDGES:
             raise ValueError(
-                f"edges of {column_type} are up to {MOST_EDGES:,} of {wanted}, not {len(edges):,} of {edges.dtype}"
+                f"edges of {column_type} are up to {MAX_EDGES:,} of {wanted}, not {len(edges):,} of {edges.dtype}"
             )
         self._type = column_type
         self.edges = edges
@@ -63,7 +63,7 @@ class Coder:
         self.key_bytes = key_bytes
 
     @classmethod
-    def of(cls, column_type: Type, bounds: Bounds, most_edges: int = MOST_EDGES) -> Coder:
+    def of(cls, column_type: Type, bounds: Bounds, most_edges: int = MAX_EDGES) -> Coder:
         """A coder with edges drawn from these known bounds, ``(m,)``."""
         prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
         if len(bounds) > _SAMPLE:

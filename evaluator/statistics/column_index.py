@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.types import Type
-from evaluator.statistics.codes import ABOVE, BELOW, MOST_EDGES, BoundCodes, Coder, Codes
+from evaluator.statistics.codes import ABOVE, BELOW, MAX_EDGES, BoundCodes, Coder, Codes
 from evaluator.statistics.interval_index import IntervalIndex
 from evaluator.statistics.stored_bounds import Bounds, concatenated, taken
 
@@ -88,7 +88,7 @@ class ColumnIndex:
     def of(
         cls,
         statistics: ColumnStatistics,
-        most_edges: int = MOST_EDGES,
+        most_edges: int = MAX_EDGES,
         slices_per_block: int = SLICES_PER_BLOCK,
         coder: Coder | None = None,
     ) -> ColumnIndex:

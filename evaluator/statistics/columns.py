@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.codes import MOST_EDGES, Coder
+from evaluator.statistics.codes import MAX_EDGES, Coder
 from evaluator.statistics.column_index import SLICES_PER_BLOCK, ColumnIndex
-from evaluator.statistics.groups import Population, populations_of
+from evaluator.statistics.groups import SliceGroups, slice_groups
 from evaluator.statistics.ranges import GREATEST, LEAST
 from evaluator.statistics.stored_bounds import Bounds, taken
 
@@ -84,7 +84,7 @@ class ColumnStatistics:
         return known, known
 
     def indexed(
-        self, most_edges: int = MOST_EDGES, slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None
+        self, most_edges: int = MAX_EDGES, slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None
     ) -> ColumnStatistics:
         """The same statistics with an index for searching many slices: the same answers, sooner.
 
@@ -136,9 +136,9 @@ class ColumnStatistics:
         )
 
     @cached_property
-    def populations(self) -> list[Population]:
+    def populations(self) -> list[SliceGroups]:
         """The slices that differ in nothing but their bounds, sorted by them."""
-        return populations_of(self)
+        return slice_groups(self)
 
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""

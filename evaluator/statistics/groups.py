@@ -19,11 +19,11 @@ from evaluator.statistics.stored_bounds import Bounds, taken
 if TYPE_CHECKING:
     from evaluator.statistics.columns import ColumnStatistics
 
-__all__ = ["Population", "populations_of"]
+__all__ = ["SliceGroups", "slice_groups"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Population:
+class SliceGroups:
     """``rows`` in the order of their lower, then upper bounds, which stand beside them; None: unknown in all."""
 
     rows: npt.NDArray[np.intp]
@@ -33,7 +33,7 @@ class Population:
     value: bool
 
 
-def populations_of(statistics: ColumnStatistics) -> list[Population]:
+def slice_groups(statistics: ColumnStatistics) -> list[SliceGroups]:
     """Split and sort; the order of equal or very similar text is left open."""
     lo_known, hi_known = statistics.usable_bounds
     kinds = lo_known.astype(np.uint8)
@@ -50,7 +50,7 @@ def populations_of(statistics: ColumnStatistics) -> list[Population]:
         if keys:
             rows = rows[np.lexsort(keys)]
         lo, hi = (None if bound is None else bound[rows] for bound, _ in sides)
-        found.append(Population(rows, lo, hi, bool(kind & 4), value))
+        found.append(SliceGroups(rows, lo, hi, bool(kind & 4), value))
     return found
 
 

@@ -20,12 +20,12 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import taken
 
-__all__ = ["typical_spread"]
+__all__ = ["typical_range_width"]
 
 _BYTES = 8
 
 
-def typical_spread(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.int64]) -> float | None:
+def typical_range_width(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.int64]) -> float | None:
     """The median share, 0 to 1, over some slices, from the source that knows most of them; None if none does."""
 
     def known_in(one: ColumnStatistics) -> npt.NDArray[np.int64]:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression, bind
-from evaluator.binding.required_statistics import Needs, needs_of
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
 from evaluator.language.schema import Field
@@ -30,7 +30,7 @@ from handler.planning.implied_keys import with_record_keys
 from handler.sql.parsing import parse
 from index_store import IndexKind
 from index_store.kinds.record_keys.record_keys import composite_key
-from index_store.opened_table import Knowledge, OpenTable, TableAt
+from index_store.opened_table import CachedStatistics, OpenTable, TableAt
 from index_store.own.advice.sample import chosen_slices, take_sample
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
@@ -65,7 +65,7 @@ class Asked:
 
     filter: LoggedFilter
     bound: BoundExpression
-    needs: Needs
+    needs: RequiredStatistics
     kept: npt.NDArray[np.int64]
 
     @cached_property
@@ -108,7 +108,7 @@ class Advisor:
                 semantics = Semantics.named(one.engine, one.time_zone or self.time_zone)
                 whole = one.expression if key is None else with_record_keys(one.expression, key, schema, semantics)
                 bound = bind(whole, schema, semantics)
-                needs = needs_of(bound.leaves)
+                needs = required_statistics_of(bound.leaves)
                 kept = self.at.ask(needs, _say_nothing).evaluate(bound, self.n).kept_rows
             except Exception as error:  # as in a query: what one filter is, is not the others'
                 why = " ".join(str(error).split())
@@ -192,13 +192,13 @@ class Advisor:
         kinds: tuple[IndexKind, ...] = ()
         with suppress(SargoError):
             kinds = self.table.kinds(self.sample.slices)
-        return TableAt(self.sample.slices, tuple(Knowledge(kind) for kind in kinds))
+        return TableAt(self.sample.slices, tuple(CachedStatistics(kind) for kind in kinds))
 
-    def existing_sources(self, needs: Needs) -> list[Source]:
+    def existing_sources(self, needs: RequiredStatistics) -> list[StatisticsProvider]:
         """What the table's indexes say of the sample's slices."""
         return self._existing.ask(needs, _say_nothing).sources
 
-    def source(self, entry: Entry, needs: Needs) -> Source | None:
+    def source(self, entry: Entry, needs: RequiredStatistics) -> StatisticsProvider | None:
         """What one sketch would say, None if it has nothing to say to these questions."""
         kind = self._kind(entry)
         asked = kind.needs(needs)
@@ -215,7 +215,7 @@ class Advisor:
     def _kinds(self) -> dict[Entry, OwnSketches]:
         return {}
 
-    def kept_of(self, asked: Asked, sources: Sequence[Source]) -> npt.NDArray[np.bool_]:
+    def kept_of(self, asked: Asked, sources: Sequence[StatisticsProvider]) -> npt.NDArray[np.bool_]:
         """``(k,)``: which slices of the sample a filter keeps by these."""
         return evaluate(asked.bound, len(self.sample.slices), list(sources)).keep
 

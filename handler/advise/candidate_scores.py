@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.binding.bind import bind
-from evaluator.binding.required_statistics import needs_of
+from evaluator.binding.required_statistics import required_statistics_of
 from evaluator.evaluation.evaluate import evaluate
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Column, Compare, Literal
@@ -123,7 +123,7 @@ def _of_values(kind: OwnSketches, column: Field, n: int, values: Sequence[tuple[
         bound = bind(
             Compare("=", Column(tuple(column.name.split("."))), Literal(value, column.type)), schema, semantics
         )
-        asked = kind.needs(needs_of(bound.leaves))
+        asked = kind.needs(required_statistics_of(bound.leaves))
         if asked:
             held.append(evaluate(bound, n, [kind.answer(asked)]).keep)
             home.append(place)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.evaluation.evaluate import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.evaluation.evaluate import StatisticsProvider
 from handler.advise.advisor import Advisor, Asked
 from handler.advise.candidate_scores import score_of, values_of
 from handler.advise.workload import LoggedFilter, Workload
@@ -29,7 +29,7 @@ from index_store.own.sketches import parse_sketch
 __all__ = ["Advice", "Candidate", "Remaining", "Step", "advise"]
 
 #: A set of sketches grows while the next one leaves out this share of what is kept.
-WORTH, MOST_CHOSEN = 0.01, 6
+WORTH, MAX_CHOSEN = 0.01, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,9 @@ class _Gain:
 
     asked: Asked
     scale: float  # slices of the table for each kept one of the sample
-    existing: list[Source]
+    existing: list[StatisticsProvider]
     before: npt.NDArray[np.bool_]
-    said: dict[Entry, Source]
+    said: dict[Entry, StatisticsProvider]
 
 
 def advise(advisor: Advisor) -> Advice:
@@ -253,7 +253,7 @@ def _chosen(
     steps: list[Step] = []
     now = {id(gain): (list(gain.existing), gain.before) for gain in gains}
     size = 0
-    while left and len(steps) < MOST_CHOSEN:
+    while left and len(steps) < MAX_CHOSEN:
         best: tuple[float, Step] | None = None
         for entry in left:
             added = advisor.sample.index_bytes(*(one.entry for one in steps), entry) - size
@@ -306,7 +306,7 @@ def _scored(advisor: Advisor) -> tuple[Candidate, ...]:
 def _existing_scores(advisor: Advisor) -> dict[str, tuple[str, float]]:
     """Of each column the table's best index and the score of its statistics."""
     found: dict[str, tuple[str, float]] = {}
-    for source in advisor.existing_sources(Needs(bounds=advisor.columns)):
+    for source in advisor.existing_sources(RequiredStatistics(bounds=advisor.columns)):
         for name, statistics in source.statistics.items():
             if not (statistics.lo_known | statistics.hi_known | ~statistics.may_be_value).any():
                 continue

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from handler.advise.advisor import Advisor, Asked
@@ -141,10 +141,10 @@ def _filter(advisor: Advisor, asked: Asked, now: OwnSketches, made: Rearranged) 
 def _kept(
     table: Table, asked: Asked, bounds: OwnSketches, slices: FileSlices
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    sources: list[Source] = []
+    sources: list[StatisticsProvider] = []
     for kind in (partition_values(table, slices), bounds):
         if kind is not None:
-            needs = kind.needs(Needs(asked.needs.bounds, asked.needs.nulls))
+            needs = kind.needs(RequiredStatistics(asked.needs.bounds, asked.needs.nulls))
             sources += [kind.answer(needs)] if needs else []
     return evaluate(asked.bound, len(slices), sources).keep
 

@@ -27,10 +27,10 @@ from handler.planning.filters import is_hive_filter
 from handler.sidecar.hive_filter import read_hive_filter
 from handler.sql.parsing import Engine, parse
 
-__all__ = ["MOST_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
+__all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
 
 #: Distinct filters that are looked at, those that were asked most often; how many unread lines are named.
-MOST_FILTERS, MOST_UNREAD = 500, 20
+MAX_FILTERS, MAX_UNREAD = 500, 20
 _HIVE, _SPARK = "hive", "spark"
 
 
@@ -63,7 +63,7 @@ class Workload:
     """Filters of one table, most often asked first.
 
     lines    that are not empty; ``unread`` of them hold no filter (``named``: the first ones), ``others`` are of other
-             tables (``tables``: some of them), and ``left_out`` hold filters beyond MOST_FILTERS
+             tables (``tables``: some of them), and ``left_out`` hold filters beyond MAX_FILTERS
     """
 
     filters: tuple[LoggedFilter, ...]
@@ -84,7 +84,7 @@ def read_workload(
     schema: Schema,
     engine: Engine | None = None,
     time_zone: str | None = None,
-    most: int = MOST_FILTERS,
+    most: int = MAX_FILTERS,
 ) -> Workload:
     """Read lines. ``engine`` and ``time_zone`` hold where a line does not say its own; default as in ``prune``."""
     counts: Counter[_Key] = Counter()
@@ -125,7 +125,7 @@ def read_workload(
         tuple(found),
         seen,
         unread_lines,
-        tuple(unread[:MOST_UNREAD]),
+        tuple(unread[:MAX_UNREAD]),
         sum(others.values()),
         tuple(name for name, _ in others.most_common(3)),
         sum(counts.values()) - sum(count for _, count in counts.most_common(most)),

@@ -23,7 +23,7 @@ from index_store.own.definition import Entry
 __all__ = ["advice_report", "commands_of", "show_advice"]
 
 #: More rows than these are counted, not listed; --json lists them all.
-MOST_CANDIDATES, MOST_FILTERS, MOST_LEFT = 15, 20, 5
+MAX_CANDIDATES, MAX_FILTERS, MAX_LEFT = 15, 20, 5
 
 
 def commands_of(advice: Advice) -> list[str]:
@@ -277,7 +277,7 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
     rows.add_column("= leaves", justify="right", no_wrap=True)
     rows.add_column("size", justify="right", no_wrap=True)
     rows.add_column("build", justify="right", no_wrap=True)
-    for one in useful[:MOST_CANDIDATES]:
+    for one in useful[:MAX_CANDIDATES]:
         cells = [Text(one.entry.on), Text(one.entry.sketch)]
         if by_workload:
             cells += [
@@ -293,8 +293,8 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
         ]
         rows.add_row(*cells)
     console.print(rows)
-    if len(useful) > MOST_CANDIDATES:
-        console.print(Text(f"  … and {len(useful) - MOST_CANDIDATES} more (--json lists them all)", style="dim"))
+    if len(useful) > MAX_CANDIDATES:
+        console.print(Text(f"  … and {len(useful) - MAX_CANDIDATES} more (--json lists them all)", style="dim"))
     console.print(
         Text(
             "score: 0 useless, 100 ideal; = leaves: file slices that an equality with a value of the table "
@@ -331,7 +331,7 @@ def _show_chosen(advice: Advice, console: Console) -> None:
     if left:
         console.print(Text("\nStill read most", style="bold"))
         rows = Table.grid(padding=(0, 2))
-        for one in left[:MOST_LEFT]:
+        for one in left[:MAX_LEFT]:
             times = "" if one.filter.count == 1 else f", asked {one.filter.count} times"
             rows.add_row(
                 "",
@@ -374,7 +374,7 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
             (one for one in found.filters if abs(one.after - one.before) > 0.5),
             key=lambda one: -one.count * abs(one.after - one.before),
         )
-        for one in changed[:MOST_FILTERS]:
+        for one in changed[:MAX_FILTERS]:
             rows.add_row(
                 Text(_short(one.text)),
                 str(one.count),
@@ -384,7 +384,7 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
             )
         if changed:
             console.print(rows)
-        rest = [f"{len(changed) - MOST_FILTERS} more"] if len(changed) > MOST_FILTERS else []
+        rest = [f"{len(changed) - MAX_FILTERS} more"] if len(changed) > MAX_FILTERS else []
         same = len(found.filters) - len(changed)
         rest += [f"{_count(same, 'filter')} for which nothing changes"] if same else []
         if rest:

@@ -15,9 +15,9 @@ from handler.cli.tree_view import grow
 from handler.planning.explanation import Explanation, Step
 from handler.planning.plan import Plan, slice_as_dict
 
-__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_obstacles"]
+__all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_pruning_blockers"]
 
-MOST_OBSTACLES = 12
+MAX_OBSTACLES = 12
 _OPEN = describe(UNKNOWN)
 
 
@@ -29,7 +29,7 @@ def show_explanation(plan: Plan, console: Console) -> None:
         console.print(leaf_tree(plan.explanation))
         for match in plan.matches:
             console.print(Text(match.sentence, style="green"))
-        show_obstacles(plan, console)
+        show_pruning_blockers(plan, console)
     show_reasons(plan, console)
 
 
@@ -66,7 +66,7 @@ def _share(kind: str, count: int, only: int, *, alone: bool) -> str:
     return f"{kind} {count}" if alone else f"{kind} {count} ({only} only by it)"
 
 
-def show_obstacles(plan: Plan, console: Console) -> None:
+def show_pruning_blockers(plan: Plan, console: Console) -> None:
     """Print what keeps the kept slices: what would gain most first, with the slices that it alone keeps."""
     found = plan.why_not_more
     if not found:
@@ -78,7 +78,7 @@ def show_obstacles(plan: Plan, console: Console) -> None:
     rows.add_column("open in", justify="right", no_wrap=True)
     rows.add_column("condition", max_width=44)
     rows.add_column("because")
-    for one in found[:MOST_OBSTACLES]:
+    for one in found[:MAX_OBSTACLES]:
         because = Text(one.reason, style="magenta" if one.cause in ("not decided", "not trusted") else "")
         because.append(f"; helps: {one.remedy}" if one.remedy and one.alone else "", "dim")
         because.append(f"; kept by {' and '.join(one.beside)} too" if one.beside and not one.alone else "", "dim")
@@ -90,8 +90,8 @@ def show_obstacles(plan: Plan, console: Console) -> None:
             because,
         )
     console.print(rows)
-    if len(found) > MOST_OBSTACLES:
-        console.print(Text(f"  … and {len(found) - MOST_OBSTACLES} more (--json lists them all)", style="dim"))
+    if len(found) > MAX_OBSTACLES:
+        console.print(Text(f"  … and {len(found) - MAX_OBSTACLES} more (--json lists them all)", style="dim"))
 
 
 def file_report(plan: Plan, index: int) -> dict[str, object]:
@@ -135,7 +135,7 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
             )
         console.print(rows)
     for kind, match in plan.explanation.evaluation.matches.items():
-        if not match.may_match[index]:
+        if not match.filter_might_match[index]:
             conditions = " and ".join(plan.explanation.bound.leaves[number].text for number in match.leaves)
             console.print(Text(f"\n{kind}: no row with {conditions}", style="green"))
     console.print(Text.assemble("\nleft to check on its rows  ", (_left(plan, index), "bold")))

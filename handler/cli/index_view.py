@@ -19,7 +19,7 @@ from index_store.own.advice.benefit import Benefit
 from index_store.own.build.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry
 from index_store.own.sketches.values import FileType, decoded
-from index_store.own.store.locations import Place
+from index_store.own.store.locations import IndexLocation
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import Version
 from index_store.storage.errors import TableError
@@ -106,7 +106,9 @@ def _show_change(done: Report, console: Console) -> None:
     _print_pairs([*rows, *benefit_rows(done.benefits)], console)
 
 
-def place_report(place: Place, behind: Staleness | None = None, benefits: Sequence[Benefit] = ()) -> dict[str, Any]:
+def place_report(
+    place: IndexLocation, behind: Staleness | None = None, benefits: Sequence[Benefit] = ()
+) -> dict[str, Any]:
     """An index, as plain values; ``behind`` is how far the table is ahead of it, ``benefits`` what it is worth."""
     document: dict[str, Any] = {"index": place.name, "folder": place.folder.path}
     if place.index is None:
@@ -175,7 +177,7 @@ def _bound_text(stored: bytes | None, of: str | None) -> str | None:
     return ordinal_text(decoded(pa.array([stored], pa.large_binary()), kind)[0], kind)
 
 
-def show_places(places: Sequence[Place], table: str, console: Console) -> None:
+def show_places(places: Sequence[IndexLocation], table: str, console: Console) -> None:
     """Print the indexes of a table, one a line."""
     if not places:
         console.print(Text(f"{table} has no index of its own: make one with 'sargo index create'"))
@@ -202,7 +204,7 @@ def show_places(places: Sequence[Place], table: str, console: Console) -> None:
     console.print(rows)
 
 
-def show_place(place: Place, behind: Staleness, console: Console, benefits: Sequence[Benefit] = ()) -> None:
+def show_place(place: IndexLocation, behind: Staleness, console: Console, benefits: Sequence[Benefit] = ()) -> None:
     """Print everything about one index that can be read."""
     assert place.index is not None
     version = place.index.version

@@ -51,7 +51,7 @@ __all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
 
 BAD_INPUT, UNREADABLE_TABLE = 2, 3
 #: More than the largest filter that is decoded, in Base64: what is cut here is refused there.
-MOST_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
 
 _HINTS: dict[type[SargoError], str] = {
     StatsError: "leave out --strict to answer without this index",
@@ -150,11 +150,11 @@ def _hive_bytes(argument: str) -> str | bytes:
     """The text itself, the content of @FILE, or stdin for ``-``: Base64 or raw bytes."""
     content: bytes
     if argument == "-":
-        content = sys.stdin.buffer.read(MOST_BYTES)
+        content = sys.stdin.buffer.read(MAX_BYTES)
     elif argument.startswith("@"):
         try:
             with Path(argument[1:]).open("rb") as file:
-                content = file.read(MOST_BYTES)
+                content = file.read(MAX_BYTES)
         except OSError as error:
             raise _InputError(f"cannot read {argument[1:]}: {error.strerror}") from error
     else:

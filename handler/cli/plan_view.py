@@ -15,8 +15,8 @@ from index_store import FileSlice
 __all__ = ["bar", "show_plan", "show_reasons", "show_summary", "show_why_not_more", "slices_text"]
 
 #: More files than this are counted, not listed; --json lists them all.
-MOST_FILES = 40
-MOST_RESIDUALS = 8
+MAX_FILES = 40
+MAX_RESIDUALS = 8
 BAR_WIDTH = 24
 
 
@@ -93,13 +93,13 @@ def _show_residuals(plan: Plan, console: Console) -> None:
         return
     console.print(Text("\nLeft to check on the rows", style="bold"))
     listing = Table.grid(padding=(0, 2))
-    for group in groups[:MOST_RESIDUALS]:
+    for group in groups[:MAX_RESIDUALS]:
         text = to_text(group.expression)
         shown = Text("nothing: every row matches", style="green") if text == "TRUE" else Text(_short(text, 200))
         listing.add_row("", Text(f"{len(group.slices)}", style="yellow"), shown)
     console.print(listing)
-    if len(groups) > MOST_RESIDUALS:
-        console.print(Text(f"  … and {len(groups) - MOST_RESIDUALS} more (--json lists them all)", style="dim"))
+    if len(groups) > MAX_RESIDUALS:
+        console.print(Text(f"  … and {len(groups) - MAX_RESIDUALS} more (--json lists them all)", style="dim"))
 
 
 def show_reasons(plan: Plan, console: Console) -> None:
@@ -115,15 +115,15 @@ def _show_files(title: str, items: Sequence[FileSlice], style: str, console: Con
         return
     console.print(Text(f"\n{title}", style=f"bold {style}"))
     listing = Table.grid(padding=(0, 2))
-    for item in items[:MOST_FILES]:
+    for item in items[:MAX_FILES]:
         notes = [f"+ {len(item.log_files)} log files"] if item.log_files else []
         notes += ["every row matches"] if item.file_id in full else []
         listing.add_row(
             "", Text(item.partition or "·", style="dim"), Text(item.file_id), Text(", ".join(notes), style="dim")
         )
     console.print(listing)
-    if len(items) > MOST_FILES:
-        console.print(Text(f"  … and {len(items) - MOST_FILES} more (--json lists them all)", style="dim"))
+    if len(items) > MAX_FILES:
+        console.print(Text(f"  … and {len(items) - MAX_FILES} more (--json lists them all)", style="dim"))
 
 
 def _short(text: str, most: int = 400) -> str:

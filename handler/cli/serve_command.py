@@ -9,7 +9,7 @@ from typing import Any, get_origin
 
 import click
 
-from handler.sidecar.allowed_roots import Roots
+from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.run import serve
 from handler.sidecar.settings import Settings, SettingsError, load_settings, print_settings
 
@@ -35,7 +35,7 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
         settings = load_settings(config, {name: value for name, value in flags.items() if value is not None})
         if print_config:
             if settings.roots:
-                Roots(settings.roots)  # what would end the start is said here too
+                AllowedRoots(settings.roots)  # what would end the start is said here too
             click.echo(print_settings(settings))
             return
         serve(settings)

@@ -11,7 +11,7 @@ from handler.inspection.table_report import TableReport
 
 __all__ = ["show_table"]
 
-MOST_PARTITIONS = 12
+MAX_PARTITIONS = 12
 
 
 def show_table(report: TableReport, console: Console) -> None:
@@ -45,9 +45,9 @@ def _show_distrust(report: TableReport, console: Console) -> None:
 
 
 def _facts(report: TableReport) -> list[tuple[str, str]]:
-    partitions = [f"{name or '·'} {count}" for name, count in list(report.partitions.items())[:MOST_PARTITIONS]]
-    if len(report.partitions) > MOST_PARTITIONS:
-        partitions.append(f"and {len(report.partitions) - MOST_PARTITIONS} more")
+    partitions = [f"{name or '·'} {count}" for name, count in list(report.partitions.items())[:MAX_PARTITIONS]]
+    if len(report.partitions) > MAX_PARTITIONS:
+        partitions.append(f"and {len(report.partitions) - MAX_PARTITIONS} more")
     return [
         ("table", f"{report.name or '?'}  {report.path}"),
         ("version", f"{report.version}, {report.table_type}"),

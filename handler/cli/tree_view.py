@@ -8,26 +8,26 @@ from typing import TypeVar
 from rich.text import Text
 from rich.tree import Tree
 
-__all__ = ["MOST_DEPTH", "MOST_NODES", "grow"]
+__all__ = ["MAX_DEPTH", "MAX_NODES", "grow"]
 
 N = TypeVar("N")
 
-MOST_NODES = 200
-MOST_DEPTH = 30
+MAX_NODES = 200
+MAX_DEPTH = 30
 
 
 def grow(root: N, label_of: Callable[[N], Text], children_of: Callable[[N], Sequence[N]]) -> Tree:
-    """Draw a tree; branches beyond ``MOST_NODES`` nodes or ``MOST_DEPTH`` levels are cut, and say so."""
+    """Draw a tree; branches beyond ``MAX_NODES`` nodes or ``MAX_DEPTH`` levels are cut, and say so."""
     drawn = Tree(label_of(root))
     stack = [(drawn, root, 1)]
     count = 1
     while stack:
         branch, node, depth = stack.pop()
         children = children_of(node)
-        if depth >= MOST_DEPTH and children:
+        if depth >= MAX_DEPTH and children:
             branch.add(Text("… deeper levels are not shown", style="dim"))
             continue
-        room = max(MOST_NODES - count, 0)
+        room = max(MAX_NODES - count, 0)
         added = [(branch.add(label_of(child)), child, depth + 1) for child in children[:room]]
         count += len(added)
         if len(children) > room:

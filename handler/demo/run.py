@@ -24,7 +24,7 @@ from rich.text import Text
 
 import sarg
 from handler.cli.decode_view import hive_tree
-from handler.cli.explain_view import leaf_tree, show_obstacles
+from handler.cli.explain_view import leaf_tree, show_pruning_blockers
 from handler.cli.plan_view import bar
 from handler.demo.checks import CHECKS
 from handler.inspection.table_report import report_table
@@ -153,7 +153,7 @@ def _show_filter(number: int, one: DemoFilter, opened: OpenTable, path: Path, co
     )
     if plan.explanation is not None:
         console.print(leaf_tree(plan.explanation))
-    show_obstacles(plan, console)
+    show_pruning_blockers(plan, console)
     for reason in plan.reasons:
         console.print(Text.assemble(("  • ", "magenta"), reason.text))
     proof = prove(path, plan, one.sql)

@@ -17,7 +17,7 @@ from index_store.own.store.own_index import OwnIndex
 __all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
 
 #: More sketches than these are left to --json.
-MOST_ROWS = 12
+MAX_ROWS = 12
 _COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
 
 
@@ -32,9 +32,9 @@ def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
 
 def benefit_rows(benefits: Sequence[Benefit]) -> list[tuple[str, str]]:
     """For people: ``effective``, ``min_max of city: score at least 83, an equality leaves 2.4 of 14 files``."""
-    rows = [("effective", _text(one)) for one in benefits[:MOST_ROWS]]
-    if len(benefits) > MOST_ROWS:
-        rows.append(("", f"and {len(benefits) - MOST_ROWS} more (--json lists them all)"))
+    rows = [("effective", _text(one)) for one in benefits[:MAX_ROWS]]
+    if len(benefits) > MAX_ROWS:
+        rows.append(("", f"and {len(benefits) - MAX_ROWS} more (--json lists them all)"))
     return rows
 
 

@@ -20,13 +20,13 @@ from index_store.own.build.local import build_locally
 from index_store.own.build.spark import build_on
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.definition import SECONDARY_INDEX, Definition
-from index_store.own.maintenance.operations import Change, Removed, create, drop, optimize, refresh, vacuum
+from index_store.own.maintenance.operations import OperationResult, Removed, create, drop, optimize, refresh, vacuum
 from index_store.own.maintenance.table_files import table_files
 from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.slice_entries import LocalReader, SliceReader
 from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.folder import Folder
-from index_store.own.store.locations import DIRECTORY, Place, folder_of, indexes_of
+from index_store.own.store.locations import DIRECTORY, IndexLocation, folder_of, indexes_of
 from index_store.own.store.own_index import OwnIndex
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Report:
 
     name: str
     folder: str
-    change: Change | None = None
+    change: OperationResult | None = None
     removed: Removed | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
     benefits: tuple[Benefit, ...] = ()
@@ -82,7 +82,7 @@ class IndexWork:
         """The table. Raises TableError."""
         return open_table(self.table_path, options=self.table_options, storage_options=self.storage_options)
 
-    def places(self, table: Table) -> list[Place]:
+    def places(self, table: Table) -> list[IndexLocation]:
         """Every index of the table."""
         return indexes_of(table, [self.path] if self.path else [], self.storage_options)
 
@@ -175,7 +175,7 @@ class IndexWork:
         place = self.one(table, name)
         return Report(place.name, place.folder.path, None, drop(place.folder))
 
-    def one(self, table: Table, name: str) -> Place:
+    def one(self, table: Table, name: str) -> IndexLocation:
         """The index of a name, or the only one, also one that cannot be read. Raises IndexWorkError otherwise."""
         found = self._named(table, name)
         if len(found) != 1:
@@ -184,7 +184,7 @@ class IndexWork:
             )
         return found[0]
 
-    def _chosen(self, table: Table, name: str) -> list[Place]:
+    def _chosen(self, table: Table, name: str) -> list[IndexLocation]:
         """The index of a name, or all of them; each can be read. Raises TableError for one that cannot."""
         found = self._named(table, name)
         broken = next((one for one in found if one.index is None), None)
@@ -192,7 +192,7 @@ class IndexWork:
             raise TableError(broken.folder.path, broken.fault)
         return found
 
-    def _named(self, table: Table, name: str) -> list[Place]:
+    def _named(self, table: Table, name: str) -> list[IndexLocation]:
         places = self.places(table)
         if self.path:
             place = folder_of(table, "", self.path, self.storage_options).path
@@ -263,11 +263,11 @@ def _errors_of_spark() -> Iterator[None]:
         raise IndexWorkError(f"Spark failed: {why[:500]}") from error
 
 
-def _is_secondary(place: Place) -> bool:
+def _is_secondary(place: IndexLocation) -> bool:
     return place.index is not None and place.index.definition.kind == SECONDARY_INDEX
 
 
-def _of_secondary(table: Table, name: str, folder: Folder, change: Change) -> Report:
+def _of_secondary(table: Table, name: str, folder: Folder, change: OperationResult) -> Report:
     return Report(
         name, folder.path, change, None, change.unknown, benefits_at(table, folder) if change.committed else ()
     )

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
-from evaluator.evaluation.evaluate import Evaluation, Source
-from evaluator.explain.pruning_blockers import Obstacle, obstacles
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
+from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
 from evaluator.explain.reasons import Decision, decisions
 from evaluator.explain.residual import Residuals, residuals
 from evaluator.language.outcome import describe
@@ -110,7 +110,7 @@ class Explanation:
 
     bound: BoundExpression
     evaluation: Evaluation
-    sources: Sequence[Source]
+    sources: Sequence[StatisticsProvider]
     n: int
 
     @cached_property
@@ -125,16 +125,16 @@ class Explanation:
             MatchReport(
                 kind,
                 tuple(self.bound.leaves[number].text for number in match.leaves),
-                int(np.count_nonzero(~match.may_match)),
+                int(np.count_nonzero(~match.filter_might_match)),
             )
             for kind, match in self.evaluation.matches.items()
-            if not match.may_match.all()
+            if not match.filter_might_match.all()
         )
 
     @cached_property
-    def obstacles(self) -> tuple[Obstacle, ...]:
+    def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
         """Why not more was skipped, those first that keep most by themselves."""
-        return obstacles(self.bound, self.evaluation, self.sources)
+        return pruning_blockers(self.bound, self.evaluation, self.sources)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
         """What is left of the filter in these slices, given by index."""

@@ -20,10 +20,10 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import STRING
 from index_store.kinds.record_keys.record_keys import KEY_COLUMN, CompositeKey
 
-__all__ = ["MOST_KEYS", "with_record_keys"]
+__all__ = ["MAX_KEYS", "with_record_keys"]
 
 #: The most keys that one condition is turned into.
-MOST_KEYS = 1_000
+MAX_KEYS = 1_000
 
 
 def with_record_keys(
@@ -78,7 +78,7 @@ def _texts(pinned: Mapping[str, Lookup], key: CompositeKey) -> list[str]:
     if any(name not in pinned for name in key.fields):
         return []
     chosen = [pinned[name] for name in key.fields]
-    if prod(len(lookup.values) for lookup in chosen) > MOST_KEYS:
+    if prod(len(lookup.values) for lookup in chosen) > MAX_KEYS:
         return []
     return key.texts([lookup.column for lookup in chosen], [lookup.values for lookup in chosen]) or []
 

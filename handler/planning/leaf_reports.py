@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
-from evaluator.evaluation.evaluate import Evaluation, Source
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.evaluation.pruning_formula import polarities
 from evaluator.language.outcome import FALSE, TRUE
 from evaluator.statistics.distrust import Trust, reason
@@ -66,7 +66,7 @@ class LeafReport:
 def report_leaves(
     bound: BoundExpression,
     evaluation: Evaluation,
-    sources: Sequence[Source],
+    sources: Sequence[StatisticsProvider],
     n: int,
 ) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
@@ -104,7 +104,7 @@ def report_leaves(
 
 def _shortfalls(
     columns: Sequence[str],
-    sources: Sequence[Source],
+    sources: Sequence[StatisticsProvider],
     open_slices: npt.NDArray[np.bool_],
 ) -> tuple[Shortfall, ...]:
     """Count, over the slices that a leaf leaves open, what was missing of its columns' statistics."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.explain.ordering import SortKey, order_slices, rejects_null, why_unordered
-from evaluator.explain.pruning_blockers import Obstacle
+from evaluator.explain.pruning_blockers import PruningBlocker
 from evaluator.explain.residual import Residuals, is_complete
 from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
 from evaluator.language.outcome import UNKNOWN, Outcomes
@@ -123,9 +123,9 @@ class Plan:
         return () if self.explanation is None else self.explanation.matches
 
     @cached_property
-    def why_not_more(self) -> tuple[Obstacle, ...]:
+    def why_not_more(self) -> tuple[PruningBlocker, ...]:
         """What keeps the kept slices: each condition and cause, those first that keep most by themselves."""
-        return () if self.explanation is None else self.explanation.obstacles
+        return () if self.explanation is None else self.explanation.pruning_blockers
 
     # -- reading the kept slices with less work
 

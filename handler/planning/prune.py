@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import bind
-from evaluator.binding.required_statistics import Needs, needs_of
+from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Unknown
 from evaluator.language.semantics import Semantics, process_time_zone
@@ -100,7 +100,9 @@ def prune(
         asked = expression if key is None else with_record_keys(expression, key, schema, semantics)
         bound = bind(asked, schema, semantics)
         watch.lap("bind")
-        answers = at.ask(needs_of(bound.leaves), lambda kind, error: fail("store", f"{kind} cannot be read", error))
+        answers = at.ask(
+            required_statistics_of(bound.leaves), lambda kind, error: fail("store", f"{kind} cannot be read", error)
+        )
         watch.lap("statistics")
         evaluation = answers.evaluate(bound, n)
         kept = evaluation.kept_rows
@@ -131,7 +133,7 @@ def prune(
         explanation,
         tuple(k.kind for k in at.knowledge),
         None if explanation is None else opened.table.schema,
-        lambda columns: at.ask(Needs(bounds=tuple(columns)), _say_nothing).sources,
+        lambda columns: at.ask(RequiredStatistics(bounds=tuple(columns)), _say_nothing).sources,
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.evaluation.evaluate import Source
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.explain.ordering import Nulls, Rank, SliceOrder
 from evaluator.language.expression import HudiExpression, to_dict, to_text
 from evaluator.language.schema import Field, Schema
@@ -33,14 +33,14 @@ from index_store import FileSlice, FileSlices
 __all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
 
 #: Asks every index kind for what it knows of some columns; what cannot be read is left out.
-Ask = Callable[[Sequence[Field]], Sequence[Source]]
+Ask = Callable[[Sequence[Field]], Sequence[StatisticsProvider]]
 Counts = npt.NDArray[np.int64]
 
 #: The index whose row counts are those of the files.
 COUNTING = "column_stats"
 #: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
 _LIKELY = ("_hoodie_commit_time", "_hoodie_record_key")
-MOST_COLUMNS = 5
+MAX_COLUMNS = 5
 #: A column of tables that keep changes, deletions among them, as rows.
 _CHANGES = "_hoodie_operation"
 
@@ -129,7 +129,11 @@ def default_nulls(engine: str, *, descending: bool) -> Nulls:
 
 
 def exact_row_counts(
-    slices: FileSlices, wanted: npt.NDArray[np.intp], sources: Sequence[Source], ask: Ask | None, schema: Schema | None
+    slices: FileSlices,
+    wanted: npt.NDArray[np.intp],
+    sources: Sequence[StatisticsProvider],
+    ask: Ask | None,
+    schema: Schema | None,
 ) -> Counts:
     """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
     if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
@@ -157,7 +161,7 @@ def _is_one_base_file(item: FileSlice) -> bool:
 def _candidates(schema: Schema) -> list[Field]:
     """A few columns that the index may have, the likeliest first."""
     plain = [field for field in schema if field.type.kind is not Kind.OTHER and "." not in field.name]
-    return sorted(plain, key=lambda field: field.name not in _LIKELY)[:MOST_COLUMNS]
+    return sorted(plain, key=lambda field: field.name not in _LIKELY)[:MAX_COLUMNS]
 
 
 def _agreed(statistics: Iterable[ColumnStatistics], wanted: npt.NDArray[np.intp]) -> Counts:

@@ -5,7 +5,7 @@
 
 Refused: a relative path, a segment ``.`` or ``..`` (as text or percent-encoded), control characters, queries and
 fragments in a URI (they could lead to another server), and a local path whose target lies outside of the roots. Files
-of a local table are opened through ``ConfinedFileSystem``, so that a link inside of a table leads nowhere else either.
+of a local table are opened through ``SandboxedFileSystem``, so that a link inside of a table leads nowhere else either.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from urllib.parse import unquote
 from pyarrow import fs
 
 from handler.sidecar.idl import Refused
-from handler.sidecar.sandboxed_file_system import ConfinedFileSystem
+from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.settings import SettingsError
 
-__all__ = ["Location", "Roots"]
+__all__ = ["AllowedRoots", "AllowedTable"]
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
@@ -32,7 +32,7 @@ _LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class AllowedTable:
     """Where a table is: one text for all spellings of it; for a local one the root, and the confined file system."""
 
     path: str
@@ -48,7 +48,7 @@ class _Root:
     filesystem: Any = None
 
 
-class Roots:
+class AllowedRoots:
     """The allow-list. Raises SettingsError when a root cannot be one."""
 
     def __init__(self, roots: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class Roots:
         if not self._roots:
             raise SettingsError("roots is empty: name the folders below which tables may be read")
 
-    def locate(self, table: str) -> Location:
+    def locate(self, table: str) -> AllowedTable:
         """The table that a request names. Raises Refused when it is not below a root."""
         try:
             scheme, authority, path = _split(table)
@@ -67,8 +67,8 @@ class Roots:
         for root in self._roots:
             if (root.scheme, root.authority) == (scheme, authority) and _is_below(path, root.path):
                 if scheme == "file":
-                    return Location(path, root.path, root.filesystem)
-                return Location(f"{scheme}://{authority}{path}")
+                    return AllowedTable(path, root.path, root.filesystem)
+                return AllowedTable(f"{scheme}://{authority}{path}")
         raise Refused("table", "the table is not below the roots of this sidecar")
 
 
@@ -100,7 +100,7 @@ def _root(text: str) -> _Root:
         raise SettingsError(f"root {text!r} {error}") from error
     if scheme == "file":
         path = os.path.realpath(path)
-        return _Root(scheme, authority, path, fs.PyFileSystem(ConfinedFileSystem(path)))
+        return _Root(scheme, authority, path, fs.PyFileSystem(SandboxedFileSystem(path)))
     if ":" in authority.rpartition("@")[0]:
         raise SettingsError("a root holds a password: use storage_options")
     return _Root(scheme, authority, path)

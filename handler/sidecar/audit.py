@@ -36,8 +36,8 @@ from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import Places
-from handler.sidecar.request_matching import KnownFiles
-from handler.sidecar.sandboxed_file_system import ConfinedFileSystem
+from handler.sidecar.request_matching import ViewFiles
+from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
 from index_store import FileSlice
 from index_store.storage.storage import Storage
 
@@ -46,7 +46,7 @@ __all__ = ["VERDICTS", "Audits", "SkippedFile", "Verdict", "audit_file", "choose
 Verdict = Literal["passed", "undecided", "failed", "unread"]
 VERDICTS: tuple[Verdict, ...] = ("passed", "undecided", "failed", "unread")
 #: Audits that wait; an answer that would add one more is not audited.
-_MOST_WAITING = 4
+_MAX_WAITING = 4
 _BATCH = 10_000
 _UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -73,7 +73,7 @@ class SkippedFile:
     log_files: tuple[str, ...] = ()
 
 
-def choose_slices(files: KnownFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[FileSlice]:
+def choose_slices(files: ViewFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[FileSlice]:
     """Up to so many of the file slices of which files may be skipped, drawn by lot."""
     found = np.unique(files.slice_of[places[may_skip]]).tolist()
     return [files.slices[number] for number in random.sample(found, min(most, len(found)))]
@@ -99,7 +99,7 @@ def audit_file(file: SkippedFile) -> Verdict:
 
 def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
     """The rows in the value form of ``evaluator.language.types``, the filter's columns only."""
-    confined = None if file.root is None else fs.PyFileSystem(ConfinedFileSystem(file.root))
+    confined = None if file.root is None else fs.PyFileSystem(SandboxedFileSystem(file.root))
     storage = Storage.at(file.table, confined, None if confined is not None else file.storage_options)
     wanted = {}
     for name in column_names(file.expression):
@@ -151,7 +151,7 @@ class Audits:
 
     def audit(self, files: list[SkippedFile]) -> None:
         """Audit these files when their turn comes; not at all when too many wait already."""
-        if not files or len(self._waiting) >= _MOST_WAITING:
+        if not files or len(self._waiting) >= _MAX_WAITING:
             return
         task = asyncio.ensure_future(self._audit(files))
         self._waiting.add(task)

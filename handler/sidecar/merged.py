@@ -4,7 +4,7 @@ It shares no code with Sargo, and refuses the tables whose merging it does not r
 links, so local tables are read by it only when nothing that it opens is one or leads out of the root.
 
     not read   without the package; tables that are not local; slices without a base file; log files of more than
-               ``MOST_LOG_BYTES``, which are merged in memory
+               ``MAX_LOG_BYTES``, which are merged in memory
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import pyarrow as pa
 from evaluator.language.errors import SargoError, UnsupportedError
 from handler.rust_panic import panic
 
-__all__ = ["MOST_LOG_BYTES", "Unread", "merged_batches"]
+__all__ = ["MAX_LOG_BYTES", "Unread", "merged_batches"]
 
-MOST_LOG_BYTES = 256 << 20
+MAX_LOG_BYTES = 256 << 20
 
 
 class Unread(SargoError):  # noqa: N818 - a state, not a fault of the caller
@@ -41,7 +41,7 @@ def merged_batches(
         raise Unread("slices without a base file are not read")
     paths = [os.path.join(table, name) for name in (base_file, *log_files)]
     _check(table, root, paths)
-    if sum(os.path.getsize(path) for path in paths[1:]) > MOST_LOG_BYTES:
+    if sum(os.path.getsize(path) for path in paths[1:]) > MAX_LOG_BYTES:
         raise Unread("the log files are too large to merge")
     try:
         reader = HudiFileGroupReader(table)

@@ -47,10 +47,10 @@ __all__ = [
     "FULL",
     "QUERY_TYPES",
     "SLICE_SKIPPED",
-    "KnownFiles",
     "MatchedNames",
     "QueryType",
     "Verdicts",
+    "ViewFiles",
     "names_to_skip",
     "needs_fresh_view",
 ]
@@ -66,11 +66,11 @@ MERGE_ON_READ = "MERGE_ON_READ"
 #: by itself; every row of its slice matches.
 SLICE_SKIPPED, BASE_SKIPPED, FULL = np.uint8(1), np.uint8(2), np.uint8(4)
 #: Hudi names bootstrap instants 00000000000001 and the like: no time of this century has so few digits.
-_MOST_BOOTSTRAP_DIGITS = 6
+_MAX_BOOTSTRAP_DIGITS = 6
 
 
 @dataclass(frozen=True)
-class KnownFiles:
+class ViewFiles:
     """The files of all slices of a view, each at its place.
 
     slice_of   ``(f,) int32``: the slice of each file
@@ -85,7 +85,7 @@ class KnownFiles:
     count: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, slices: FileSlices) -> KnownFiles:
+    def of(cls, slices: FileSlices) -> ViewFiles:
         paths: list[str] = []
         slice_of: list[int] = []
         is_base: list[bool] = []
@@ -163,7 +163,7 @@ class MatchedNames:
 
 def _is_bootstrapped(path: str) -> bool:
     name = parse_base_name(path.rpartition("/")[2])
-    return name is None or len(name.instant.lstrip("0")) <= _MOST_BOOTSTRAP_DIGITS
+    return name is None or len(name.instant.lstrip("0")) <= _MAX_BOOTSTRAP_DIGITS
 
 
 def needs_fresh_view(table_type: str, version: int, query_type: QueryType) -> bool:
@@ -180,7 +180,7 @@ def names_to_skip(
     """``(count,) bool``: the names that may be skipped, and why some are not although their slices are.
 
     skipped    ``(n,) bool``: the slices that the plan skips
-    verdicts   ``(count,) uint8``: what it says of each name (``KnownFiles.verdicts`` at ``matched.places``)
+    verdicts   ``(count,) uint8``: what it says of each name (``ViewFiles.verdicts`` at ``matched.places``)
     """
     if matched.whole is None or query_type == "read_optimized":
         return (verdicts & BASE_SKIPPED).astype(np.bool_), None
@@ -193,7 +193,7 @@ def names_to_skip(
     return (verdicts & SLICE_SKIPPED).astype(np.bool_) & matched.whole, why
 
 
-def _groups_of(names: Sequence[bytes], known: KnownFiles) -> list[int] | None:
+def _groups_of(names: Sequence[bytes], known: ViewFiles) -> list[int] | None:
     """The slices of the groups of names that are not known; None when a name does not say its group."""
     found = []
     for name in names:

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
-from handler.sidecar.allowed_roots import Roots
+from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import Metrics
 from handler.sidecar.pages import Pages
@@ -50,7 +50,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
     threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)
-    service = Service(settings, Roots(settings.roots), metrics, journal, threads)
+    service = Service(settings, AllowedRoots(settings.roots), metrics, journal, threads)
     server = Server(settings, service, metrics, journal)
     metrics.watch("sargo_tables_open", "Tables that are open", lambda: len(service.tables))
     metrics.watch(

@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 from pyarrow import fs
 
-__all__ = ["ConfinedFileSystem"]
+__all__ = ["SandboxedFileSystem"]
 
 
-class ConfinedFileSystem(fs.FileSystemHandler):  # type: ignore[misc]
+class SandboxedFileSystem(fs.FileSystemHandler):  # type: ignore[misc]
     """A handler for ``pyarrow.fs.PyFileSystem``. ``root`` is absolute and free of links."""
 
     is_local = True
@@ -26,7 +26,7 @@ class ConfinedFileSystem(fs.FileSystemHandler):  # type: ignore[misc]
         self._local = fs.LocalFileSystem()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ConfinedFileSystem) and other.root == self.root
+        return isinstance(other, SandboxedFileSystem) and other.root == self.root
 
     def __hash__(self) -> int:
         return hash(self.root)

@@ -27,7 +27,7 @@ import numpy as np
 
 from evaluator.language.semantics import Semantics
 from evaluator.language.zones import zone_named
-from handler.sidecar.allowed_roots import Location, Roots
+from handler.sidecar.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
@@ -47,7 +47,7 @@ __all__ = ["Service"]
 
 _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
 #: Reasons that travel in a reply; a report has them all.
-_MOST_REASONS, _LONGEST_REASON = 8, 300
+_MAX_REASONS, _LONGEST_REASON = 8, 300
 #: New lists up to this size are looked up on the event loop: a change of thread would cost more.
 _SHORT = 256 << 10
 _ANSWERING = 2
@@ -57,7 +57,7 @@ _ANSWERING = 2
 class _Asked:
     """A request whose fields are what the IDL says."""
 
-    location: Location
+    location: AllowedTable
     question: Question
     query_type: QueryType
     as_of: str | None
@@ -88,7 +88,7 @@ class Service:
     """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own."""
 
     def __init__(
-        self, settings: Settings, roots: Roots, metrics: Metrics, journal: Journal, threads: ThreadPoolExecutor
+        self, settings: Settings, roots: AllowedRoots, metrics: Metrics, journal: Journal, threads: ThreadPoolExecutor
     ) -> None:
         self.settings = settings
         self.metrics = metrics
@@ -354,7 +354,7 @@ class Service:
             skipped=answer.skipped,
             fully_matched=answer.full,
             report_id=report.id,
-            reasons=[text[:_LONGEST_REASON] for text in texts[:_MOST_REASONS]],
+            reasons=[text[:_LONGEST_REASON] for text in texts[:_MAX_REASONS]],
             digest=asked.listed.digest if answer.digest is None else answer.digest,
         )
         return reply

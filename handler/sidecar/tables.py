@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evaluator.language.errors import SargoError
-from handler.sidecar.allowed_roots import Location
+from handler.sidecar.allowed_roots import AllowedTable
 from handler.sidecar.idl import Refused
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
@@ -42,7 +42,7 @@ _OLDER = 2
 #: Questions that a new view answers before it takes the place of the old one.
 _WARMED = 4
 #: Tables that are remembered at all, those that cannot be opened among them.
-_MOST_TABLES = 1000
+_MAX_TABLES = 1000
 _Signature = tuple[Any, ...]
 
 
@@ -56,7 +56,7 @@ class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the 
 
 @dataclass(slots=True)
 class _Entry:
-    location: Location
+    location: AllowedTable
     options: Mapping[str, str]
     view: View | None = None
     signature: _Signature = ()
@@ -95,7 +95,7 @@ class Tables:
         """How many tables could not be opened when they were last tried."""
         return sum(entry.failure is not None for entry in self._entries.values())
 
-    async def view(self, location: Location, as_of: str | None = None, newer_than: float | None = None) -> View:
+    async def view(self, location: AllowedTable, as_of: str | None = None, newer_than: float | None = None) -> View:
         """The table's view: of the timeline as it was after ``newer_than`` on the clock, or within ``refresh_seconds``.
 
         Raises TableUnavailable.
@@ -113,7 +113,7 @@ class Tables:
         self._make_room(entry)
         return view
 
-    async def decide(self, location: Location, view: View, question: Question) -> Decision:
+    async def decide(self, location: AllowedTable, view: View, question: Question) -> Decision:
         """The plan for a question, made once however many ask for it."""
         found = view.remembered(question)
         if found is not None:
@@ -134,7 +134,7 @@ class Tables:
 
     # -- looking at the timeline
 
-    def _entry(self, location: Location) -> _Entry:
+    def _entry(self, location: AllowedTable) -> _Entry:
         entry = self._entries.get(location.path)
         if entry is None:
             entry = _Entry(location, self._settings.table_options.get(location.path, {}))
@@ -212,13 +212,13 @@ class Tables:
     def _make_room(self, keep: _Entry) -> None:
         """Close the least used tables until the rest fits; the one in use stays."""
         for name, entry in list(self._entries.items()):
-            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= _MOST_TABLES:
+            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= _MAX_TABLES:
                 return
             if entry is not keep and entry.looking is None and not entry.at_work:
                 del self._entries[name]
                 self.closed += entry.view is not None
 
-    def _storage(self, location: Location) -> Storage:
+    def _storage(self, location: AllowedTable) -> Storage:
         options = None if location.filesystem is not None else self._settings.storage_options
         return Storage.at(location.path, location.filesystem, options)
 

@@ -19,7 +19,7 @@ from handler.planning.plan import Plan
 from handler.planning.prune import prune
 from handler.sidecar.hive_filter import read_hive_filter
 from handler.sidecar.names import ListedNames
-from handler.sidecar.request_matching import KnownFiles, MatchedNames, Verdicts
+from handler.sidecar.request_matching import MatchedNames, Verdicts, ViewFiles
 from handler.sidecar.sizes import bytes_of
 from handler.sql.parsing import Engine
 from index_store.opened_table import OpenTable
@@ -56,7 +56,7 @@ class Decision:
     is_read        whether the filter could be read
     is_too_large   whether it was left undecided because it has too many parts for so many slices
     skipped        ``(n,) bool``: the slices that are skipped
-    verdicts       ``(f + 1,) uint8``: what that says of each file (``KnownFiles.verdicts``)
+    verdicts       ``(f + 1,) uint8``: what that says of each file (``ViewFiles.verdicts``)
     """
 
     plan: Plan
@@ -86,7 +86,7 @@ class View:
         self.version = opened.table.version
         slices = opened.at(as_of).slices
         self.instant = slices.instant
-        self.files = KnownFiles.of(slices)
+        self.files = ViewFiles.of(slices)
         self._plans: OrderedDict[bytes, tuple[Question, Decision]] = OrderedDict()
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._lock = threading.Lock()

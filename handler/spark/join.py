@@ -56,11 +56,11 @@ from handler.spark.reading.slice_rows import SliceSource
 from handler.spark.sessions import has_jvm
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["MOST_KEYS", "prune_by_join", "read_by_join"]
+__all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
 
-MOST_KEYS = 10_000
+MAX_KEYS = 10_000
 #: A slice of no more possible values than these is looked up in the Bloom filter, value by value.
-_MOST_VALUES = 1_000
+_MAX_VALUES = 1_000
 _KEY = "__sargo_join_key"
 
 Rows = npt.NDArray[np.int64]
@@ -74,7 +74,7 @@ def prune_by_join(
     *,
     key: str | SparkColumn | None = None,
     condition: Condition | None = None,
-    most_keys: int = MOST_KEYS,
+    most_keys: int = MAX_KEYS,
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
@@ -120,7 +120,7 @@ def read_by_join(
     *,
     key: str | SparkColumn | None = None,
     condition: Condition | None = None,
-    most_keys: int = MOST_KEYS,
+    most_keys: int = MAX_KEYS,
     as_of: str | None = None,
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
@@ -236,7 +236,7 @@ def _may_meet(statistics: ColumnStatistics, keys: JoinKeys) -> npt.NDArray[np.bo
     is_whole = keys.type.kind.is_integer or keys.type.kind is Kind.DATE
     for row in np.flatnonzero(lo_known & hi_known).tolist():
         lo, hi = statistics.lo[row], statistics.hi[row]
-        if is_whole and 0 <= int(hi) - int(lo) < _MOST_VALUES:
+        if is_whole and 0 <= int(hi) - int(lo) < _MAX_VALUES:
             may_meet[row] = keys.bloom.may_hold_any(range(int(lo), int(hi) + 1))
         elif keys.type.kind is Kind.STRING and lo == hi:
             may_meet[row] = keys.bloom.may_hold_any([lo])

@@ -33,7 +33,7 @@ from evaluator.language.types import Kind, Type
 __all__ = ["Bloom", "JoinKeys", "collect_keys"]
 
 _BITS_A_KEY, _HASHES = 10, 7
-_MOST_BITS = 1 << 30
+_MAX_BITS = 1 << 30
 _EPOCH = datetime.datetime(1970, 1, 1)
 _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"}
 
@@ -76,7 +76,7 @@ def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], most: int) -
     hull = plain.agg(F.min(name), F.max(name), F.count(name)).collect()[0]
     bloom = None
     if of.kind.is_integer or of.kind in (Kind.DATE, Kind.STRING):
-        size = min(_MOST_BITS, (hull[2] * _BITS_A_KEY + 7) // 8 * 8)
+        size = min(_MAX_BITS, (hull[2] * _BITS_A_KEY + 7) // 8 * 8)
         bloom = _united(plain, size)
     return JoinKeys(of, None, _value(hull[0], of), _value(hull[1], of), bloom)
 

@@ -63,7 +63,7 @@ class BloomFilter:
             raise FormatError("the rows of a dynamic bloom filter differ")
         return cls(hashes, bits, raw, tuple(start + _HEAD.size for start in starts))
 
-    def may_hold(self, key: bytes) -> bool:
+    def might_contain(self, key: bytes) -> bool:
         """False when the key was never put in. The key must not be empty."""
         places = positions(key, self.hashes, self.bits)
         return any(all(self._bit(start, place) for place in places) for start in self.rows)

@@ -27,7 +27,7 @@ __all__ = ["IndexEntry", "Tail", "read_tail"]
 
 TRAILER_SIZE = 4096
 #: HBase's index of a terabyte has four levels at its default sizes.
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 #: Behind the entries of a root that has levels below: where the file's middle key is (offset, size, place).
 MIDDLE = 16
 _HEAD = struct.Struct(">qi")
@@ -77,7 +77,7 @@ def read_tail(source: ByteSource) -> Tail:
         raise FormatError("the HFile trailer points outside of the file", end)
     tail = Blocks(source.read_at(load, end - load), load, codec)
     levels, root = number(8, 1), tail.payload(load, b"IDXROOT2")
-    if not 1 <= levels <= MOST_LEVELS:
+    if not 1 <= levels <= MAX_LEVELS:
         raise FormatError(f"an index of {levels} levels", end)
     index = tuple(_Walk(source, codec, end, levels).entries(_root(root, number(5), end, MIDDLE if levels > 1 else 0)))
     if any(one.key > two.key for one, two in pairwise(index)):

@@ -23,8 +23,8 @@ from index_store.formats.avro_columns import ColumnStatsDecoder, StatsRecord
 from index_store.formats.block_batches import BlockBatch, batches
 from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.stats_columns import StatsColumns
-from index_store.formats.stats_vectorised import StatsLockstep
-from index_store.formats.vectorised_avro import Bail, Places, walk, words_of
+from index_store.formats.stats_vectorised import VectorisedStats
+from index_store.formats.vectorised_avro import Fallback, Places, walk, words_of
 from index_store.storage.errors import FormatError
 
 __all__ = ["COLUMN_ID", "Single", "read_statistics"]
@@ -66,10 +66,10 @@ def read_statistics(hfile: HFile, columns: Collection[bytes] | None = None) -> I
 
 
 @lru_cache(maxsize=16)
-def _decoders(schema: bytes) -> tuple[ColumnStatsDecoder, StatsLockstep]:
+def _decoders(schema: bytes) -> tuple[ColumnStatsDecoder, VectorisedStats]:
     """Both ways to decode records of a schema; all HFiles of a table have one or two of them."""
     parsed = parse_schema(schema)
-    return ColumnStatsDecoder(parsed), StatsLockstep(parsed)
+    return ColumnStatsDecoder(parsed), VectorisedStats(parsed)
 
 
 def _one_by_one(
@@ -87,7 +87,9 @@ def _one_by_one(
 class _Reader:
     """Reads batches, and keeps the columns that are not complete yet."""
 
-    def __init__(self, lockstep: StatsLockstep, decoder: ColumnStatsDecoder, columns: Collection[bytes] | None) -> None:
+    def __init__(
+        self, lockstep: VectorisedStats, decoder: ColumnStatsDecoder, columns: Collection[bytes] | None
+    ) -> None:
         self._lockstep = lockstep
         self._decoder = decoder
         self._columns = columns
@@ -97,7 +99,7 @@ class _Reader:
     def read(self, batch: BlockBatch) -> Iterator[Found]:
         try:
             yield from self._read(batch)
-        except Bail:
+        except Fallback:
             half = len(batch.offsets) // 2
             if half:  # the other blocks need not suffer for one
                 for some in (slice(half), slice(half, None)):
@@ -116,12 +118,12 @@ class _Reader:
             self._parts = []
 
     def _read(self, batch: BlockBatch) -> Iterator[Found]:
-        """Raises Bail before it gives anything."""
+        """Raises Fallback before it gives anything."""
         data = batch.data
         key_size = int.from_bytes(data[batch.starts[0] : batch.starts[0] + 4].tobytes(), "big", signed=True)
         size = key_size - 12
         if not COLUMN_ID <= size <= 4096:
-            raise Bail
+            raise Fallback
         keys, values, ends = walk(data, batch.starts, batch.ends, key_size)
         words = words_of(data)
         head, tail = words[keys], words[keys + 4]
@@ -151,7 +153,7 @@ class _Reader:
             try:
                 bare = whole[keys].view(np.uint8).reshape(len(keys), -1)
                 part = self._lockstep.decode(batch.data, bare, values, ends)
-            except Bail:
+            except Fallback:
                 pass
             else:
                 if self._parts and self._parts[0].column != part.column:

@@ -5,7 +5,8 @@
     tail    the other kinds of record: null
 
 ``avro_columns`` is the reference. A schema with a field of another shape has no lockstep decoder; records that differ
-in more than their values (a branch that is not known, a second column) raise ``Bail``, and go through the reference.
+in more than their values (a branch that is not known, a second column) raise ``Fallback``, and go through the
+reference.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import pyarrow as pa
 
 from index_store.formats.avro_columns import name_types, wrapper_of
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
-from index_store.formats.vectorised_avro import Bail, Cursors, Places, words_of
+from index_store.formats.vectorised_avro import Cursors, Fallback, Places, words_of
 
-__all__ = ["StatsLockstep"]
+__all__ = ["VectorisedStats"]
 
 _TEXTS = ("fileName", "columnName")
 _BOUNDS = ("minValue", "maxValue")
@@ -46,7 +47,7 @@ class _Text(NamedTuple):
     length: Places
 
 
-class StatsLockstep:
+class VectorisedStats:
     """Decodes records of one HFile's schema. ``applies`` says whether it can."""
 
     def __init__(self, schema: Any) -> None:
@@ -114,7 +115,7 @@ class StatsLockstep:
     def decode(
         self, data: npt.NDArray[np.uint8], keys: npt.NDArray[np.uint8], starts: Places, ends: Places
     ) -> StatsColumns:
-        """The records between ``starts`` and ``ends`` of a padded buffer, in ascending order. Raises Bail."""
+        """The records between ``starts`` and ``ends`` of a padded buffer, in ascending order. Raises Fallback."""
         words = words_of(data)
         at = Cursors(words, starts)
         self._step_over_head(at, data, int(starts[0]))
@@ -148,7 +149,7 @@ class StatsLockstep:
                     ordinal, info = _value_type(at, words)
         at.expect(self._tail)
         if (at.places != ends).any():
-            raise Bail
+            raise Fallback
         return StatsColumns(
             self.wrappers,
             column,
@@ -171,7 +172,7 @@ class StatsLockstep:
         for kind in self._head:
             one.read(kind)
         if one.byte() != 2:
-            raise Bail
+            raise Fallback
         for part in one.parts:
             if part is None:
                 at.text()
@@ -204,7 +205,7 @@ class StatsLockstep:
 
     def _value(self, at: Cursors, branch: int) -> tuple[npt.NDArray[np.int64], _Text | None]:
         if branch & 1 or branch >> 1 >= len(self.wrappers):
-            raise Bail
+            raise Fallback
         match self.wrappers[branch >> 1][1]:
             case "long":
                 return at.number(), None
@@ -219,7 +220,7 @@ class StatsLockstep:
             case "bytes":
                 text = _Text(*at.text())
                 return np.zeros(len(at), np.int64), text
-        raise Bail
+        raise Fallback
 
 
 class _First:
@@ -232,7 +233,7 @@ class _First:
 
     def byte(self) -> int:
         if self._place >= len(self._data):
-            raise Bail
+            raise Fallback
         found = int(self._data[self._place])
         self._place += 1
         if self.parts[-1] is None:
@@ -246,7 +247,7 @@ class _First:
         if isinstance(kind, list):
             branch = self.byte()
             if branch & 1 or branch >> 1 >= len(kind):
-                raise Bail
+                raise Fallback
             self.read(kind[branch >> 1])
         elif kind in ("string", "bytes"):
             self._text()
@@ -256,7 +257,7 @@ class _First:
             while self.byte() >= 128:
                 pass
         elif kind != "null":
-            raise Bail
+            raise Fallback
 
     def _text(self) -> None:
         if self._place < len(self._data) and self._data[self._place] == 0:
@@ -265,7 +266,7 @@ class _First:
         length = shift = 0
         while True:
             if self._place >= len(self._data) or shift > 28:
-                raise Bail
+                raise Fallback
             byte = int(self._data[self._place])
             self._place += 1
             length |= (byte & 127) << shift
@@ -273,7 +274,7 @@ class _First:
             if byte < 128:
                 break
         if length & 1:
-            raise Bail
+            raise Fallback
         self._place += length >> 1
         self.parts.append(None)
 
@@ -306,7 +307,7 @@ def _present(at: Cursors, branch: int | None) -> npt.NDArray[np.intp] | None:
     if present.all():
         return None
     if (found[~present] != 2 - branch).any():
-        raise Bail
+        raise Fallback
     return np.flatnonzero(present)
 
 
@@ -339,7 +340,7 @@ def _skip_number(at: Cursors, branch: int | None) -> None:
 def _counted(at: Cursors) -> npt.NDArray[np.int64]:
     found = at.number()
     if found.min() == NO_COUNT:
-        raise Bail  # a count that would be taken for none
+        raise Fallback  # a count that would be taken for none
     return found
 
 
@@ -380,13 +381,13 @@ def _packed(text: _Text, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64
     if not longest:
         return np.zeros(len(text.length), np.uint64)
     if longest > 7:
-        raise Bail
+        raise Fallback
     length = text.length.astype(np.uint64)
     mask = (np.uint64(1) << (length << np.uint64(3))) - np.uint64(1)
     try:
         content = words[text.start] & mask
     except IndexError as error:
-        raise Bail from error
+        raise Fallback from error
     packed: npt.NDArray[np.uint64] = content | length << np.uint64(56)
     return packed
 
@@ -398,7 +399,7 @@ def _the_same(at: Cursors, data: npt.NDArray[np.uint8], branch: int | None) -> b
     start, length = _optional_text(one, branch)
     end = int(start[0] + length[0])
     if end > len(data):
-        raise Bail
+        raise Fallback
     at.expect(data[place : int(one.places[0])].tobytes())
     return data[int(start[0]) : end].tobytes()
 
@@ -407,12 +408,12 @@ def _copied(data: npt.NDArray[np.uint8], text: _Text) -> Any:
     """Strings of ascending places as Arrow binary: they and what is between them are one array, of which half stays."""
     count = len(text.start)
     if len(data) >= 1 << 31:
-        raise Bail
+        raise Fallback
     edges = np.empty(2 * count + 1, np.int32)
     edges[:-1:2] = text.start
     edges[1::2] = text.start + text.length
     edges[-1] = edges[-2]
     if edges[-1] > len(data) or (edges[1:] < edges[:-1]).any():
-        raise Bail
+        raise Fallback
     every = pa.Array.from_buffers(pa.binary(), 2 * count, [None, pa.py_buffer(edges), pa.py_buffer(data)])
     return every.take(pa.array(np.arange(0, 2 * count, 2, dtype=np.int32)))

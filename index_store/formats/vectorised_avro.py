@@ -6,8 +6,9 @@ length share one load. What all records must have in common is compared; what on
     7 bits a byte, lowest first     0x96 0x01    isolate the bytes up to the first one below 128,
                                                  squeeze the eighth bits out in three steps
 
-Whatever does not fit raises ``Bail``, and the caller reads those records one by one: nothing is guessed here. Lengths
-are never negative and cursors never go back, so a record that ends where its entry ends was inside of it throughout.
+Whatever does not fit raises ``Fallback``, and the caller reads those records one by one: nothing is guessed here.
+Lengths are never negative and cursors never go back, so a record that ends where its entry ends was inside of it
+throughout.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PADDING", "Bail", "Cursors", "Places", "walk", "words_of"]
+__all__ = ["PADDING", "Cursors", "Fallback", "Places", "walk", "words_of"]
 
 #: Bytes that a buffer needs behind the last value, and behind each block, for loads of eight bytes at any place.
 PADDING = 16
@@ -35,14 +36,14 @@ _SQUEEZE = (
 _ONE = _U64(1)
 
 
-class Bail(Exception):  # noqa: N818  # not an error: the records go another way
+class Fallback(Exception):  # noqa: N818  # not an error: the records go another way
     """The records differ from each other, or from what is known."""
 
 
 def words_of(data: npt.NDArray[np.uint8]) -> Words:
     """The eight bytes at every place of a buffer, the first one lowest, without a copy."""
     if sys.byteorder != "little":
-        raise Bail
+        raise Fallback
     found: Words = np.ndarray((len(data) - 7,), "<u8", data.data, 0, (1,))
     return found
 
@@ -81,7 +82,7 @@ class Cursors:
             try:
                 self._loaded = self._words[self._start]
             except IndexError as error:
-                raise Bail from error
+                raise Fallback from error
         found: Words = self._loaded >> _U64(8 * self._used) if self._used else self._loaded
         return found
 
@@ -91,7 +92,7 @@ class Cursors:
             part = content[start : start + 8]
             mask = _U64((1 << 8 * len(part)) - 1)
             if ((self._next(len(part)) & mask) != _U64(int.from_bytes(part, "little"))).any():
-                raise Bail
+                raise Fallback
             self._used += len(part)
 
     def byte(self) -> npt.NDArray[np.uint8]:
@@ -124,7 +125,7 @@ class Cursors:
         length = self.number()
         start = self.places
         if len(length) and not 0 <= length.min() <= length.max() <= len(self._words):
-            raise Bail
+            raise Fallback
         self.move(start + length)
         return start, length
 
@@ -178,7 +179,7 @@ class Cursors:
             rest = Cursors(self._words, start[longer] + 8)._next(2)
             ends = (rest & _U64(0x80)) == 0
             if not (ends | ((rest >> _U64(8) & _U64(0xFF)) <= 1)).all():
-                raise Bail  # more than 64 bits
+                raise Fallback  # more than 64 bits
             found[longer] |= (rest & _U64(0x7F)) << _U64(56)
             found[longer] |= np.where(ends, _U64(0), rest >> _U64(8) & _ONE) << _U64(63)
             length[longer] = np.where(ends, 9, 10)
@@ -221,5 +222,5 @@ def walk(data: npt.NDArray[np.uint8], starts: Places, ends: Places, key_size: in
     last = np.cumsum(inside.sum(axis=1))[starts < ends] - 1  # and the last one to the end of its block
     fits[last] &= value[last] + lengths[entry[last]].byteswap() == after[last]
     if not fits.all() or data[after].any():
-        raise Bail
+        raise Fallback
     return entry + 10, value, after

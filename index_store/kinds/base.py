@@ -1,7 +1,7 @@
 """What an index kind is: one source of statistics about the slices of one table (C5, C6). Two verbs:
 
-    needs(asked) -> Needs      those of a filter's required statistics for which the kind would read something
-    answer(needs) -> Source    the statistics of all slices at once, in their order
+    needs(asked) -> RequiredStatistics      those of a filter's required statistics for which the kind would read
+    something answer(needs) -> StatisticsProvider    the statistics of all slices at once, in their order
 
 Asking reads no statistics: at most what defines an index, once. Only what a kind needs is read, when it answers; keys
 are looked up when the evaluator comes to them, in the slices that all statistics leave. A kind says nothing where it
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import MayMatch, Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import FilterMightMatch, StatisticsProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 Mask = npt.NDArray[np.bool_]
-NOTHING = Needs()
+NOTHING = RequiredStatistics()
 #: Which slices may hold a row where a column has one of the values, among the candidates; None: nothing to say.
 LookUpKeys = Callable[[Field, Sequence[object], Mask], "Mask | None"]
 
@@ -72,11 +72,11 @@ class IndexKind(Protocol):
 
     name: str
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """The questions that the kind has statistics for; empty when it has nothing to say."""
         ...
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """What the kind says to questions that it needs statistics for: all slices at once, read once."""
         ...
 
@@ -85,9 +85,11 @@ class IndexKind(Protocol):
         ...
 
 
-def match_of(kind: IndexKind) -> MayMatch | None:
-    """How a kind rules slices out by a filter as a whole, if it does (its ``may_match``), without its statistics."""
-    found: MayMatch | None = getattr(kind, "may_match", None)
+def match_of(kind: IndexKind) -> FilterMightMatch | None:
+    """How a kind rules slices out by a filter as a whole, if it does (its ``filter_might_match``), without its
+    statistics.
+    """
+    found: FilterMightMatch | None = getattr(kind, "filter_might_match", None)
     return found
 
 
@@ -103,19 +105,19 @@ class MakeKind(Protocol):
     def __call__(self, table: Table, slices: FileSlices) -> IndexKind | None: ...
 
 
-def needs_of_keys(asked: Needs, is_key: Callable[[Field], bool]) -> Needs:
+def needs_of_keys(asked: RequiredStatistics, is_key: Callable[[Field], bool]) -> RequiredStatistics:
     """The look-ups of plain columns that a kind has keys of."""
     keys = tuple([one for one in asked.keys if not one.function and is_key(one.column)]) if asked.keys else ()
-    return Needs(keys=keys) if keys else NOTHING
+    return RequiredStatistics(keys=keys) if keys else NOTHING
 
 
-def answer_of_keys(kind: str, look_up: LookUpKeys) -> Source:
+def answer_of_keys(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
     """The answer of a kind that knows keys of plain columns and nothing else."""
 
-    def may_hold(lookup: Lookup, candidates: Mask) -> Mask | None:
+    def might_contain(lookup: Lookup, candidates: Mask) -> Mask | None:
         return None if lookup.function else look_up(lookup.column, lookup.values, candidates)
 
-    return Source(kind, {}, may_hold)
+    return StatisticsProvider(kind, {}, might_contain)
 
 
 def column_coverage(statistics: ColumnStatistics) -> ColumnCoverage:

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
@@ -67,14 +67,14 @@ class BucketIndex:
     def _hashed(self) -> HashFields:
         return self._buckets.hashed
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key, and of the only hash field."""
         return needs_of_keys(asked, self._is_hashed)
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
         del needs
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
     def _is_hashed(self, column: Field) -> bool:
         """Whether a column's value tells the bucket: the record key, or the only hash field.
@@ -90,7 +90,7 @@ class BucketIndex:
             other is not None and other.type.kind.is_integer for other in others
         )
 
-    def may_hold(
+    def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """True for the slices of the keys' buckets, and for those whose bucket is not certain.

@@ -23,8 +23,8 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype, filler, to_ordinal
@@ -73,16 +73,16 @@ class PartitionValues:
         self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
         self._known: dict[str, ColumnStatistics] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of the partition columns."""
-        return Needs(
+        return RequiredStatistics(
             bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
             nulls=tuple([one for one in asked.nulls if one.name in self._fields]),
         )
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Bounds and null counts of the columns, read together."""
-        return Source(self.name, self.statistics(needs.columns))
+        return StatisticsProvider(self.name, self.statistics(needs.columns))
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the partition columns among the columns."""

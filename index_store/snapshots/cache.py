@@ -29,7 +29,7 @@ __all__ = ["DEFAULT_LIMIT", "KeptTable", "Manifest", "SnapshotCache", "default_c
 
 DEFAULT_LIMIT = 4 << 30
 #: Smaller tables are read as fast as a snapshot of them is opened.
-FEWEST_SLICES = 2_000
+MIN_SLICES = 2_000
 #: Names a folder for snapshots, or "off".
 VARIABLE, LIMIT_VARIABLE = "SARGO_CACHE", "SARGO_CACHE_BYTES"
 #: How many states of a table are kept; another process may still open an older one.
@@ -92,7 +92,7 @@ class SnapshotCache:
     """A folder of snapshots. Reading never raises; writing raises OSError."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, fewest_slices: int = FEWEST_SLICES
+        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, fewest_slices: int = MIN_SLICES
     ) -> None:
         """``limit``: bytes that the folder may hold. Tables of fewer slices are not kept."""
         self.folder = Path(folder)

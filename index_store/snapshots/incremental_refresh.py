@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
@@ -51,14 +51,14 @@ __all__ = ["advance"]
 
 Rows = npt.NDArray[np.int64]
 #: When this many slices, and this share of the base, came since, the whole is read again.
-MOST_SINCE, MOST_SHARE = 20_000, 0.25
+MAX_SINCE, MAX_SHARE = 20_000, 0.25
 
 
 def advance(old: Snapshot, state: State, table: Table) -> Snapshot:
     """The snapshot of the present state. Raises NotIncremental, UnusableError, TableError, StatsError or OSError."""
     difference = difference_of(old.manifest.state, state, table)
     change = _change(old, difference, table)
-    if len(change.since) > max(MOST_SINCE, MOST_SHARE * len(old.base)):
+    if len(change.since) > max(MAX_SINCE, MAX_SHARE * len(old.base)):
         raise NotIncremental("too much came since the base was read")
     last = table.timeline.last
     manifest = Manifest(
@@ -243,7 +243,9 @@ class _Columns:
     def _partition_values(self, column: Field, is_known: bool) -> tuple[ColumnStatistics | None, None]:
         del is_known
         kind = partition_values(self._table, self._new)
-        return None if kind is None else kind.answer(Needs(bounds=(column,))).statistics.get(column.name), None
+        return None if kind is None else kind.answer(RequiredStatistics(bounds=(column,))).statistics.get(
+            column.name
+        ), None
 
     def _column_stats(self, column: Field, is_known: bool) -> tuple[ColumnStatistics | None, FileRows | None]:
         found = self._reading.rows(column, self._stored[column_id(column.name)], is_indexed=is_known)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
@@ -38,11 +38,11 @@ class StoredKind:
         self.kind = kind
         self.snapshot = snapshot
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """What the kind needs."""
         return self.kind.needs(asked)
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the whole."""
         layers, found = self.snapshot.layers, {}
         for name, one in self.columns(needs).items():
@@ -50,9 +50,9 @@ class StoredKind:
                 found[name] = (
                     one.base if layers is None or one.since is None else (layers.join_statistics(one.base, one.since))
                 )
-        return Source(self.name, found)
+        return StatisticsProvider(self.name, found)
 
-    def columns(self, needs: Needs) -> dict[str, ColumnLayers]:
+    def columns(self, needs: RequiredStatistics) -> dict[str, ColumnLayers]:
         """Statistics by column, of the base and of what came since. Raises what the kind raises."""
         found: dict[str, ColumnLayers] = {}
         missing: list[Field] = []
@@ -62,7 +62,7 @@ class StoredKind:
             except UnusableError:
                 missing.append(column)
         if missing:
-            known = self.kind.answer(Needs(bounds=tuple(missing))).statistics
+            known = self.kind.answer(RequiredStatistics(bounds=tuple(missing))).statistics
             found.update((column.name, self._keep(column, known.get(column.name))) for column in missing)
         return found
 

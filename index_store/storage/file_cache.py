@@ -11,20 +11,20 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 
-__all__ = ["MOST_KEPT", "KnownFiles"]
+__all__ = ["MAX_KEPT", "FileCache"]
 
 #: Bytes that are kept for one table.
-MOST_KEPT = 64 << 20
+MAX_KEPT = 64 << 20
 #: Listings of more files are not remembered: they are of data, not of what is read.
-_MOST_LISTED = 100_000
+_MAX_LISTED = 100_000
 
 
-class KnownFiles:
+class FileCache:
     """Shared by the storages of one table; a file is named by its path in the file system. Safe with threads."""
 
     __slots__ = ("_ahead", "_bytes", "_kept", "_limit", "_lock", "_sizes")
 
-    def __init__(self, limit: int = MOST_KEPT) -> None:
+    def __init__(self, limit: int = MAX_KEPT) -> None:
         self._limit = limit
         self._sizes: dict[str, int] = {}
         self._ahead: dict[str, Future[bytes]] = {}
@@ -34,7 +34,7 @@ class KnownFiles:
 
     def listed(self, sizes: Mapping[str, int]) -> None:
         """Remember a listing; files that it shows with another size are no longer kept."""
-        if len(sizes) > _MOST_LISTED:
+        if len(sizes) > _MAX_LISTED:
             return
         with self._lock:
             for path in self._kept.keys() & sizes.keys():

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 from pyarrow import fs
 
 from index_store.storage.errors import TableError
-from index_store.storage.file_cache import MOST_KEPT, KnownFiles
+from index_store.storage.file_cache import MAX_KEPT, FileCache
 from index_store.storage.file_systems import Location, locate
 from index_store.storage.ranged_file import RangedFile
 
@@ -39,7 +39,7 @@ _REFUSED = re.compile(
 READ_WHOLE = 4 << 20
 #: How many files or ranges are read side by side, and how many bytes wait in memory to be asked for.
 SIDE_BY_SIDE = 16
-MOST_AHEAD = MOST_KEPT
+MAX_AHEAD = MAX_KEPT
 
 
 class ByteSource(Protocol):
@@ -80,7 +80,7 @@ class Storage:
     root: str
     _location: Location
     _inside: str
-    _known: KnownFiles
+    _known: FileCache
     _options: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -89,7 +89,7 @@ class Storage:
     ) -> Storage:
         """A local path, a URI, or a path of the pyarrow or fsspec file system given (``file_systems.locate``)."""
         location = locate(path, filesystem, options)
-        return cls(location.name, location, location.root, KnownFiles(), dict(options or {}))
+        return cls(location.name, location, location.root, FileCache(), dict(options or {}))
 
     def __repr__(self) -> str:
         return f"Storage({self.root!r})"
@@ -109,7 +109,7 @@ class Storage:
 
     def afresh(self) -> Storage:
         """The same directory, with nothing remembered of its files: for looking at it again."""
-        return replace(self, _known=KnownFiles())
+        return replace(self, _known=FileCache())
 
     def absolute(self, path: str) -> str:
         """The path as people see it."""
@@ -156,7 +156,7 @@ class Storage:
     def ahead(self, paths: Sequence[str]) -> Iterator[None]:
         """Inside the block, ``read`` and ``open`` find these files on their way already, if they are small.
 
-        Nothing is read ahead on a local disk, nor beyond MOST_AHEAD bytes. What was not asked for is forgotten.
+        Nothing is read ahead on a local disk, nor beyond MAX_AHEAD bytes. What was not asked for is forgotten.
         """
         chosen = [] if self._location.is_local or len(paths) < 2 else list(self._affordable(paths))
         if not chosen:
@@ -172,7 +172,7 @@ class Storage:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _affordable(self, paths: Sequence[str]) -> Iterator[str]:
-        left = MOST_AHEAD
+        left = MAX_AHEAD
         for path in dict.fromkeys(paths):
             size = self._known.size(self.place(path))
             if size is not None and size <= min(left, READ_WHOLE) and not self._known.is_here(self.place(path)):

@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from evaluator.binding.bind import BoundExpression, bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
-from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.layers import Layers
 from tests.bench.datasets import make_files
@@ -36,10 +36,13 @@ def run() -> Iterator[tuple[str, str, str]]:
     base = {name: _as_mapped(one) for name, one in base.items()}
     dead = np.sort(np.random.default_rng(17).choice(BASE, DEAD, replace=False))
     layers = Layers(BASE, dead, DELTA)
-    old, new = Source("column_stats", base), Source("column_stats", {name: stored(one) for name, one in delta.items()})
-    both = LayeredSource.joined(layers, old, new)
+    old, new = (
+        StatisticsProvider("column_stats", base),
+        StatisticsProvider("column_stats", {name: stored(one) for name, one in delta.items()}),
+    )
+    both = LayeredProvider.joined(layers, old, new)
     start = time.process_time()
-    whole = [Source("column_stats", dict(both.whole.statistics))]
+    whole = [StatisticsProvider("column_stats", dict(both.whole.statistics))]
     joining = (time.process_time() - start) / len(base)
     calls: dict[str, Callable[[], object]] = {}
     for shape in SHAPES:
@@ -79,9 +82,9 @@ def _indexing(text: ColumnStatistics) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def _kept(bound: BoundExpression, source: Source) -> Callable[[], object]:
+def _kept(bound: BoundExpression, source: StatisticsProvider) -> Callable[[], object]:
     return lambda: evaluate(bound, BASE, [source]).kept_rows
 
 
-def _kept_by_layers(bound: BoundExpression, layers: Layers, source: LayeredSource) -> Callable[[], object]:
+def _kept_by_layers(bound: BoundExpression, layers: Layers, source: LayeredProvider) -> Callable[[], object]:
     return lambda: evaluate_layers(bound, layers, [source]).kept_rows

@@ -26,15 +26,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from index_store.own.build.spark import SparkBuilder
 from index_store.own.builder import IndexedFile
 from index_store.storage.storage import Storage
 
 SMALL_FILES, FILES, ROWS = 10_000, 8, 400_000
 Row = tuple[str, str, str]
-FOOTERS = Plan.of([(name, "min_max") for name in ("id", "city", "ts")])
-ALL = Plan.of(
+FOOTERS = SketchPlan.of([(name, "min_max") for name in ("id", "city", "ts")])
+ALL = SketchPlan.of(
     [
         *((name, "min_max") for name in ("id", "city", "amount", "ts")),
         ("city", "value_list(limit=2000)"),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
-from evaluator.evaluation.evaluate import Evaluation, Source
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.explain.ordering import SortKey, order_slices, why_unordered
 from evaluator.language.schema import Schema
 from handler.planning.explanation import Explanation
@@ -20,7 +20,7 @@ __all__ = ["all_answers"]
 def all_answers(
     bound: BoundExpression,
     evaluation: Evaluation,
-    sources: Sequence[Source],
+    sources: Sequence[StatisticsProvider],
     rows: npt.NDArray[np.int64],
     schema: Schema,
 ) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def all_answers(
     residuals = explanation.residuals(evaluation.kept_rows)
     found["residuals"] = (residuals.expressions, residuals.group_of.tolist())
     found["reports"] = [report.to_dict() for report in explanation.leaves]
-    found["obstacles"] = [obstacle.to_dict() for obstacle in explanation.obstacles]
+    found["obstacles"] = [obstacle.to_dict() for obstacle in explanation.pruning_blockers]
     found["reasons"] = [[leaf.to_dict() for leaf in explanation.file_leaves(row)] for row in rows[:3].tolist()]
     for name in {name for leaf in bound.leaves for name in leaf.columns}:
         column = schema.resolve(name, case_sensitive=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.schema import Field, Schema
@@ -41,7 +41,7 @@ def outcome_of(
     """The outcome of one slice as letters: "T", "F", "N" in that order. Scalar and vectorised paths must agree."""
     known = schema or Schema([Field(name, s.type) for name, s in statistics.items()])
     bound = bind(expression, known, semantics)
-    [found] = evaluate(bound, 1, [Source("column_stats", statistics)]).outcomes.tolist()
+    [found] = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]).outcomes.tolist()
     assert found == evaluate_slice(bound, {name: interval_at(s, 0) for name, s in statistics.items()})
     return letters(found)
 

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
@@ -113,7 +113,7 @@ def slices() -> tuple[tuple[int, ...], ...]:
 
 
 @functools.cache
-def source(engine: str) -> Source:
+def source(engine: str) -> StatisticsProvider:
     """Exact statistics of the slices. A column with NaN has no bounds there, as no writer records any to trust."""
     schema, rows = table(engine)
     statistics = {}
@@ -127,7 +127,7 @@ def source(engine: str) -> Source:
             highs.append(max(present) if bounded else None)
             nulls.append(len(values) - len(present))
         statistics[field.name] = from_values(field.type, lows, highs, nulls, [len(members) for members in slices()])
-    return Source("rows", statistics)
+    return StatisticsProvider("rows", statistics)
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """A table's rows as slices of one row each: bounds are exact, so only rules, conversions and functions are on trial."""
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.outcome import FALSE, NULL, TRUE, describe
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import from_values
@@ -21,7 +21,7 @@ def one_row_slices(folder, table, ids):
             statistics[field.name] = from_values(
                 field.type, values, values, [int(v is None) for v in values], [1] * len(values)
             )
-    return Source("rows", statistics)
+    return StatisticsProvider("rows", statistics)
 
 
 def contradictions(expression, answers, schema, source, semantics):

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Evaluation, Source, evaluate, evaluate_slice, interval_at
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.evaluation.layered_evaluation import evaluate_layers
 from evaluator.language import expression as ex
 from evaluator.language import outcome
@@ -59,7 +59,9 @@ class Answer:
     failures: tuple[Failure, ...]
 
 
-def outcomes_of(expression: ex.HudiExpression, semantics: Semantics, sources: Sequence[Source], n: int) -> Evaluation:
+def outcomes_of(
+    expression: ex.HudiExpression, semantics: Semantics, sources: Sequence[StatisticsProvider], n: int
+) -> Evaluation:
     """The outcomes of a filter over n slices."""
     return evaluate(bind(expression, SCHEMA, semantics), n, sources)
 
@@ -106,11 +108,11 @@ def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rn
         for name, s in table.statistics.items()
         if any(field.name == name for field in bound.columns)
     }
-    whole = evaluate(bound, n, [Source("column_stats", statistics)]).outcomes
+    whole = evaluate(bound, n, [StatisticsProvider("column_stats", statistics)]).outcomes
     full = np.flatnonzero(~_without_rows(table)).tolist()
     chosen = np.array(sorted(rng.sample(full, min(ALONE, len(full)))), np.int64)
     taken = {name: s.take(chosen) for name, s in statistics.items()}
-    few = evaluate(bound, len(chosen), [Source("column_stats", taken)])
+    few = evaluate(bound, len(chosen), [StatisticsProvider("column_stats", taken)])
     one = [evaluate_slice(bound, {name: interval_at(s, k) for name, s in statistics.items()}) for k in chosen.tolist()]
     broken = [
         (k, int(whole[k]), got)
@@ -130,7 +132,9 @@ def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, p
         failures += _rows_differ(expression, semantics, evaluation, found, _without_rows(table))
     failures += _different("search", expression, semantics, indexed.outcomes, found)
     if table.wide is not None:
-        whole = outcomes_of(expression, semantics, [Source("column_stats", seen(table.statistics))], n).outcomes
+        whole = outcomes_of(
+            expression, semantics, [StatisticsProvider("column_stats", seen(table.statistics))], n
+        ).outcomes
         wide = outcomes_of(expression, semantics, [table.wide], len(table.wide_rows))
         failures += [
             replace(one, index=int(table.wide_rows[one.index]))
@@ -185,7 +189,9 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
     leafwise = replace(semantics, between_is_one_test=False)  # Hive's BETWEEN is two leaves of an AND, but one test
 
     def again(
-        changed: ex.HudiExpression, sources: Sequence[Source] = table.sources, session: Semantics = semantics
+        changed: ex.HudiExpression,
+        sources: Sequence[StatisticsProvider] = table.sources,
+        session: Semantics = semantics,
     ) -> Outcomes:
         return outcomes_of(changed, session, sources, n).outcomes
 
@@ -202,8 +208,8 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
     alone = again(expression, first) if len(table.sources) > 1 else found
     failures += _missing("intersection", expression, semantics, alone, found)
     united = {name: grown(s) for name, s in table.statistics.items()}
-    plain = again(expression, [Source("column_stats", seen(table.statistics))])
-    larger = again(expression, [Source("column_stats", united)])
+    plain = again(expression, [StatisticsProvider("column_stats", seen(table.statistics))])
+    larger = again(expression, [StatisticsProvider("column_stats", united)])
     plain = np.where(_without_rows(table), np.uint8(outcome.EMPTY), plain)
     return failures + _missing("growth", expression, semantics, larger, plain | np.roll(plain, -1))
 
@@ -214,7 +220,7 @@ def _as_far_as_asked(table: Table, mine: Outcomes, theirs: Outcomes) -> tuple[Ou
     Keys are looked up no further in a slice that the filter cannot be TRUE in, and what comes first depends on the
     form: where there are keys, all that such a slice must share is that.
     """
-    if not any(source.may_hold is not None for source in table.sources):
+    if not any(source.might_contain is not None for source in table.sources):
         return mine, theirs
     return tuple(np.where(one & outcome.TRUE, one, np.uint8(0)) for one in (mine, theirs))  # type: ignore[return-value]
 

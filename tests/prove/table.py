@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
-from evaluator.evaluation.evaluate import Source
-from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.evaluation.evaluate import StatisticsProvider
+from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import INT, STRING, Kind, Type
 from evaluator.reference.row_functions import call
@@ -68,14 +68,14 @@ class Table:
     rows: tuple[Row, ...]
     holds: npt.NDArray[np.bool_]
     statistics: Mapping[str, ColumnStatistics]
-    sources: tuple[Source, ...]
+    sources: tuple[StatisticsProvider, ...]
     palettes: Mapping[str, Sequence[Any]]
     told: Counter[str]
-    indexed: tuple[Source, ...] = ()
-    wide: Source | None = None
+    indexed: tuple[StatisticsProvider, ...] = ()
+    wide: StatisticsProvider | None = None
     wide_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     layers: Layers = field(default_factory=lambda: Layers(0, np.zeros(0, np.int64), 0))
-    layered: tuple[LayeredSource, ...] = ()
+    layered: tuple[LayeredProvider, ...] = ()
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Table:
@@ -106,7 +106,7 @@ class Table:
             if found is not None:
                 statistics[name] = found
         told["not parquet"] += int(known.is_other.sum())
-        table = cls(tuple(rows), holds, statistics, (Source("column_stats", statistics),), palettes, told)
+        table = cls(tuple(rows), holds, statistics, (StatisticsProvider("column_stats", statistics),), palettes, told)
         if rng.random() < 0.35:
             table = replace(table, sources=(*table.sources, _second_kind(rng, table)))
         return _in_layers(rng, _with_indexes(rng, table))
@@ -217,7 +217,7 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
     if rng.random() < 0.5:
         np.random.default_rng(rng.randrange(1 << 30)).shuffle(rows)
     wide = {name: index(replace(s, parts=None).take(rows)) for name, s in table.statistics.items()}
-    return replace(table, indexed=indexed, wide=Source("column_stats", wide), wide_rows=rows)
+    return replace(table, indexed=indexed, wide=StatisticsProvider("column_stats", wide), wide_rows=rows)
 
 
 def _in_layers(rng: random.Random, table: Table) -> Table:
@@ -228,7 +228,7 @@ def _in_layers(rng: random.Random, table: Table) -> Table:
     edges, block = rng.choice(((1, 4), (60_000, 1024)))
     layered = []
     for source in table.sources:
-        halves = LayeredSource.split(layers, source)
+        halves = LayeredProvider.split(layers, source)
         if rng.random() < 0.3:
             layered.append(halves)
             continue
@@ -237,7 +237,12 @@ def _in_layers(rng: random.Random, table: Table) -> Table:
             base_of = {name: s.indexed(edges, block) for name, s in base_of.items()}
         delta_of = dict(halves.delta.statistics)
         layered.append(
-            LayeredSource.joined(layers, Source(source.name, base_of), Source(source.name, delta_of), source.may_hold)
+            LayeredProvider.joined(
+                layers,
+                StatisticsProvider(source.name, base_of),
+                StatisticsProvider(source.name, delta_of),
+                source.might_contain,
+            )
         )
     return replace(table, layers=layers, layered=tuple(layered))
 
@@ -252,7 +257,7 @@ def _raised(rng: random.Random, layers: Layers, statistics: ColumnStatistics) ->
     return replace(replace(statistics, parts=None).take(rows), parts=statistics.parts)
 
 
-def _second_kind(rng: random.Random, table: Table) -> Source:
+def _second_kind(rng: random.Random, table: Table) -> StatisticsProvider:
     """Another kind: exact bounds of a few columns in some slices, and a filter of keys with false positives."""
     held = [[table.rows[row] for row in np.flatnonzero(mask).tolist()] for mask in table.holds]
     statistics: dict[str, ColumnStatistics] = {}
@@ -277,7 +282,7 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
         )
     lucky = np.array([rng.random() < 0.3 for _ in held])
 
-    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
+    def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
         del candidates
         name, wanted = lookup.column.name, set(lookup.values)
         if name not in TYPES or TYPES[name].kind.is_timestamp:
@@ -297,7 +302,7 @@ def _second_kind(rng: random.Random, table: Table) -> Source:
             )
         return np.array([any(row[name] in wanted for row in rows) for rows in held]) | lucky
 
-    return Source("keys", statistics, may_hold)
+    return StatisticsProvider("keys", statistics, might_contain)
 
 
 #: Functions whose values an index may know, by the kind of the column, and what they yield.

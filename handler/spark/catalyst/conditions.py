@@ -38,7 +38,7 @@ _FILTER = "org.apache.spark.sql.catalyst.plans.logical.Filter"
 _MOMENT_TEXT = re.compile(r"\b(date|timestamp(_ltz|_ntz)?)\s*(['\"])\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 #: Empty relations per session, so that a schema goes to the JVM once.
 _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
-MOST_RELATIONS = 32
+MAX_RELATIONS = 32
 
 
 class ConditionError(SargoError):
@@ -121,7 +121,7 @@ def _relation(spark: SparkSession, schema: StructType) -> Any:
     if text not in known:
         session: Any = spark._jsparkSession
         jvm: Any = spark._jvm
-        if len(known) >= MOST_RELATIONS:
+        if len(known) >= MAX_RELATIONS:
             known.clear()
         known[text] = session.createDataFrame(jvm.java.util.ArrayList(), session.parseDataType(text))
     return known[text]

@@ -28,9 +28,9 @@ from platformdirs import user_cache_path
 
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Match, MayMatch
-from evaluator.evaluation.evaluate import Evaluation, MayHold, Source, evaluate
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import FilterMightMatch, Match
+from evaluator.evaluation.evaluate import Evaluation, MightContain, StatisticsProvider, evaluate
 from evaluator.language import outcome
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Constant
@@ -42,7 +42,7 @@ from handler.spark.distributed.shared_folder import SharedFolder
 from handler.spark.distributed.stored_answers import (
     Answer,
     Answers,
-    Place,
+    StateFolder,
     StoredSlices,
     name_of,
     write_answers,
@@ -84,7 +84,7 @@ def open_distributed(
     """
     folder = shared_folder or spark.conf.get(_FOLDER_SETTING, "") or _local_folder(spark)
     stored = tuple(sorted((storage_options or {}).items()))
-    place = Place(
+    place = StateFolder(
         path, None, tuple(sorted((options or {}).items())), stored, SharedFolder(folder, stored), slices_per_file
     )
     return DistributedTable(partial(on_executors, spark), place)
@@ -106,7 +106,7 @@ class DistributedTable(OpenTable):
     ``run`` runs tasks somewhere, each of which can be pickled, and gives their results in order.
     """
 
-    def __init__(self, run: Run, place: Place) -> None:
+    def __init__(self, run: Run, place: StateFolder) -> None:
         super().__init__(place.open(), None)
         self._run = run
         self._place = place
@@ -140,10 +140,10 @@ def _slices_of(stored: StoredSlices, items: Sequence[FileSlice]) -> FileSlices:
 class _DistributedAt(TableAt):
     run: Run
     table: Table
-    place: Place
+    place: StateFolder
     stored: StoredSlices
 
-    def ask(self, asked: Needs, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
+    def ask(self, asked: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
         """What every kind says: where that is written down, and the kinds that have keys."""
         questions = [part for part in asked.parts() if not part.keys]
         folder = self.stored.folder
@@ -173,7 +173,7 @@ class _ExecutorError(SargoError):
 class _DistributedAnswers(TableAnswers):
     at: _DistributedAt
     answers: Answers
-    asked: Needs
+    asked: RequiredStatistics
     on_failure: Callable[[str, Exception], None]
 
     def evaluate(self, bound: BoundExpression, n: int) -> Evaluation:
@@ -198,13 +198,17 @@ class _DistributedAnswers(TableAnswers):
             else None
         )
         sources = {source.name: source for source in self.sources}
-        for name, may_hold, may_match in self._kinds_on_the_driver(rows, kept, n):
-            sources[name] = replace(sources.get(name, Source(name, {})), may_hold=may_hold, may_match=may_match)
+        for name, might_contain, filter_might_match in self._kinds_on_the_driver(rows, kept, n):
+            sources[name] = replace(
+                sources.get(name, StatisticsProvider(name, {})),
+                might_contain=might_contain,
+                filter_might_match=filter_might_match,
+            )
         return _DistributedEvaluation(bound, outcomes, leaves, list(sources.values()))
 
     def _kinds_on_the_driver(
         self, rows: Rows, kept: list[FileSlice], n: int
-    ) -> Iterator[tuple[str, MayHold | None, MayMatch | None]]:
+    ) -> Iterator[tuple[str, MightContain | None, FilterMightMatch | None]]:
         """The kinds that have keys or match whole filters, made for the slices that statistics leave."""
         if not kept:
             return
@@ -215,35 +219,35 @@ class _DistributedAnswers(TableAnswers):
             except Exception as error:
                 self.on_failure(kind.name, error)
                 continue
-            may_match = match_of(kind) if needs else None
-            if needs.keys or may_match:
+            filter_might_match = match_of(kind) if needs else None
+            if needs.keys or filter_might_match:
                 yield (
                     kind.name,
                     self._looking_up(kind, needs.keys, rows, n) if needs.keys else None,
-                    self._matching(kind.name, may_match, rows, n) if may_match else None,
+                    self._matching(kind.name, filter_might_match, rows, n) if filter_might_match else None,
                 )
 
-    def _matching(self, name: str, may_match: MayMatch, rows: Rows, n: int) -> MayMatch:
+    def _matching(self, name: str, filter_might_match: FilterMightMatch, rows: Rows, n: int) -> FilterMightMatch:
         def matched(bound: BoundExpression, candidates: Mask) -> Match | None:
             try:
-                said = may_match(bound, candidates[rows])
+                said = filter_might_match(bound, candidates[rows])
             except Exception as error:
                 self.on_failure(name, error)
                 return None
             if said is None:
                 return None
             found: Mask = np.zeros(n, np.bool_)
-            found[rows] = said.may_match
-            return replace(said, may_match=found)
+            found[rows] = said.filter_might_match
+            return replace(said, filter_might_match=found)
 
         return matched
 
-    def _looking_up(self, kind: IndexKind, keys: tuple[Lookup, ...], rows: Rows, n: int) -> MayHold:
-        def may_hold(lookup: Lookup, candidates: Mask) -> Mask | None:
+    def _looking_up(self, kind: IndexKind, keys: tuple[Lookup, ...], rows: Rows, n: int) -> MightContain:
+        def might_contain(lookup: Lookup, candidates: Mask) -> Mask | None:
             if lookup not in keys:
                 return None
             try:
-                look_up = kind.answer(Needs(keys=(lookup,))).may_hold
+                look_up = kind.answer(RequiredStatistics(keys=(lookup,))).might_contain
                 said = None if look_up is None else look_up(lookup, candidates[rows])
             except Exception as error:
                 self.on_failure(kind.name, error)
@@ -254,7 +258,7 @@ class _DistributedAnswers(TableAnswers):
             found[rows] = said
             return found
 
-        return may_hold
+        return might_contain
 
 
 class _DistributedEvaluation(Evaluation):
@@ -265,7 +269,7 @@ class _DistributedEvaluation(Evaluation):
     """
 
     def __init__(
-        self, bound: BoundExpression, outcomes: Outcomes, leaves: Outcomes | None, sources: Sequence[Source]
+        self, bound: BoundExpression, outcomes: Outcomes, leaves: Outcomes | None, sources: Sequence[StatisticsProvider]
     ) -> None:
         super().__init__(bound, len(outcomes), sources)
         self._by_statistics = outcomes

@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.evaluation.evaluate import Source
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.statistics.columns import ColumnStatistics
 from handler.spark.distributed.shared_folder import SharedFolder
 from handler.spark.distributed.stored_answers import Answer, Answers, StoredSlices
@@ -86,7 +86,7 @@ class _LazyStatistics(Mapping[Any, ColumnStatistics]):
         return len(self._places)
 
 
-def lazy_sources(answers: Answers) -> list[Source]:
+def lazy_sources(answers: Answers) -> list[StatisticsProvider]:
     """What every kind says, as a source each, in the order of the kinds."""
     kinds: dict[tuple[int, str], tuple[dict[Any, Any], dict[Any, Any]]] = {}
     for answer in answers.answers:
@@ -97,7 +97,7 @@ def lazy_sources(answers: Answers) -> list[Source]:
             else:
                 statistics[name] = _reading(answer, answers.folder, place)
     return [
-        Source(kind, _LazyStatistics(kinds[order, kind][0]), None, _LazyStatistics(kinds[order, kind][1]))
+        StatisticsProvider(kind, _LazyStatistics(kinds[order, kind][0]), None, _LazyStatistics(kinds[order, kind][1]))
         for order, kind in sorted(kinds)
     ]
 

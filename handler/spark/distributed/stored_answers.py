@@ -1,8 +1,8 @@
 """What is kept in a shared folder of one state of a table: its slices, and what its index kinds say to questions.
 
-A question is one part of a filter's needs (``Needs.parts``): bounds or NULLs of a column, or bounds of a function of
-it. The answers are written by executors (``write_slices``, ``write_answers``), in runs of slices, and read back a run
-at a time wherever they are evaluated, or whole where somebody asks for more than the outcome.
+A question is one part of a filter's needs (``RequiredStatistics.parts``): bounds or NULLs of a column, or bounds of a
+function of it. The answers are written by executors (``write_slices``, ``write_answers``), in runs of slices, and read
+back a run at a time wherever they are evaluated, or whole where somebody asks for more than the outcome.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import pyarrow as pa
 import xxhash
 
 import index_store
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
@@ -35,7 +35,7 @@ from index_store.storage.errors import TableError
 from index_store.table.file_slices import FileSlice, FileSlices
 from index_store.table.table import Table
 
-__all__ = ["Answer", "Answers", "Place", "StoredSlices", "name_of", "write_answers", "write_slices"]
+__all__ = ["Answer", "Answers", "StateFolder", "StoredSlices", "name_of", "write_answers", "write_slices"]
 
 #: Rises with every change of what is stored.
 FORMAT = 1
@@ -43,7 +43,7 @@ _SLICES = "slices.json"
 
 
 @dataclass(frozen=True)
-class Place:
+class StateFolder:
     """A table as of an instant, and the folder of its statistics; small, for it travels to every executor.
 
     ``run`` is the number of slices in a file.
@@ -57,7 +57,7 @@ class Place:
     run: int
 
     def __repr__(self) -> str:
-        return f"Place({self.path!r}, {self.as_of!r}, {self.folder.path!r})"
+        return f"StateFolder({self.path!r}, {self.as_of!r}, {self.folder.path!r})"
 
     def open(self) -> Table:
         """The table as it is now."""
@@ -187,7 +187,7 @@ class Answers:
     folder: SharedFolder
     answers: tuple[Answer, ...]
 
-    def sources(self, number: int) -> list[Source]:
+    def sources(self, number: int) -> list[StatisticsProvider]:
         """The statistics of one run of slices, by kind, in the order of the table's kinds."""
         found: dict[tuple[int, str], tuple[dict[str, ColumnStatistics], dict[tuple[str, str], ColumnStatistics]]] = {}
         for one in self.answers:
@@ -198,10 +198,13 @@ class Answers:
                         expressions[function, name] = column
                     else:
                         statistics[name] = column
-        return [Source(kind, *found[order, kind][:1], None, found[order, kind][1]) for order, kind in sorted(found)]
+        return [
+            StatisticsProvider(kind, *found[order, kind][:1], None, found[order, kind][1])
+            for order, kind in sorted(found)
+        ]
 
 
-def name_of(question: Needs) -> str:
+def name_of(question: RequiredStatistics) -> str:
     """What names a question among those of a state."""
     parts: list[Any] = [
         [name, one.name, str(one.type)]
@@ -212,7 +215,7 @@ def name_of(question: Needs) -> str:
     return _digest(json.dumps(parts))
 
 
-def write_slices(place: Place) -> str:
+def write_slices(place: StateFolder) -> str:
     """List the table's slices and write them down, unless that is done; gives the name of the state.
 
     Raises TableError when they cannot be listed or written.
@@ -248,7 +251,7 @@ def write_slices(place: Place) -> str:
     return state
 
 
-def write_answers(place: Place, slices: StoredSlices, question: Needs) -> list[Answer]:
+def write_answers(place: StateFolder, slices: StoredSlices, question: RequiredStatistics) -> list[Answer]:
     """Ask all index kinds of the table, which must still be in that state, and write down what they say.
 
     What a kind fails in is told by its answer, and nothing is kept of the question then.
@@ -275,7 +278,7 @@ def write_answers(place: Place, slices: StoredSlices, question: Needs) -> list[A
     return found
 
 
-def _written(kind: str, order: int, said: Source, slices: StoredSlices) -> Answer:
+def _written(kind: str, order: int, said: StatisticsProvider, slices: StoredSlices) -> Answer:
     columns = [("", name, statistics) for name, statistics in said.statistics.items()]
     columns += [(function, name, statistics) for (function, name), statistics in said.expressions.items()]
     if not columns:

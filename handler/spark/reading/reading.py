@@ -46,7 +46,7 @@ Query = Literal["snapshot", "read_optimized"]
 Reader = Literal["own", "hudi"]
 
 #: Scans of one DataFrame: beyond, Python workers read the files.
-MOST_SCANS = 32
+MAX_SCANS = 32
 _SLICES_A_TASK = 1
 _SLICE = "partition string, file_id string, base_file string, log_files array<string>"
 _QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
@@ -160,7 +160,7 @@ def _scans(
         for file in group.files:
             fixed = source.partitions.values(partitions[file], wanted, frozenset(group.schema.names)) if lacks else {}
             groups.setdefault((number, tuple(fixed.items())), []).append(file)
-    if len(groups) > MOST_SCANS:
+    if len(groups) > MAX_SCANS:
         return [_in_workers(spark, source, slices, schema, "read_optimized")]
     return [
         _scan(spark, source, files, schemas[number].schema, dict(fixed), schema)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
@@ -61,13 +61,13 @@ class ColumnStats:
         self._known: dict[str, ColumnStatistics | None] = {}
         self._files: dict[str, FileRows] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of any column; which columns it has is known when they are read."""
-        return Needs(bounds=asked.bounds, nulls=asked.nulls)
+        return RequiredStatistics(bounds=asked.bounds, nulls=asked.nulls)
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Bounds and null counts of the columns, read together."""
-        return Source(self.name, self.statistics(needs.columns))
+        return StatisticsProvider(self.name, self.statistics(needs.columns))
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""

@@ -42,7 +42,7 @@ __all__ = ["Bound", "StoredAs", "read_bounds", "read_groups"]
 Rows = npt.NDArray[np.intp]
 
 #: Text and binary of so many files stay in Arrow's buffers.
-FEWEST_IN_ARROW = 500
+MIN_IN_ARROW = 500
 
 _V1_DECIMAL_SCALE = 15
 _UNITS = {15: "millis", 16: "micros", 17: "nanos", 18: "millis", 19: "micros", 20: "nanos"}
@@ -215,7 +215,7 @@ def _texts(values: Any, column_type: Type) -> npt.NDArray[Any] | StoredBounds:
 
 def _in_arrow(values: Any) -> pa.Array | None:
     """Many values as they are, in one array; None for a few, which Python objects serve better."""
-    if isinstance(values, list) or len(values) < FEWEST_IN_ARROW:
+    if isinstance(values, list) or len(values) < MIN_IN_ARROW:
         return None
     whole = values.cast(pa.large_binary())
     return whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole

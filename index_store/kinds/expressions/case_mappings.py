@@ -43,7 +43,7 @@ _ALTERNATIVES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 #: A text of more images is not looked up.
-MOST_IMAGES = 256
+MAX_IMAGES = 256
 _LONGEST_PIECE = 3
 
 
@@ -66,7 +66,7 @@ def images(text: str, letters: str) -> tuple[str, ...]:
         for size in range(1, min(_LONGEST_PIECE, end) + 1):
             for other in alternatives.get(text[end - size : end], ()):
                 here += tuple(start + other for start in found[end - size])
-        if len(here) > MOST_IMAGES:
+        if len(here) > MAX_IMAGES:
             return ()
         found.append(here)
     return found[-1]

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -96,16 +96,16 @@ class ExpressionIndex:
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
         self._doubtful: dict[str, tuple[Mask, Mask]] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """The very functions that there are bounds of, and look-ups in those that there are filters of."""
-        return Needs(
+        return RequiredStatistics(
             functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
             keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
         )
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Bounds of the functions; filters are read for the slices that a look-up comes to."""
-        return Source(self.name, {}, self.may_hold, self.expressions(needs.functions))
+        return StatisticsProvider(self.name, {}, self.might_contain, self.expressions(needs.functions))
 
     def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
         """Statistics of functions of columns, by (function, column). Raises StatsError or TableError."""
@@ -120,7 +120,7 @@ class ExpressionIndex:
                     found[name, column.name] = statistics
         return found
 
-    def may_hold(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
+    def might_contain(self, lookup: Lookup, candidates: Mask | None = None) -> Mask | None:
         """False for the slices whose filter holds none of the texts of these values."""
         found = [
             (one, texts)
@@ -134,7 +134,7 @@ class ExpressionIndex:
         usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
         for one, texts in found:
             for place, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
-                mask[place] &= any(bloom.may_hold(text) for text in texts)
+                mask[place] &= any(bloom.might_contain(text) for text in texts)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

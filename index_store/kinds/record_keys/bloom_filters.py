@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
@@ -59,16 +59,16 @@ class BloomFilters:
         self._read: OrderedDict[int, BloomFilter | None] = OrderedDict()
         self._room = FILTER_BYTES
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
         return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
         del needs
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
-    def may_hold(
+    def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """False for the slices whose filter holds none of the keys. Raises StatsError when they cannot be read."""
@@ -81,7 +81,7 @@ class BloomFilters:
         for place in places if len(places) <= FILTERS_READ else ():
             bloom = self._filter(place)
             if bloom is not None:
-                mask[place] = any(bloom.may_hold(key) for key in raw)
+                mask[place] = any(bloom.might_contain(key) for key in raw)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:

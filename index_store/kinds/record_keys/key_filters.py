@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import ColumnStatistics
@@ -52,16 +52,16 @@ class KeyFilters:
         self._slices = slices
         self._filters: dict[str, BloomFilter | None] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
         return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
         del needs
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
-    def may_hold(
+    def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """False for the candidates whose filter holds none of the keys."""
@@ -76,7 +76,7 @@ class KeyFilters:
         for place in places:
             one = self._slices[place]
             bloom = self._filter(one.base_file) if one.base_file else None
-            if bloom is not None and not any(bloom.may_hold(key) for key in raw):
+            if bloom is not None and not any(bloom.might_contain(key) for key in raw):
                 mask[place] = one.log_files and self._logs_reach(place, keys)
         return None if mask.all() else mask
 

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
@@ -98,16 +98,16 @@ class RecordIndex:
         self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
         return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
         del needs
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
-    def may_hold(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
+    def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""
         if not is_record_key(self._table, column) or not self.keys_are_unique:
             return None

@@ -41,8 +41,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -97,16 +97,16 @@ class SecondaryIndex:
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of columns with an index."""
         return needs_of_keys(asked, lambda column: column.name in self._indexes)
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
         del needs
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
-    def may_hold(
+    def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """True for the slices that hold a row with one of the values, if the index is proven to know every row."""

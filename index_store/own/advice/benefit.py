@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Benefit", "benefits_of"]
 
 #: So many files are looked at.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Benefit:
     drawn: int
 
 
-def benefits_of(table: Table, index: OwnIndex, most_files: int = MOST_FILES) -> list[Benefit]:
+def benefits_of(table: Table, index: OwnIndex, most_files: int = MAX_FILES) -> list[Benefit]:
     """The sketches of an index, in its order; one of which nothing is known is left out. Raises StatsError, TableError.
 
     Empty for an index of another kind, and for one that knows no file.

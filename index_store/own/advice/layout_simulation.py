@@ -1,6 +1,6 @@
 """What bounds would say of a table if its rows lay otherwise: ``sort by (city, ts)``, ``zorder by (lat, lon)``.
 
-    rows of a sample     every so-maniest of its files' rows, at most MOST_ROWS, of the columns that matter
+    rows of a sample     every so-maniest of its files' rows, at most MAX_ROWS, of the columns that matter
     arranged             sorted by the columns in turn, or along a Z-order curve of their ranks, within each partition:
                          Hudi's clustering moves no row to another partition
     cut                  into as many files of equal rows as the partition has file slices
@@ -30,7 +30,7 @@ from evaluator.language.types import Kind
 from index_store.own.advice.sample import InMemory, Sample
 from index_store.own.advice.selectivity_score import codes_of
 from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
-from index_store.own.build.sketching import ROWS, Plan, nulls_field, sketch_rows
+from index_store.own.build.sketching import ROWS, SketchPlan, nulls_field, sketch_rows
 from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import with_ids
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Arrangement", "Rearranged", "SampledRows", "parse_arrangement", "rearranged", "sampled_rows"]
 
-MOST_ROWS, ROWS_PER_PIECE, FEW_PREFIXES = 1_000_000, 200, 3
+MAX_ROWS, ROWS_PER_PIECE, FEW_PREFIXES = 1_000_000, 200, 3
 _TEXT = re.compile(r"\s*(sort|order|zorder|z-order)\s+by\s*\(?([^()]+)\)?\s*", re.IGNORECASE)
 _BITS = 16
 
@@ -100,7 +100,7 @@ class Rearranged:
     weight: npt.NDArray[np.float64]
 
 
-def sampled_rows(sample: Sample, columns: Sequence[Field], rows: int, most: int = MOST_ROWS) -> SampledRows:
+def sampled_rows(sample: Sample, columns: Sequence[Field], rows: int, most: int = MAX_ROWS) -> SampledRows:
     """Rows of these columns. ``rows``: about how many the sample's files have."""
     stride = max(1, -(-rows // most))
     units = sample.table.columns.units
@@ -156,7 +156,7 @@ def _reads_as(found: FileType, wanted: FileType) -> bool:
 
 def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slices_of: Mapping[str, int]) -> Rearranged:
     """Bounds of the rows' columns after arranging them. ``slices_of``: file slices of each partition of the table."""
-    plan = Plan.of([(one.name, "min_max") for one in rows.columns])
+    plan = SketchPlan.of([(one.name, "min_max") for one in rows.columns])
     stored: list[dict[str, Any]] = []
     pieces: list[FileSlice] = []
     weights: list[float] = []
@@ -194,7 +194,12 @@ def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slic
 
 
 def _pieces(
-    table: pa.Table, types: Mapping[str, FileType], plan: Plan, arrangement: Arrangement, count: int, in_a_file: int
+    table: pa.Table,
+    types: Mapping[str, FileType],
+    plan: SketchPlan,
+    arrangement: Arrangement,
+    count: int,
+    in_a_file: int,
 ) -> Iterator[dict[str, Any]]:
     """What is stored of each piece. ``in_a_file``: how many rows a file has, 0 when the pieces are files."""
     order = _order(table, arrangement)
@@ -218,7 +223,7 @@ def _pieces(
         yield mine
 
 
-def _sketched(rows: pa.Table, types: Mapping[str, FileType], plan: Plan) -> dict[str, Any]:
+def _sketched(rows: pa.Table, types: Mapping[str, FileType], plan: SketchPlan) -> dict[str, Any]:
     columns = {name: ColumnRows(of, rows[name].combine_chunks()) for name, of in types.items()}
     return sketch_rows([RowBatch(rows.num_rows, columns)], plan.targets)
 

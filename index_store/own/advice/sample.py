@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from index_store.own.builder import FILE_ID, FILES, NewFiles
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import partitions_of, table_files, with_ids
@@ -119,7 +119,7 @@ class Sample:
         size: int = round(whole + each * (self.all_files - count))
         return self.manifest_bytes + size + self._aggregate_bytes(rows, plan)
 
-    def _aggregate_bytes(self, rows: pa.Table, plan: Plan) -> int:
+    def _aggregate_bytes(self, rows: pa.Table, plan: SketchPlan) -> int:
         """Of what is said of whole partitions, in proportion to their number."""
         places = places_of_ids(self.files, rows)
         of = partitions_of(self.files["path"].take(pa.array(places)))
@@ -156,8 +156,8 @@ class Sample:
     def _definition(self, entries: Sequence[Entry]) -> Definition:
         return Definition(NAME, tuple(entries), options=self.options)
 
-    def _plan(self, entries: Sequence[Entry]) -> Plan:
-        return Plan.for_table(self.table, self._definition(entries))
+    def _plan(self, entries: Sequence[Entry]) -> SketchPlan:
+        return SketchPlan.for_table(self.table, self._definition(entries))
 
 
 def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: int) -> npt.NDArray[np.int64]:
@@ -184,7 +184,7 @@ def take_sample(
     row = pc.index_in(wanted, value_set=everything.column("path"))
     files = with_ids(everything.take(row.drop_null()))
     began = time.perf_counter()
-    plan = Plan.for_table(table, Definition(NAME, tuple(entries), options=options)) if entries else None
+    plan = SketchPlan.for_table(table, Definition(NAME, tuple(entries), options=options)) if entries else None
     rows, failed = pa.table({FILE_ID: pa.array([], pa.int32())}), {}
     if plan is not None:
         builder = LocalBuilder(table.storage, plan)

@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.statistics.stored_bounds import StoredBounds
-from index_store.own.build.sketching import ROWS, Plan, Target, nulls_field, sketch_field, type_field
+from index_store.own.build.sketching import ROWS, SketchPlan, Target, nulls_field, sketch_field, type_field
 from index_store.own.sketches.values import EMPTY, FileType, decoded, value_bytes
 
 __all__ = ["AGGREGATES", "aggregate", "united"]
@@ -51,7 +51,7 @@ Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def aggregate(rows: pa.Table, plan: Plan) -> pa.Table:
+def aggregate(rows: pa.Table, plan: SketchPlan) -> pa.Table:
     """The rows (AGGREGATES) of the partitions of files: ``rows`` are theirs in the index, with ``partition``."""
     return united(_of_files(rows, target) for target in plan.targets if type_field(target.on) in rows.column_names)
 

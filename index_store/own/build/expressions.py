@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.operands import BoundFunction, bind_operand, columns_of
 from evaluator.evaluation.one_slice import interval_of
 from evaluator.language import expression as ex
@@ -112,22 +112,22 @@ class Expression:
         Raises UnsupportedError for what is no function, cannot be decided, or has no form.
         """
         found = [bind_operand(self.operand, self.schema, Semantics.named("spark", self.zone))]
-        if not isinstance(found[0], BoundFunction) or form_of(found[0]) is None:
+        if not isinstance(found[0], BoundFunction) or canonical_key(found[0]) is None:
             raise UnsupportedError("the expression is no function of columns whose results are compared")
-        wanted = form_of(found[0])
+        wanted = canonical_key(found[0])
         for engine in ENGINES:
             try:
                 one = bind_operand(self.operand, self.schema, Semantics.named(engine, self.zone))
             except UnsupportedError:
                 raise UnsupportedError(f"the expression is not decided under {engine}") from None
-            if isinstance(one, BoundFunction) and form_of(one) == wanted:
+            if isinstance(one, BoundFunction) and canonical_key(one) == wanted:
                 found.append(one)
         return tuple(one for one in dict.fromkeys(found) if isinstance(one, BoundFunction))
 
     @property
     def form(self) -> str:
         """By which filters find it."""
-        form = form_of(self.bound[0])
+        form = canonical_key(self.bound[0])
         assert form is not None
         return form[0]
 

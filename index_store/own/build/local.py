@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from index_store.own.build.aggregates import aggregate
-from index_store.own.build.sketching import FILE_ID, Plan, sketch_file
+from index_store.own.build.sketching import FILE_ID, SketchPlan, sketch_file
 from index_store.own.builder import IndexedFile
 from index_store.own.definition import Definition
 from index_store.storage.errors import TableError
@@ -32,13 +32,13 @@ FILES_PER_BATCH, AHEAD = 1000, 4
 
 def build_locally(table: Table, definition: Definition) -> LocalBuilder:
     """The builder of a definition for a table. Raises UnsupportedError for a sketch that is not known."""
-    return LocalBuilder(table.storage, Plan.for_table(table, definition))
+    return LocalBuilder(table.storage, SketchPlan.for_table(table, definition))
 
 
 class LocalBuilder:
     """Makes the rows of files in threads; a file that cannot be read gets none, and stands in ``failed``."""
 
-    def __init__(self, storage: Storage, plan: Plan, threads: int | None = None) -> None:
+    def __init__(self, storage: Storage, plan: SketchPlan, threads: int | None = None) -> None:
         self.failed: dict[str, str] = {}
         self._storage, self._plan = storage, plan
         self._threads = threads or min(16, 2 * (os.cpu_count() or 1))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FILE_ID",
     "ROWS",
-    "Plan",
+    "SketchPlan",
     "Target",
     "nulls_field",
     "sketch_field",
@@ -94,13 +94,13 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SketchPlan:
     """Everything that is sketched of each file."""
 
     targets: tuple[Target, ...]
 
     @classmethod
-    def of(cls, entries: Iterable[tuple[str, str]], expressions: Mapping[str, Expression] | None = None) -> Plan:
+    def of(cls, entries: Iterable[tuple[str, str]], expressions: Mapping[str, Expression] | None = None) -> SketchPlan:
         """Columns, or expressions by their texts, and texts of sketches.
 
         Raises UnsupportedError for a text that is none, two of one name, and other sketches of expressions than bounds.
@@ -118,7 +118,7 @@ class Plan:
         return cls(tuple(Target(on, tuple(sketches), known.get(on)) for on, sketches in found.items()))
 
     @classmethod
-    def for_table(cls, table: Table, definition: Definition) -> Plan:
+    def for_table(cls, table: Table, definition: Definition) -> SketchPlan:
         """What a definition asks for of a table as it is now. Raises UnsupportedError, and FormatError for options."""
         zone = definition.options.get(ZONE, "UTC")
         expressions = {
@@ -149,7 +149,7 @@ class Plan:
         )
 
 
-def sketch_file(storage: Storage, path: str, plan: Plan) -> dict[str, Any]:
+def sketch_file(storage: Storage, path: str, plan: SketchPlan) -> dict[str, Any]:
     """The row of one file, without its id. Raises TableError when the file cannot be read."""
     row: dict[str, Any] = {}
     proven: Mapping[str, FooterBounds] = {}

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from index_store.own.build.aggregates import aggregate
 from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from index_store.own.builder import FILES, IndexedFile, NewFiles
 from index_store.own.definition import Definition
 from index_store.storage.storage import Storage
@@ -33,14 +33,14 @@ __all__ = ["FILES_PER_JOB", "SparkBuilder", "build_on"]
 #: How many files one Spark job sketches: their rows are held in the driver's memory at once.
 FILES_PER_JOB = 20_000
 #: Files that a task reads at least, so that starting it is worth it.
-_FEWEST_PER_TASK = 4
+_MIN_PER_TASK = 4
 
 
 def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeBuilder:
     """Makes builders that use this session. ``storage_options``: what workers need to open the table's files."""
 
     def make(table: Table, definition: Definition) -> SparkBuilder:
-        return SparkBuilder(spark, table.storage.root, Plan.for_table(table, definition), storage_options)
+        return SparkBuilder(spark, table.storage.root, SketchPlan.for_table(table, definition), storage_options)
 
     return make
 
@@ -49,7 +49,7 @@ class SparkBuilder:
     """Makes the rows of files in Spark's workers; a file that cannot be read gets none."""
 
     def __init__(
-        self, spark: SparkSession, root: str, plan: Plan, storage_options: Mapping[str, str] | None = None
+        self, spark: SparkSession, root: str, plan: SketchPlan, storage_options: Mapping[str, str] | None = None
     ) -> None:
         self._spark, self._root, self._plan = spark, root, plan
         self._options = dict(storage_options or {})
@@ -73,7 +73,7 @@ class SparkBuilder:
     def _job(self, files: pa.Table) -> Iterator[pa.RecordBatch]:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, files.num_rows // _FEWEST_PER_TASK))
+        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, files.num_rows // _MIN_PER_TASK))
         frame = self._spark.createDataFrame(
             files.select(FILES.names).to_pylist(), from_arrow_schema(FILES)
         ).repartition(tasks)
@@ -95,7 +95,7 @@ def _plain_binary(of: pa.DataType) -> pa.DataType:
     return pa.list_(_plain_binary(of.value_type)) if pa.types.is_list(of) else of
 
 
-def _sketching(root: str, options: Mapping[str, str], plan: Plan, carried: pa.Schema) -> Any:
+def _sketching(root: str, options: Mapping[str, str], plan: SketchPlan, carried: pa.Schema) -> Any:
     """What a worker does with the files of its partition."""
 
     def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -31,7 +31,7 @@ from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
 from index_store.own.maintenance.table_files import table_files, with_ids
 from index_store.own.store.folder import VERSIONS, Folder, age_of
-from index_store.own.store.manifest import Known, compose, live_files, places_of, write_delta, write_master
+from index_store.own.store.manifest import Manifested, compose, live_files, places_of, write_delta, write_master
 from index_store.own.store.optimistic_commit import TRIES, check_there, commit, forget, given_up, pause, refuse_existing
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import (
@@ -46,16 +46,16 @@ from index_store.own.store.versions import (
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
 
-__all__ = ["MOST_BUILDS", "RETENTION", "Change", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
+__all__ = ["MAX_BUILDS", "RETENTION", "OperationResult", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
 
 #: How long a superseded version, and a file that no version names, is kept: a reader or a builder may be at it.
 RETENTION = timedelta(days=7)
 #: Each reader opens the files of every build.
-MOST_BUILDS = 50
+MAX_BUILDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class OperationResult:
     """What an operation did, and what it cost.
 
     version     the version that is current now; ``committed``: whether it was made by this operation
@@ -89,7 +89,7 @@ class Removed:
 
 def create(
     folder: Folder, table: Table, definition: Definition, make_builder: MakeBuilder, progress: Progress | None = None
-) -> Change:
+) -> OperationResult:
     """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile."""
     began = time.monotonic()
     refuse_existing(folder)
@@ -105,10 +105,10 @@ def create(
 
 def refresh(
     folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bool = False, progress: Progress | None = None
-) -> Change:
+) -> OperationResult:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MOST_BUILDS refreshes have left
+    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MAX_BUILDS refreshes have left
     their own files of statistics, the index is optimized too.
     """
     began = time.monotonic()
@@ -135,7 +135,7 @@ def refresh(
             version = changed
         if commit(folder, latest, version, _lists(version)):
             gone = int((~_among(known[0].files, [files])).sum())
-            if len(version.builds) > MOST_BUILDS:
+            if len(version.builds) > MAX_BUILDS:
                 with suppress(TableError):  # the refresh is done in any case
                     version = optimize(folder, progress).version
             return _change("full refresh" if full else "refresh", version, _together(mine), gone, began, attempt + 1)
@@ -143,7 +143,7 @@ def refresh(
     raise given_up(folder)
 
 
-def optimize(folder: Folder, progress: Progress | None = None) -> Change:
+def optimize(folder: Folder, progress: Progress | None = None) -> OperationResult:
     """Put all statistics of an index together, and all files into a new master. Answers stay what they are.
 
     Nothing is committed when they are together already. Raises TableError; then nothing has changed.
@@ -225,12 +225,12 @@ def drop(folder: Folder) -> Removed:
 # -- parts of a commit
 
 
-def _known(folder: Folder, latest: Latest) -> list[Known]:
+def _known(folder: Folder, latest: Latest) -> list[Manifested]:
     """What the current version knows, and others of its number."""
-    return [Known(live_files(folder, one), one.builds) for one in latest.versions]
+    return [Manifested(live_files(folder, one), one.builds) for one in latest.versions]
 
 
-def _missing(files: pa.Table, sources: list[Known], mine: list[Built]) -> pa.Table:
+def _missing(files: pa.Table, sources: list[Manifested], mine: list[Built]) -> pa.Table:
     """The files that no source knows, and that were not tried in vain."""
     return files.filter(pa.array(~_among(files, [*(one.files for one in sources), *(one.unread for one in mine)])))
 
@@ -245,7 +245,7 @@ def _among(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
 
 
 def _refreshed(
-    folder: Folder, latest: Latest, files: pa.Table, sources: list[Known], instant: str | None
+    folder: Folder, latest: Latest, files: pa.Table, sources: list[Manifested], instant: str | None
 ) -> Version | None:
     """The next version after a refresh; None when the current one says all of it."""
     current = latest.current
@@ -273,7 +273,7 @@ def _refreshed(
 def _version_of_all(
     folder: Folder,
     files: pa.Table,
-    sources: list[Known],
+    sources: list[Manifested],
     operation: str,
     number: int,
     table: str,
@@ -281,7 +281,7 @@ def _version_of_all(
     instant: str | None,
 ) -> Version:
     """A version whose master has all of the files that a source knows."""
-    composed = compose(files, sources or [Known(FILES.empty_table(), ())])
+    composed = compose(files, sources or [Manifested(FILES.empty_table(), ())])
     master = write_master(folder, composed.known.files, instant)
     return Version(
         number,
@@ -321,8 +321,8 @@ def _change(
     tries: int,
     *,
     committed: bool = True,
-) -> Change:
-    return Change(
+) -> OperationResult:
+    return OperationResult(
         operation,
         version,
         committed,

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
@@ -30,12 +30,12 @@ from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.absent_columns import reads_as_null
 from index_store.kinds.column_stats.slice_union import SliceFiles
 from index_store.own.build.expressions import Expression
-from index_store.own.build.sketching import ROWS, Plan, Target
+from index_store.own.build.sketching import ROWS, SketchPlan, Target
 from index_store.own.definition import SKETCHES
 from index_store.own.provider.per_file_statistics import KnownColumn
 from index_store.own.provider.sketch_statistics import pieces_of
-from index_store.own.store.locations import Place, indexes_of, may_have_indexes
-from index_store.own.store.own_index import KnownFiles
+from index_store.own.store.locations import IndexLocation, indexes_of, may_have_indexes
+from index_store.own.store.own_index import IndexedFiles
 from index_store.storage.errors import StatsError, TableError, naming_column
 from index_store.table.merge_rule import merges_to_stored_values
 from index_store.table.schema_history import read_name_history
@@ -61,7 +61,7 @@ class OwnSketches:
 
     name = "own_index"
 
-    def __init__(self, table: Table, slices: FileSlices, indexes: Sequence[KnownFiles] | None = None) -> None:
+    def __init__(self, table: Table, slices: FileSlices, indexes: Sequence[IndexedFiles] | None = None) -> None:
         """``indexes``: those to ask; by default all that the table has."""
         self._table = table
         self._slices = slices
@@ -69,20 +69,20 @@ class OwnSketches:
         self._known: dict[tuple[str, bool], list[KnownColumn]] = {}
         self._statistics: dict[str, ColumnStatistics | None] = {}
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Everything about the columns that some index has."""
 
         def has(column: Field) -> bool:
             return any(index.target(column.name) is not None for index in self._indexes)
 
-        return Needs(
+        return RequiredStatistics(
             bounds=tuple([one for one in asked.bounds if has(one)]),
             nulls=tuple([one for one in asked.nulls if has(one)]),
             functions=tuple([one for one in asked.functions if self._expression(one[0]) is not None]),
             keys=tuple([one for one in asked.keys if not one.function and has(one.column)]),
         )
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the columns; filters are looked into when the evaluator asks for values."""
         found = {
             column.name: statistics for column in needs.columns if (statistics := self.statistics(column)) is not None
@@ -92,7 +92,7 @@ class OwnSketches:
             for form, column in needs.functions
             if (statistics := self.expression_statistics(form)) is not None
         }
-        return Source(self.name, found, self.may_hold, expressions)
+        return StatisticsProvider(self.name, found, self.might_contain, expressions)
 
     def expression_statistics(self, form: str) -> ColumnStatistics | None:
         """Statistics of an expression by its form, of the first index that has it. Raises StatsError.
@@ -142,7 +142,7 @@ class OwnSketches:
                 )
         return self._statistics[column.name]
 
-    def may_hold(self, lookup: Lookup, candidates: Mask) -> Mask | None:
+    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | None:
         """False for the slices none of whose files has one of the values, by the filters of all files."""
         del candidates  # all filters are looked into at once
         column = lookup.column
@@ -150,7 +150,7 @@ class OwnSketches:
             return None
         found: Mask | None = None
         for known in self._of(column, filters=True):
-            said = known.may_hold(lookup.values, self._files, custom_merge=self._custom_merge)
+            said = known.might_contain(lookup.values, self._files, custom_merge=self._custom_merge)
             if said is not None:
                 found = said if found is None else found & said
         return found
@@ -198,7 +198,7 @@ class OwnSketches:
         return tuple(StatsError(place.folder.path, "", place.fault) for place in self._places if place.index is None)
 
     @cached_property
-    def _places(self) -> Sequence[Place]:
+    def _places(self) -> Sequence[IndexLocation]:
         return () if self._given is not None else indexes_of(self._table)
 
     @cached_property
@@ -230,10 +230,10 @@ def _worth(statistics: ColumnStatistics) -> tuple[int, int]:
 class _Index:
     """One index and the table that it is of."""
 
-    def __init__(self, index: KnownFiles, table: Table) -> None:
+    def __init__(self, index: IndexedFiles, table: Table) -> None:
         self._index = index
         self._table = table
-        self._plan = Plan.for_table(table, index.definition)
+        self._plan = SketchPlan.for_table(table, index.definition)
         self._places: npt.NDArray[np.intp] | None = None
 
     def target(self, name: str) -> Target | None:

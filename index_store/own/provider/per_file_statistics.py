@@ -51,7 +51,7 @@ class KnownColumn:
         usable = _usable(files, rows.place, custom_merge=custom_merge)
         return replace(united, parts=_parts(self.pieces, rows, files, usable))
 
-    def may_hold(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
+    def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
         """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.
 
         None when there is no filter, or a reader may make one of the values of another one.

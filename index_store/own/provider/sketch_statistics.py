@@ -129,7 +129,7 @@ def _known(
         bounds = _without_ancient(bounds, column.type)
         if not (bounds.lo_known | bounds.hi_known)[known].all():
             ancient = Trust.ANCIENT
-    holds = tuple(one.may_hold for one in told if one.may_hold is not None) if fit else ()
+    holds = tuple(one.might_contain for one in told if one.might_contain is not None) if fit else ()
     return Piece(rows, ancient, nulls, counts, bounds, parts, holds)
 
 

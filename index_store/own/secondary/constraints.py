@@ -43,7 +43,7 @@ from index_store.own.sketches.values import plain_type
 __all__ = ["KeyRanges", "pieces_of_values", "ranges_of_filter", "required_leaves"]
 
 #: So many combinations of values are looked for one by one; what would make more of them is left out.
-MOST_POINTS = 1000
+MAX_POINTS = 1000
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 
@@ -93,7 +93,7 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
     found: KeyRanges | None = None
     for place, column in enumerate(columns):
         pieces = _pieces_of_column(required, column)
-        if pieces is None or len(below) * len(pieces.ranges) > MOST_POINTS:
+        if pieces is None or len(below) * len(pieces.ranges) > MAX_POINTS:
             break
         leaves = tuple(sorted({*leaves, *pieces.leaves}))
         ranges = tuple(
@@ -145,7 +145,7 @@ def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | No
         pieces = pieces_of_values(leaf.lookup.values, column)
         return (
             None
-            if pieces is None or len(pieces) > MOST_POINTS
+            if pieces is None or len(pieces) > MAX_POINTS
             else _Pieces(tuple(key_range(one) for one in pieces), True, (number,))
         )
     match test:

@@ -58,7 +58,7 @@ _BYTES, _TAG, _END = 3, b"\x03", b"\x00\x00"
 #: The least byte with which a value begins.
 _FIRST_VALUE = b"\x01"
 _SIGN, _SIGN_128 = 1 << 63, 1 << 127
-_MOST_BYTES = (1 << 31) - 1
+_MAX_BYTES = (1 << 31) - 1
 
 
 def is_encodable(of: Type) -> bool:
@@ -173,7 +173,7 @@ def encode(arrays: Sequence[pa.Array], types: Sequence[Type]) -> pa.Array:
     keys = pieces[0]
     if len(pieces) > 1:
         keys = pc.binary_join_element_wise(*pieces, pa.scalar(b"", pa.large_binary()))
-    if len(keys) and pc.sum(pc.binary_length(keys)).as_py() > _MOST_BYTES:
+    if len(keys) and pc.sum(pc.binary_length(keys)).as_py() > _MAX_BYTES:
         raise FormatError("more than 2 GB of keys at once")
     return keys.cast(pa.binary())
 

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Match, Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import Match, StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
@@ -61,7 +61,7 @@ Mask = npt.NDArray[np.bool_]
 #: How many log files of a version 6 table are looked at to see whether they were appended to.
 LOG_LIMIT = 256
 #: So many blocks of entries are read to match a filter; what would need more is not worth it.
-MOST_BLOCKS = 1024
+MAX_BLOCKS = 1024
 
 
 def make(table: Table, slices: FileSlices) -> OwnSecondaryIndex | None:
@@ -81,46 +81,48 @@ class OwnSecondaryIndex:
         self._table = table
         self._slices = slices
 
-    def needs(self, asked: Needs) -> Needs:
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Everything about the columns that some index has; look-ups of those that lead a key."""
         if not self._indexes:
             return NOTHING
         names = {column.name for index in self._indexes for column in index.columns}
         leading = {index.columns[0].name for index in self._indexes}
-        return Needs(
+        return RequiredStatistics(
             bounds=tuple([one for one in asked.bounds if one.name in names]),
             nulls=tuple([one for one in asked.nulls if one.name in names]),
             keys=tuple([one for one in asked.keys if not one.function and one.column.name in leading]),
         )
 
-    def answer(self, needs: Needs) -> Source:
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the columns; entries are looked into when the evaluator asks."""
         found = {
             column.name: statistics for column in needs.columns if (statistics := self._statistics(column)) is not None
         }
-        return Source(self.name, found, self.may_hold, may_match=self.may_match)
+        return StatisticsProvider(self.name, found, self.might_contain, filter_might_match=self.filter_might_match)
 
-    def may_hold(self, lookup: Lookup, candidates: Mask) -> Mask | None:
+    def might_contain(self, lookup: Lookup, candidates: Mask) -> Mask | None:
         """``(n,) bool``: False for the slices none of whose rows has one of the values."""
         del candidates  # all slices are found at once
         found: Mask | None = None
         for index in self._indexes:
             if index.columns[0].name == lookup.column.name and not lookup.function:
-                said = index.may_hold(lookup)
+                said = index.might_contain(lookup)
                 if said is not None:
                     found = said if found is None else found & said
         return found
 
-    def may_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
+    def filter_might_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
         """Which slices may have a row that makes the whole filter TRUE, as far as each index knows its columns."""
         found: Match | None = None
         for index in self._indexes:
-            said = index.may_match(bound, candidates)
+            said = index.filter_might_match(bound, candidates)
             if said is not None:
                 found = (
                     said
                     if found is None
-                    else Match(found.may_match & said.may_match, tuple(sorted({*found.leaves, *said.leaves})))
+                    else Match(
+                        found.filter_might_match & said.filter_might_match, tuple(sorted({*found.leaves, *said.leaves}))
+                    )
                 )
         return found
 
@@ -178,7 +180,7 @@ class _Index:
 
     # -- what is asked
 
-    def may_hold(self, lookup: Lookup) -> Mask | None:
+    def might_contain(self, lookup: Lookup) -> Mask | None:
         """False for the slices without an entry of the values; None when readers may make one of another."""
         if lookup.column.type != self.columns[0].type or not self.usable(1).any():
             return None
@@ -187,14 +189,14 @@ class _Index:
             return None
         return self._with_groups(self._by_shard([key_range(one) for one in pieces], leading=True), 1)
 
-    def may_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
+    def filter_might_match(self, bound: BoundExpression, candidates: Mask) -> Match | None:
         """Where the whole filter may be TRUE; None when its leaves by themselves say as much, or it costs too much."""
         wanted = ranges_of_filter(bound, self.columns)
         if wanted is None or not wanted.narrower or not (self.usable(wanted.columns) & candidates).any():
             return None
         ranges = self._by_shard(wanted.ranges, leading=wanted.leading)
         with naming_column(self._index.path, self.columns[0].name):
-            if sum(self._search(shard).blocks(some) for shard, some in ranges.items()) > MOST_BLOCKS:
+            if sum(self._search(shard).blocks(some) for shard, some in ranges.items()) > MAX_BLOCKS:
                 return None
         return Match(self._with_groups(ranges, wanted.columns), wanted.leaves)
 

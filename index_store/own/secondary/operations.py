@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from index_store.own.builder import FILE_ID, FILES, Progress
 from index_store.own.definition import Definition
-from index_store.own.maintenance.operations import Change
+from index_store.own.maintenance.operations import OperationResult
 from index_store.own.maintenance.table_files import with_ids
 from index_store.own.secondary.generation import (
     difference,
@@ -43,7 +43,7 @@ from index_store.own.secondary.shards import shard_count
 from index_store.own.secondary.slice_entries import RECORD_KEY, SliceReader, files_in
 from index_store.own.secondary.staged_entries import Readings, SliceName, TableSlices
 from index_store.own.store.folder import Folder
-from index_store.own.store.manifest import MOST_IDS, ids_of, live_files, places_of, write_delta, write_master
+from index_store.own.store.manifest import MAX_IDS, ids_of, live_files, places_of, write_delta, write_master
 from index_store.own.store.optimistic_commit import TRIES, check_there, commit, forget, given_up, pause, refuse_existing
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import (
@@ -58,10 +58,10 @@ from index_store.own.store.versions import (
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
 
-__all__ = ["MEMORY", "MOST_GENERATIONS", "MakeReader", "columns_of", "create", "optimize", "refresh"]
+__all__ = ["MAX_GENERATIONS", "MEMORY", "MakeReader", "columns_of", "create", "optimize", "refresh"]
 
 #: Each look-up asks every generation.
-MOST_GENERATIONS = 10
+MAX_GENERATIONS = 10
 #: Bytes of memory for entries while they are sorted; what is beyond lies in the directory for temporary files.
 MEMORY = 256 << 20
 
@@ -81,7 +81,7 @@ def create(
     make_reader: MakeReader,
     progress: Progress | None = None,
     memory: int = MEMORY,
-) -> Change:
+) -> OperationResult:
     """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile, and
     for a table that keeps no record keys in its files.
     """
@@ -118,10 +118,10 @@ def refresh(
     full: bool = False,
     progress: Progress | None = None,
     memory: int = MEMORY,
-) -> Change:
+) -> OperationResult:
     """Bring an index up to the table's latest completed instant. Raises TableError; then nothing has changed.
 
-    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MOST_GENERATIONS are left, the
+    ``table`` is opened anew. Nothing is committed when nothing changed. When more than MAX_GENERATIONS are left, the
     index is optimized too.
     """
     began = time.monotonic()
@@ -158,7 +158,7 @@ def refresh(
                 raise
             if commit(folder, latest, version, version.stored):
                 gone = _gone(live_files(folder, current), now.listed)
-                if len(version.generations) > MOST_GENERATIONS:
+                if len(version.generations) > MAX_GENERATIONS:
                     with suppress(TableError):  # the refresh is done in any case
                         version = optimize(folder, progress, memory).version
                 return work.change(operation, version, now, gone, began, attempt + 1)
@@ -166,7 +166,7 @@ def refresh(
     raise given_up(folder)
 
 
-def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEMORY) -> Change:
+def optimize(folder: Folder, progress: Progress | None = None, memory: int = MEMORY) -> OperationResult:
     """Put all generations of an index together, and all files into a new master. Answers stay what they are.
 
     Nothing is committed when they are together already. Raises TableError; then nothing has changed.
@@ -339,14 +339,14 @@ class _Work:
         tries: int,
         *,
         committed: bool = True,
-    ) -> Change:
+    ) -> OperationResult:
         """What was done, and what it cost."""
         read = self.readings.files(known=True)
         size = 0
         if now is not None and read:
             places = places_of(pa.array(read, pa.string()), None, now.listed)
             size = int(now.listed.column("size").to_numpy()[places[places >= 0]].sum())
-        return Change(
+        return OperationResult(
             operation,
             version,
             committed,
@@ -385,7 +385,7 @@ class _Work:
             assert about is not None
             rows.append({"group": number, "name": name, "files": files, **about.statistics})
         rows += [{"group": numbers[name], "name": name} for name in gone]
-        if next_group >= MOST_IDS:
+        if next_group >= MAX_IDS:
             raise TableError("index", "more file groups than there are numbers: drop the index and create it again")
         rows.sort(key=lambda row: int(row["group"]))
         return pa.Table.from_pylist(rows, schema=groups_schema(columns_of(definition))), next_group
@@ -476,7 +476,7 @@ def _numbered(known: pa.Table, files: pa.Table, next_id: int) -> tuple[pa.Table,
     new = ids < 0
     ids[new] = np.arange(next_id, next_id + int(new.sum()))
     next_id += int(new.sum())
-    if next_id > MOST_IDS:
+    if next_id > MAX_IDS:
         raise TableError("index", "more ids than there are: run 'sargo index optimize'")
     found = pa.table([pa.array(ids.astype(np.int32)), *files.columns], schema=FILES)
     return found.take(pa.array(np.argsort(ids, kind="stable"))), next_id

@@ -39,7 +39,7 @@ _COPIES = 4
 #: Merging takes the blocks, their keys as Python has them, what is taken of them, and that sorted.
 _COPIES_OF_BLOCKS = 6
 #: An array of bytes has offsets of 32 bits.
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 def sort_entries(
@@ -64,7 +64,7 @@ class EntrySorter:
     ) -> None:
         self._order: Order = order
         self._names = schema_of(order).names
-        self._piece = min(_MOST_BYTES, max(1, budget // _COPIES))
+        self._piece = min(_MAX_BYTES, max(1, budget // _COPIES))
         self._block = max(1, budget // (_COPIES_OF_BLOCKS * fan_in))
         self._fan_in = fan_in
         self._parent = directory

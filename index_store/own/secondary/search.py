@@ -27,7 +27,7 @@ from index_store.own.store.stored_table import StoredTable
 __all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
 
 Groups = npt.NDArray[np.int32]
-_MOST_ARRAYS = 256
+_MAX_ARRAYS = 256
 #: So many blocks are looked through for tombstones before they are merged.
 _FEW_BLOCKS = 64
 
@@ -76,7 +76,7 @@ def _distinct(found: Iterable[Groups]) -> Groups:
     held = [np.zeros(0, np.int32)]
     for groups in found:
         held.append(groups)
-        if len(held) > _MOST_ARRAYS:
+        if len(held) > _MAX_ARRAYS:
             held = [np.unique(np.concatenate(held))]
     return np.unique(np.concatenate(held))
 

@@ -25,14 +25,14 @@ __all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
 
 #: A shard has about so many entries, and so some hundred blocks.
 ENTRIES_PER_SHARD = 2_000_000
-MOST_SHARDS = 256
+MAX_SHARDS = 256
 #: So many bytes of entries are divided at once.
 _AT_ONCE = 4 << 20
 
 
 def shard_count(entries: int) -> int:
     """Into how many shards so many entries are divided."""
-    return min(MOST_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
+    return min(MAX_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
 
 
 @overload

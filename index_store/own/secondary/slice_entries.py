@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from evaluator.language.types import BIGINT, Type
 from index_store.own.build.file_rows import RowBatch, read_rows
-from index_store.own.build.sketching import Plan, sketch_rows
+from index_store.own.build.sketching import SketchPlan, sketch_rows
 from index_store.own.secondary.keys import encode, is_encodable
 from index_store.own.sketches.values import ABSENT, FileType
 from index_store.storage.errors import FormatError, StatsError, TableError
@@ -99,9 +99,9 @@ class About:
         )
 
 
-def statistics_plan(columns: Sequence[str]) -> Plan:
+def statistics_plan(columns: Sequence[str]) -> SketchPlan:
     """What is kept of each slice beside its entries: bounds, NULLs and the type of each column."""
-    return Plan.of([(name, "min_max") for name in columns])
+    return SketchPlan.of([(name, "min_max") for name in columns])
 
 
 def files_in(lines: str) -> list[str]:

@@ -31,7 +31,7 @@ __all__ = ["BYTES_PER_JOB", "SparkReader", "read_on"]
 #: How many bytes of files one Spark job reads: their entries are held in the driver's memory at once.
 BYTES_PER_JOB = 1 << 30
 #: Bytes of files that a task reads at least, so that starting it is worth it.
-_FEWEST_PER_TASK = 4 << 20
+_MIN_PER_TASK = 4 << 20
 
 
 def read_on(spark: SparkSession, storage_options: Mapping[str, str] | None = None) -> MakeReader:
@@ -65,7 +65,7 @@ class SparkReader:
     def _job(self, slices: pa.Table, size: int) -> Iterator[pa.RecordBatch]:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, slices.num_rows, size // _FEWEST_PER_TASK))
+        tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, slices.num_rows, size // _MIN_PER_TASK))
         frame = self._spark.createDataFrame(slices.to_pylist(), from_arrow_schema(SLICES)).repartition(tasks)
         found = frame.mapInArrow(_reading(self._root, self._options, self._columns), from_arrow_schema(RAW))
         rows: pa.Table = (

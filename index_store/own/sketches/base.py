@@ -98,12 +98,12 @@ class FileParts:
 class Told:
     """What a sketch says of one column in f files: as much of it as it knows.
 
-    ``may_hold(values)``: ``(f,) bool``, False where none of the values, in the form of arrays, is in the file.
+    ``might_contain(values)``: ``(f,) bool``, False where none of the values, in the form of arrays, is in the file.
     """
 
     bounds: FileBounds | None = None
     parts: FileParts | None = None
-    may_hold: Callable[[Sequence[object]], Mask] | None = None
+    might_contain: Callable[[Sequence[object]], Mask] | None = None
     nans: npt.NDArray[np.int64] | None = None
 
 

@@ -34,9 +34,9 @@ from index_store.own.sketches.values import value_bytes
 __all__ = ["BloomFilter", "make"]
 
 _LARGEST = 4 << 20
-_MOST_HASHES = 16
+_MAX_HASHES = 16
 #: So many hashes may wait to be told apart.
-_MOST_APART = 1 << 22
+_MAX_APART = 1 << 22
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20}
 
 
@@ -85,12 +85,12 @@ class BloomFilter:
         known = bits.is_valid().to_numpy(zero_copy_only=False)
         filters = _Filters(bits.fill_null(b""), counts.fill_null(0).to_numpy(zero_copy_only=False), known)
 
-        def may_hold(values: Sequence[object]) -> Mask:
-            return filters.may_hold(
+        def might_contain(values: Sequence[object]) -> Mask:
+            return filters.might_contain(
                 hashes(pa.array([value_bytes(one, stored.type) for one in values], pa.large_binary()))
             )
 
-        return Told(may_hold=may_hold)
+        return Told(might_contain=might_contain)
 
 
 class _Filters:
@@ -104,7 +104,7 @@ class _Filters:
         self._sizes = (np.diff(edges) * 8).astype(np.uint64)
         self._counts, self._known = counts, known
 
-    def may_hold(self, looked_for: npt.NDArray[np.uint64]) -> Mask:
+    def might_contain(self, looked_for: npt.NDArray[np.uint64]) -> Mask:
         found = ~self._known
         rows = np.flatnonzero(self._known)
         empty = rows[self._sizes[rows] == 0]  # no value at all
@@ -113,7 +113,7 @@ class _Filters:
         for value in looked_for:
             left = rows[~found[rows]]
             step = mix(np.array([value], np.uint64))[0] | np.uint64(1)
-            for i in range(_MOST_HASHES):
+            for i in range(_MAX_HASHES):
                 still = left[self._counts[left] > i]
                 done = left[self._counts[left] <= i]
                 found[done] = True
@@ -138,7 +138,7 @@ class _Collector:
         self._known = self._known and not batch.is_rounded
         if self._known:
             self._hashes.append(hashes(batch.distinct_bytes))
-            if sum(map(len, self._hashes[1:])) > max(len(self._hashes[0]), _MOST_APART):
+            if sum(map(len, self._hashes[1:])) > max(len(self._hashes[0]), _MAX_APART):
                 self._hashes = [_distinct(self._hashes)]
 
     def stored(self) -> Mapping[str, Any]:
@@ -150,7 +150,7 @@ class _Collector:
             return {"bits": b"", "hashes": 0, "distinct": 0}
         size = _size(n, self._fpp, self._size)
         bits = 8 * size
-        count = min(max(1, round(bits / n * math.log(2))), _MOST_HASHES)
+        count = min(max(1, round(bits / n * math.log(2))), _MAX_HASHES)
         if (1 - math.exp(-count * n / bits)) ** count > 0.5:
             return {"bits": None, "hashes": None, "distinct": n}
         content = np.zeros(bits, np.uint8)

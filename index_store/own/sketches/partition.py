@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, refuse_options
-from index_store.own.sketches.value_list import MOST_BYTES, ValueList, bounds_of_parts
+from index_store.own.sketches.value_list import MAX_BYTES, ValueList, bounds_of_parts
 from index_store.own.sketches.values import decoded
 
 __all__ = ["Partition", "make"]
@@ -67,7 +67,7 @@ class _Collector:
         self._many = (
             batch.is_rounded
             or len(found) > 1
-            or len(value) > MOST_BYTES
+            or len(value) > MAX_BYTES
             or (self._value is not None and value != self._value)
         )
         self._value = value

@@ -25,10 +25,10 @@ from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of
 from index_store.own.sketches.values import decoded
 
-__all__ = ["MOST_BYTES", "ValueList", "bounds_of_parts", "make"]
+__all__ = ["MAX_BYTES", "ValueList", "bounds_of_parts", "make"]
 
 #: A list of more bytes is not stored.
-MOST_BYTES = 16 << 10
+MAX_BYTES = 16 << 10
 _MOST = 10_000
 
 
@@ -77,11 +77,11 @@ class _Collector:
     def add(self, batch: Batch) -> None:
         if self._values is None:
             return
-        if batch.is_rounded or len(batch.distinct) > self._limit or _size(batch.distinct_bytes) > MOST_BYTES:
+        if batch.is_rounded or len(batch.distinct) > self._limit or _size(batch.distinct_bytes) > MAX_BYTES:
             self._values = None
             return
         self._values.update(batch.distinct_bytes.to_pylist())
-        if len(self._values) > self._limit or sum(map(len, self._values)) > MOST_BYTES:
+        if len(self._values) > self._limit or sum(map(len, self._values)) > MAX_BYTES:
             self._values = None
 
     def stored(self) -> Mapping[str, Any]:

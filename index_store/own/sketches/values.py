@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 #: Milliseconds beyond this have no microseconds in 64 bits.
-_MOST_MILLIS = (1 << 63) // 1000 - 1
+_MAX_MILLIS = (1 << 63) // 1000 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _micros(array: pa.Array, unit: str) -> pa.Array:
         floor = np.floor_divide(values.fill_null(0).to_numpy(zero_copy_only=False), 1000)
         return _with_nulls_of(floor, values)
     least, most = (pc.min_max(values)[end].as_py() for end in ("min", "max"))
-    if least is not None and not -_MOST_MILLIS < least <= most < _MOST_MILLIS:
+    if least is not None and not -_MAX_MILLIS < least <= most < _MAX_MILLIS:
         raise pa.ArrowInvalid("milliseconds beyond any timestamp")
     return pc.multiply(values, 1000)
 

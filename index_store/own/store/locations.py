@@ -23,13 +23,13 @@ from index_store.storage.storage import Storage
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["DIRECTORY", "OTHERS", "Place", "folder_of", "indexes_of", "may_have_indexes", "version_names"]
+__all__ = ["DIRECTORY", "OTHERS", "IndexLocation", "folder_of", "indexes_of", "may_have_indexes", "version_names"]
 
 DIRECTORY, OTHERS = ".sargo", "sargo.index.paths"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexLocation:
     """An index of a table: ``index`` is None when it cannot be read, and ``fault`` says why."""
 
     name: str
@@ -66,7 +66,7 @@ def _others(options: Mapping[str, str]) -> list[str]:
 
 def indexes_of(
     table: Table, paths: Sequence[str] = (), storage_options: Mapping[str, str] | None = None
-) -> list[Place]:
+) -> list[IndexLocation]:
     """The indexes of a table, by name: beside its data, in the folders at ``paths``, and where its options say.
 
     Raises TableError when the table's folder cannot be listed; what is wrong with one index is said of it.
@@ -82,9 +82,9 @@ def indexes_of(
         name = folder.path.rstrip("/").rpartition("/")[2]
         try:
             index = OwnIndex.open(folder)
-            found.append(Place(index.definition.name, folder, index))
+            found.append(IndexLocation(index.definition.name, folder, index))
         except NoIndexError:
             continue
         except TableError as error:
-            found.append(Place(name, folder, None, error.why if error.path == folder.path else str(error)))
+            found.append(IndexLocation(name, folder, None, error.why if error.path == folder.path else str(error)))
     return sorted(found, key=lambda one: one.name)

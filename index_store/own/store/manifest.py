@@ -23,7 +23,7 @@ from index_store.own.store.stored_table import StoredTable, read_table, write_ta
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
 
-__all__ = ["DELTA", "Composed", "Known", "compose", "live_files", "places_of", "write_delta", "write_master"]
+__all__ = ["DELTA", "Composed", "Manifested", "compose", "live_files", "places_of", "write_delta", "write_master"]
 
 DELTA = pa.schema(
     [
@@ -32,11 +32,11 @@ DELTA = pa.schema(
         pa.field("tombstone", pa.bool_(), False),
     ]
 )
-MOST_IDS = 2**31
+MAX_IDS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Manifested:
     """Files with ids (the schema FILES, ascending), and the builds that have their statistics."""
 
     files: pa.Table
@@ -47,7 +47,7 @@ class Known:
 class Composed:
     """Files chosen from several sources, with ids and builds of their own. ``next_id`` is greater than every id."""
 
-    known: Known
+    known: Manifested
     next_id: int
 
 
@@ -106,7 +106,7 @@ def places_of(
     return rows
 
 
-def compose(wanted: pa.Table, sources: Sequence[Known], *, keep: int | None = None) -> Composed:
+def compose(wanted: pa.Table, sources: Sequence[Manifested], *, keep: int | None = None) -> Composed:
     """The wanted files (``path``, ``size``), as far as a source knows them: the first that does.
 
     ``keep``: the ids of the first source stay as they are, and new ones are not less than this; None: all are new.
@@ -131,13 +131,13 @@ def compose(wanted: pa.Table, sources: Sequence[Known], *, keep: int | None = No
             ids[of_it] += next_id - build.first_id
             builds.append(replace(build, first_id=next_id))
             next_id += build.span
-        if next_id > MOST_IDS:
+        if next_id > MAX_IDS:
             raise TableError("index", "more ids than there are: run 'sargo index optimize'")
         files.append(taken.set_column(0, FILES.field(0), pa.array(ids.astype(np.int32))))
     together = pa.concat_tables(files)
     if len(files) > 1:
         together = together.take(pa.array(np.argsort(ids_of(together), kind="stable")))
-    return Composed(Known(together, tuple(builds)), next_id)
+    return Composed(Manifested(together, tuple(builds)), next_id)
 
 
 def _needed(builds: Sequence[Build], ids: npt.NDArray[np.int64]) -> list[Build]:

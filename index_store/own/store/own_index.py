@@ -27,7 +27,7 @@ from index_store.own.store.stored_table import read_groups, read_table
 from index_store.own.store.versions import Version, latest_versions
 from index_store.storage.errors import TableError
 
-__all__ = ["FileRows", "KnownFiles", "OwnIndex"]
+__all__ = ["FileRows", "IndexedFiles", "OwnIndex"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FileRows:
     columns: pa.Table
 
 
-class KnownFiles(Protocol):
+class IndexedFiles(Protocol):
     """What is known of some files, wherever it is: ``OwnIndex`` says what its parts mean."""
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluator.binding.bind import BoundExpression, bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
@@ -58,7 +58,7 @@ class Sargo(Engine):
 
     def __init__(self, files: Files) -> None:
         self._n = len(files)
-        self._source = Source("column_stats", self._columns(files))
+        self._source = StatisticsProvider("column_stats", self._columns(files))
         self.build_seconds = _load(files).build_seconds
 
     def _columns(self, files: Files) -> dict[str, ColumnStatistics]:

@@ -19,7 +19,7 @@ from decimal import Decimal
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, decimal_type
@@ -76,7 +76,7 @@ SCHEMA = Schema([Field(name, known.type) for name, known in STATISTICS.items()])
 
 def kept(expression: ex.HudiExpression, semantics=SPARK) -> str:
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, len(SLICES), [Source("column_stats", STATISTICS)])
+    found = evaluate(bound, len(SLICES), [StatisticsProvider("column_stats", STATISTICS)])
     return "".join(name for name, keep in zip(SLICES, found.keep.tolist(), strict=True) if keep)
 
 

@@ -257,17 +257,17 @@ def test_a_slice_of_one_value_is_decided_by_the_value(answer: bool | None) -> No
     expected = [left | NULL, every, every, both, left, both]
     for filler in ("a", ""):
         asked.clear()
-        decided = rules.on_points(found, masked(intervals, filler, object), holds)
+        decided = rules.refine_single_values(found, masked(intervals, filler, object), holds)
         assert decided.tolist() == expected
         assert asked == ["a"]
-    one = [rules.on_points(int(f), range_of(a), holds) for f, a in zip(found, intervals, strict=True)]
+    one = [rules.refine_single_values(int(f), range_of(a), holds) for f, a in zip(found, intervals, strict=True)]
     assert one == expected
     for settled in (TRUE, FALSE, NULL, TRUE | NULL, FALSE | NULL):
-        assert rules.on_points(settled, range_of(point), holds) == settled
+        assert rules.refine_single_values(settled, range_of(point), holds) == settled
         some = np.full(2, settled, np.uint8)
-        assert rules.on_points(some, masked([point, wide], "", object), holds).tolist() == [settled] * 2
+        assert rules.refine_single_values(some, masked([point, wide], "", object), holds).tolist() == [settled] * 2
     scalar = masked_range_of(point, "")
-    assert rules.on_points(TRUE | FALSE, scalar, holds) == TRUE | FALSE
+    assert rules.refine_single_values(TRUE | FALSE, scalar, holds) == TRUE | FALSE
     assert found.tolist()[0] == TRUE | FALSE | NULL
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, INT, STRING
@@ -173,5 +173,5 @@ def test_a_function_over_too_many_distinct_bounds_is_unknown_for_the_rest(monkey
     monkeypatch.setattr("evaluator.evaluation.leaf_outcomes.FUNCTION_INPUTS", 2)
     statistics = from_values(INT, [1, 2, 1, 3, 4], [1, 2, 1, 3, 4], [0] * 5, [1] * 5)
     bound = bind(ex.Compare("=", ex.Call("negative", (col("x"),)), lit(9, INT)), Schema([Field("x", INT)]), SPARK)
-    found = evaluate(bound, 5, [Source("column_stats", {"x": statistics})])
+    found = evaluate(bound, 5, [StatisticsProvider("column_stats", {"x": statistics})])
     assert [letters(o) for o in found.outcomes.tolist()] == ["F", "F", "F", "TFN", "TFN"]

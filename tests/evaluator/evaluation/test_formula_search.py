@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.outcome import TRUE
 from evaluator.language.schema import Field, Schema
@@ -163,9 +163,9 @@ def test_an_indexed_search_finds_the_slices_whose_outcome_holds_true(seed: int) 
     for _ in range(12):
         expression = table.filter(plain, choose.randrange(4))
         bound = bind(expression, SCHEMA, Semantics.named(choose.choice(["spark", "hive"]), "UTC"))
-        wanted = evaluate(bound, table.n, [Source("x", plain)]).outcomes
+        wanted = evaluate(bound, table.n, [StatisticsProvider("x", plain)]).outcomes
         for statistics in (plain, indexed):
-            found = evaluate(bound, table.n, [Source("x", statistics)])
+            found = evaluate(bound, table.n, [StatisticsProvider("x", statistics)])
             assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist(), str(expression)
             assert found.fully_matched_rows.tolist() == np.flatnonzero(wanted == TRUE).tolist(), str(expression)
             assert found.outcomes_at(found.kept_rows).tolist() == wanted[found.kept_rows].tolist(), str(expression)
@@ -204,8 +204,8 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
         SCHEMA,
         Semantics.named("spark"),
     )
-    wanted = evaluate(bound, n, [Source("x", {"s": statistics})]).outcomes
-    found = evaluate(bound, n, [Source("x", {"s": statistics.indexed()})])
+    wanted = evaluate(bound, n, [StatisticsProvider("x", {"s": statistics})]).outcomes
+    found = evaluate(bound, n, [StatisticsProvider("x", {"s": statistics.indexed()})])
     assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
 
 
@@ -222,7 +222,7 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
         np.zeros(800, np.uint8),
     )
     bound = bind(ex.Compare("=", ex.Column(("s",)), ex.Literal(long + "c", STRING)), SCHEMA, Semantics.named("spark"))
-    found = evaluate(bound, 800, [Source("x", {"s": known.indexed(most_edges=3)})])
+    found = evaluate(bound, 800, [StatisticsProvider("x", {"s": known.indexed(most_edges=3)})])
     assert found.kept_rows.tolist() == list(range(2, 800, 8))
 
 

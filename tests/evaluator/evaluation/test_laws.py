@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.expression import column_names
@@ -28,7 +28,7 @@ LAW = settings(max_examples=150, deadline=None, suppress_health_check=list(Healt
 def outcomes(
     expression: ex.HudiExpression, semantics: Semantics, *known: dict[str, ColumnStatistics], n: int
 ) -> Outcomes:
-    sources = [Source(f"source {place}", statistics) for place, statistics in enumerate(known)]
+    sources = [StatisticsProvider(f"source {place}", statistics) for place, statistics in enumerate(known)]
     return evaluate(bind(expression, SCHEMA, semantics), n, sources).outcomes
 
 
@@ -139,12 +139,12 @@ def test_the_search_finds_the_kept_and_the_fully_matched_slices(data: st.DataObj
     edges, block = data.draw(st.sampled_from([(1, 4), (3, 8), (8, 64), (65_000, 1024)]))
     indexed = {name: s.indexed(edges, block) for name, s in plain.items()}
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, n, [Source("column_stats", plain)]).outcomes
+    found = evaluate(bound, n, [StatisticsProvider("column_stats", plain)]).outcomes
     for known in (plain, indexed):
-        searched = evaluate(bound, n, [Source("column_stats", known)])
+        searched = evaluate(bound, n, [StatisticsProvider("column_stats", known)])
         assert searched.kept_rows.tolist() == np.flatnonzero(found & outcome.TRUE).tolist()
         assert searched.fully_matched_rows.tolist() == np.flatnonzero(found == outcome.TRUE).tolist()
         assert searched.outcomes.tolist() == found.tolist()
     half = np.flatnonzero(np.arange(n) % 2 == 0)
-    some = evaluate(bound, n, [Source("column_stats", indexed)]).outcomes_at(half)
+    some = evaluate(bound, n, [StatisticsProvider("column_stats", indexed)]).outcomes_at(half)
     assert some.tolist() == found[half].tolist()

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from evaluator.binding.bind import BoundExpression, bind
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.statistics_provider import Match
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
-from evaluator.evaluation.layered_providers import LayeredSource
+from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.language import expression as ex
 from evaluator.language.expression import column_names
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import INT, STRING
-from evaluator.statistics.codes import MOST_EDGES
+from evaluator.statistics.codes import MAX_EDGES
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
 from evaluator.statistics.layers import Layers
 from evaluator.statistics.stored_bounds import StoredBounds
@@ -161,7 +161,7 @@ def test_statistics_of_other_types_or_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="are not the 3"):
         layers.split_statistics(two)
     with pytest.raises(ValueError, match="not layers of one index kind"):
-        LayeredSource.joined(layers, Source("a", {}), Source("b", {}))
+        LayeredProvider.joined(layers, StatisticsProvider("a", {}), StatisticsProvider("b", {}))
 
 
 # -- evaluation
@@ -175,11 +175,11 @@ def may_hold_of(data: st.DataObject, n: int) -> Any:
     }
     silent = data.draw(st.sets(st.sampled_from(list(TYPES)), max_size=4))
 
-    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> Any:
+    def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> Any:
         assert len(candidates) == n
         return None if lookup.column.name in silent else np.resize(held[lookup.column.name], n) & candidates
 
-    return may_hold
+    return might_contain
 
 
 def may_match_of(data: st.DataObject, n: int) -> Any:
@@ -189,11 +189,11 @@ def may_match_of(data: st.DataObject, n: int) -> Any:
     few = np.array(data.draw(st.lists(st.booleans(), min_size=min(n, 5), max_size=min(n, 5))) or [True], np.bool_)
     silent = data.draw(st.integers(0, 3)) == 0
 
-    def may_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
+    def filter_might_match(bound: BoundExpression, candidates: npt.NDArray[np.bool_]) -> Match | None:
         assert len(candidates) == n
         return None if silent else Match(np.resize(few, n) & candidates, (0,))
 
-    return may_match
+    return filter_might_match
 
 
 @st.composite
@@ -214,18 +214,21 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     def layer(n: int) -> dict[str, ColumnStatistics]:
         known = {name: drawn(data, name, n) for name in columns if data.draw(st.integers(0, 7))}
         return {
-            name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) if data.draw(st.booleans()) else one
+            name: one.indexed(data.draw(st.sampled_from([2, MAX_EDGES])), 8) if data.draw(st.booleans()) else one
             for name, one in known.items()
         }
 
-    base, delta = Source("column_stats", layer(layers.base)), Source("column_stats", layer(layers.delta))
+    base, delta = (
+        StatisticsProvider("column_stats", layer(layers.base)),
+        StatisticsProvider("column_stats", layer(layers.delta)),
+    )
     ask = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
-    sources, keys = [LayeredSource.joined(layers, base, delta, ask)], None
+    sources, keys = [LayeredProvider.joined(layers, base, delta, ask)], None
     if data.draw(st.booleans()):
         keys = may_hold_of(data, layers.n) if data.draw(st.booleans()) else None
-        sources.append(LayeredSource.split(layers, Source("names", layer(layers.n), keys)))
-    sources = [one.answering(one.whole.may_hold, may_match_of(data, layers.n)) for one in sources]
-    matched = any(one.whole.may_match is not None for one in sources)
+        sources.append(LayeredProvider.split(layers, StatisticsProvider("names", layer(layers.n), keys)))
+    sources = [one.answering(one.whole.might_contain, may_match_of(data, layers.n)) for one in sources]
+    matched = any(one.whole.filter_might_match is not None for one in sources)
     bound = bind(expression, SCHEMA, semantics)
     rows = numbers(*sorted(data.draw(st.sets(st.integers(0, layers.n - 1), max_size=6)))) if layers.n else numbers()
 
@@ -241,8 +244,8 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     ], "asked for before the kept rows"
     assert again.outcomes.tolist() == wanted["outcomes"] or ask is not None or keys is not None
     assert matched or not found.matches
-    assert {name: one.may_match.tolist() for name, one in found.matches.items()} == {
-        name: one.may_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()
+    assert {name: one.filter_might_match.tolist() for name, one in found.matches.items()} == {
+        name: one.filter_might_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()
     }
 
 
@@ -254,7 +257,7 @@ SPARK = Semantics.named("spark", "UTC")
 def test_rows_may_be_asked_for_in_any_order() -> None:
     layers = Layers(4, numbers(1), 3)
     base, delta = from_values(INT, [0, 1, 2, 3], [0, 1, 2, 3]), from_values(INT, [4, 5, 6], [4, 5, 6])
-    source = LayeredSource.joined(layers, Source("a", {"x": base}), Source("a", {"x": delta}))
+    source = LayeredProvider.joined(layers, StatisticsProvider("a", {"x": base}), StatisticsProvider("a", {"x": delta}))
     bound = bind(ex.Compare("=", X, ex.Literal(5, INT)), TWO, SPARK)
     rows = numbers(5, 0, 4, 2, 4)  # slices with 6, 0, 5, 3, 5
     found = evaluate_layers(bound, layers, [source])
@@ -267,13 +270,16 @@ def test_keys_are_looked_up_once_and_only_where_the_statistics_leave_a_slice_ope
     known = from_values(INT, [0] * 300, [9] * 150 + [4] * 150)
     asked: list[npt.NDArray[np.bool_]] = []
 
-    def may_hold(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def might_contain(lookup: Lookup, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         asked.append(candidates)
         assert lookup.values == (7,)
         return np.arange(len(candidates)) % 2 == 0
 
-    source = LayeredSource.joined(
-        layers, Source("a", {"x": known}), Source("a", {"x": base.take(np.arange(5))}), may_hold
+    source = LayeredProvider.joined(
+        layers,
+        StatisticsProvider("a", {"x": known}),
+        StatisticsProvider("a", {"x": base.take(np.arange(5))}),
+        might_contain,
     )
     found = evaluate_layers(bind(ex.Compare("=", X, ex.Literal(7, INT)), TWO, SPARK), layers, [source])
     assert found.kept_rows.tolist() == [*range(0, 100, 2), 200, 202, 204]
@@ -307,7 +313,7 @@ def test_columns_are_joined_and_split_once_and_when_they_are_asked_for() -> None
     known = {name: ColumnStatistics.unknown(of, 3) for name, of in (("x", INT), ("s", STRING))}
     late = {"x": ColumnStatistics.unknown(INT, 2)}
     base = Counted(known)
-    joined = LayeredSource.joined(layers, Source("a", base), Source("a", late))
+    joined = LayeredProvider.joined(layers, StatisticsProvider("a", base), StatisticsProvider("a", late))
     assert "s" in joined.delta.statistics
     assert list(joined.whole.statistics) == ["x", "s"]
     assert (len(joined.whole.statistics), base.asked) == (2, set())
@@ -316,24 +322,26 @@ def test_columns_are_joined_and_split_once_and_when_they_are_asked_for() -> None
     assert len(joined.delta.statistics["s"]) == 2
     with pytest.raises(KeyError):
         joined.whole.statistics["y"]
-    split = LayeredSource.split(layers, Source("b", Counted({"x": ColumnStatistics.unknown(INT, 4)})))
+    split = LayeredProvider.split(layers, StatisticsProvider("b", Counted({"x": ColumnStatistics.unknown(INT, 4)})))
     assert split.base.statistics["x"] is split.base.statistics["x"]
     assert (len(split.base.statistics["x"]), len(split.delta.statistics["x"])) == (3, 2)
     known["x"] = known["x"].indexed()
     assert joined.base.statistics["x"] is known["x"]
     copy = joined.answering(lambda *_: None)
-    assert copy.whole.may_hold is not None
+    assert copy.whole.might_contain is not None
     assert copy.whole.statistics is joined.whole.statistics
 
 
 def test_statistics_of_functions_are_layered_too() -> None:
     layers = Layers(3, numbers(1), 1)
     base = from_values(STRING, ["a", "b", "c"], ["a", "b", "c"], [0] * 3, [5] * 3)
-    source = LayeredSource.joined(layers, Source("e", {}, expressions={("lower", "s"): base}), Source("e", {}))
+    source = LayeredProvider.joined(
+        layers, StatisticsProvider("e", {}, expressions={("lower", "s"): base}), StatisticsProvider("e", {})
+    )
     bound = bind(ex.Compare("=", ex.Call("lower", (S,)), ex.Literal("c", STRING)), TWO, SPARK)
     found = evaluate_layers(bound, layers, [source])
     assert found.kept_rows.tolist() == [1, 2]
-    whole = Source("e", {}, expressions=dict(source.whole.expressions))
+    whole = StatisticsProvider("e", {}, expressions=dict(source.whole.expressions))
     assert found.outcomes.tolist() == evaluate(bound, 3, [whole]).outcomes.tolist()
-    halves = LayeredSource.split(layers, whole)
+    halves = LayeredProvider.split(layers, whole)
     assert evaluate_layers(bound, layers, [halves]).outcomes.tolist() == found.outcomes.tolist()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluator.binding.bind import BoundExpression, bind
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.statistics_provider import Match
-from evaluator.evaluation.evaluate import Evaluation, Source, evaluate
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
@@ -54,8 +54,8 @@ def test_outcomes_hold_every_rows_value_and_kept_are_those_with_true(engine: str
     copies = data.draw(st.sampled_from([1, 80]))  # few slices go another way than many
     rows = np.tile(np.arange(len(parts)), copies)
     bound = bind(expression, SCHEMA, semantics)
-    known = Source("a", {name: one.take(rows) for name, one in statistics.items()})
-    match = Source("b", {}, may_match=lambda _, candidates: Match(told[rows] & candidates, ()))
+    known = StatisticsProvider("a", {name: one.take(rows) for name, one in statistics.items()})
+    match = StatisticsProvider("b", {}, filter_might_match=lambda _, candidates: Match(told[rows] & candidates, ()))
     plain, found = evaluate(bound, len(rows), [known]), evaluate(bound, len(rows), [known, match])
     assert found.kept_rows.tolist() == plain.kept_rows[told[rows][plain.kept_rows]].tolist()
     ruled_out = plain.keep & ~found.keep
@@ -76,10 +76,10 @@ def both(x: int, y: int) -> BoundExpression:
 def test_a_kind_is_asked_once_after_keys_for_what_is_left() -> None:
     asked: list[list[int]] = []
 
-    def may_hold(lookup: Lookup, candidates: Mask) -> Mask:
+    def might_contain(lookup: Lookup, candidates: Mask) -> Mask:
         return candidates & (np.arange(6) != 1)
 
-    def may_match(bound: BoundExpression, candidates: Mask) -> Match:
+    def filter_might_match(bound: BoundExpression, candidates: Mask) -> Match:
         asked.append(np.flatnonzero(candidates).tolist())
         return Match(np.array([True] * 2 + [False] * 4), (0, 1))
 
@@ -91,16 +91,16 @@ def test_a_kind_is_asked_once_after_keys_for_what_is_left() -> None:
         both(5, 1),
         6,
         [
-            Source("a", {"x": x}, may_hold),
-            Source("b", {}, may_match=may_match),
-            Source("c", {}, may_match=nothing_to_say),
+            StatisticsProvider("a", {"x": x}, might_contain),
+            StatisticsProvider("b", {}, filter_might_match=filter_might_match),
+            StatisticsProvider("c", {}, filter_might_match=nothing_to_say),
         ],
     )
     assert found.kept_rows.tolist() == [0]
     assert asked == [[0, 2, 3, 4], [0]]
     assert list(found.matches) == ["b"]
     assert found.matches["b"].leaves == (0, 1)
-    assert (~found.matches["b"].may_match).nonzero()[0].tolist() == [2, 3, 4]
+    assert (~found.matches["b"].filter_might_match).nonzero()[0].tolist() == [2, 3, 4]
     assert [bool(one & TRUE) for one in found.outcomes.tolist()] == [True] + [False] * 5
     assert [describes(found, number) for number in range(2)] == [[True, False, True, True, True, False], [True] * 6], (
         "leaves stay what they are"
@@ -113,10 +113,14 @@ def describes(found: Evaluation, number: int) -> list[Any]:
 
 
 def test_where_statistics_leave_nothing_no_kind_is_asked() -> None:
-    def may_match(bound: BoundExpression, candidates: Mask) -> Match:
+    def filter_might_match(bound: BoundExpression, candidates: Mask) -> Match:
         raise AssertionError
 
     x = from_values(INT, [0] * 300, [4] * 300)
-    found = evaluate(both(5, 1), 300, [Source("a", {"x": x}), Source("b", {}, may_match=may_match)])
+    found = evaluate(
+        both(5, 1),
+        300,
+        [StatisticsProvider("a", {"x": x}), StatisticsProvider("b", {}, filter_might_match=filter_might_match)],
+    )
     assert not found.keep.any()
     assert not found.matches

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
@@ -51,7 +51,7 @@ def test_a_pitfall_is_avoided(row: Pitfall) -> None:
     )
     bound = bind(expression, Schema([Field(name, known.type) for name, known in row.statistics.items()]), row.engine)
     keys = (lambda _lookup, _candidates: np.array([False])) if row.no_key else None
-    found = evaluate(bound, 1, [Source("statistics", row.statistics, keys)]).outcomes.tolist()
+    found = evaluate(bound, 1, [StatisticsProvider("statistics", row.statistics, keys)]).outcomes.tolist()
     assert letters(found[0]) == row.outcome
     if not row.no_key:
         assert outcome_of(expression, row.statistics, row.engine) == row.outcome
@@ -438,8 +438,10 @@ def test_p20_names_resolve_without_case_and_ambiguous_ones_are_unknown() -> None
 
 def test_sources_are_intersected_leaf_by_leaf() -> None:
     bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
-    first = Source("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
-    second = Source("record_index", {}, lambda lookup, _candidates: np.array([lookup.values == (5,), False, True]))
+    first = StatisticsProvider("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
+    second = StatisticsProvider(
+        "record_index", {}, lambda lookup, _candidates: np.array([lookup.values == (5,), False, True])
+    )
     found = evaluate(bound, 3, [first, second])
     assert found.keep.tolist() == [True, False, False]
     assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}
@@ -450,8 +452,8 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
 def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(of: Type, value: object, less: object) -> None:
     statistics = from_values(of, [value, value, None], [value, None, value], [0, 0, 0], [1, 2, 2])
     bound = bind(ex.In(col("x"), (lit(value, of),)), Schema([Field("x", of)]), SPARK)
-    assert evaluate(bound, 3, [Source("column_stats", {"x": statistics})]).keep.tolist() == [True] * 3
-    assert evaluate(bound, 3, [Source("column_stats", {})]).keep.tolist() == [True] * 3
+    assert evaluate(bound, 3, [StatisticsProvider("column_stats", {"x": statistics})]).keep.tolist() == [True] * 3
+    assert evaluate(bound, 3, [StatisticsProvider("column_stats", {})]).keep.tolist() == [True] * 3
     assert outcome_of(ex.Compare("=", col("x"), lit(value, of)), {"x": stats(of, value, value)}) == "T"
     assert outcome_of(ex.Compare("<=", col("x"), lit(less, of)), {"x": stats(of, value, value)}) == "F"
     assert outcome_of(ex.In(col("x"), (lit(less, of),)), {"x": stats(of, value, value)}) == "F"

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import HudiExpression, column_names
@@ -37,7 +37,7 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
         del statistics[data.draw(st.sampled_from(columns))]
 
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, len(parts), [Source("column_stats", statistics)]).outcomes
+    found = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)]).outcomes
 
     slices_of = [{name: interval_at(s, k) for name, s in statistics.items()} for k in range(len(parts))]
     scalar = [evaluate_slice(bound, intervals) for intervals in slices_of]
@@ -82,7 +82,7 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
         for name in columns
     }
 
-    found = evaluate(bind(expression, SCHEMA, semantics), 2, [Source("column_stats", statistics)]).outcomes
+    found = evaluate(bind(expression, SCHEMA, semantics), 2, [StatisticsProvider("column_stats", statistics)]).outcomes
 
     for index in set(slice_of.tolist()):
         rows = [row for file, of in zip(files, slice_of, strict=True) if of == index for row in file.rows]

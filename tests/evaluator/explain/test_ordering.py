@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.explain.ordering import (
     Nulls,
     Rank,
@@ -163,7 +163,7 @@ def test_early_stop_finds_what_a_full_sort_finds(
     parts, statistics = data.draw(tables(name))
     expression = data.draw(conditions(name))
     bound = bind(expression, SCHEMA, semantics)
-    kept = np.flatnonzero(evaluate(bound, len(parts), [Source("column_stats", {name: statistics})]).keep)
+    kept = np.flatnonzero(evaluate(bound, len(parts), [StatisticsProvider("column_stats", {name: statistics})]).keep)
     [column] = [field for field in SCHEMA if field.name == name]
     key = SortKey(column, descending, nulls)
 

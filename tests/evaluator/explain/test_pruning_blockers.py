@@ -12,23 +12,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
-from evaluator.explain.pruning_blockers import Obstacle, obstacles
-from evaluator.explain.source_filter import WrittenFilter, written_filter
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
+from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
+from evaluator.explain.source_filter import SourceFilter, source_filter
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BINARY, BOOLEAN, DATE, DOUBLE, INT, STRING, TINYINT, Type, decimal_type
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from evaluator.statistics.distrust import Trust, reason
-from evaluator.statistics.range_width import typical_spread
+from evaluator.statistics.range_width import typical_range_width
 from tests.evaluator.build import SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, exact_statistics, filters, slices, weakened
 
 COLUMNS = ["b", "i", "s", "dt", "d"]
 
 
-def run_tree(written: WrittenFilter, outcomes: list[int]) -> int:
+def run_tree(written: SourceFilter, outcomes: list[int]) -> int:
     """The filter's outcome from its written leaves' outcomes, one slice."""
     stack: list[int] = []
     for step in written.program:
@@ -53,13 +53,13 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
     columns = ex.column_names(expression)
     parts = data.draw(st.lists(slices(columns), min_size=1, max_size=6))
     statistics = {name: weakened(exact_statistics(name, parts), data.draw) for name in columns}
-    source = Source("column_stats", statistics)
+    source = StatisticsProvider("column_stats", statistics)
     bound = bind(expression, SCHEMA, SPARK)
     evaluation = evaluate(bound, len(parts), [source])
-    written = written_filter(bound)
+    written = source_filter(bound)
     rows = evaluation.kept_rows
 
-    found = obstacles(bound, evaluation, [source])
+    found = pruning_blockers(bound, evaluation, [source])
 
     per_leaf = [leaf.outcomes(evaluation, rows).tolist() for leaf in written.leaves]
     expected: dict[str, list[int]] = {}
@@ -91,21 +91,23 @@ def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(mo
     }
     expression = ex.Or((ex.Compare("<", col("x"), lit(30, INT)), ex.Compare("=", col("y"), lit(1, INT))))
     bound = bind(expression, Schema([Field("x", INT), Field("y", INT)]), SPARK)
-    source = Source("column_stats", statistics)
-    whole = obstacles(bound, evaluate(bound, n, [source]), [source])
+    source = StatisticsProvider("column_stats", statistics)
+    whole = pruning_blockers(bound, evaluate(bound, n, [source]), [source])
     monkeypatch.setattr("evaluator.explain.pruning_blockers.CHUNK_BYTES", 0)
-    chunked = obstacles(bound, evaluate(bound, n, [source]), [source])
+    chunked = pruning_blockers(bound, evaluate(bound, n, [source]), [source])
     assert [(o.condition, o.cause, o.open, o.alone) for o in chunked] == [
         (o.condition, o.cause, o.open, o.alone) for o in whole
     ]
     assert whole[0].condition == "y = 1"
 
 
-def the_obstacles(expression: ex.HudiExpression, statistics: dict[str, ColumnStatistics], n: int) -> list[Obstacle]:
+def the_obstacles(
+    expression: ex.HudiExpression, statistics: dict[str, ColumnStatistics], n: int
+) -> list[PruningBlocker]:
     schema = Schema([Field("x", INT), Field("y", INT), Field("z", INT)])
     bound = bind(expression, schema, SPARK)
-    source = Source("column_stats", statistics)
-    return list(obstacles(bound, evaluate(bound, n, [source]), [source]))
+    source = StatisticsProvider("column_stats", statistics)
+    return list(pruning_blockers(bound, evaluate(bound, n, [source]), [source]))
 
 
 X_IS_5, Y_IS_5 = (ex.Compare("=", col(name), lit(5, INT)) for name in "xy")
@@ -241,12 +243,12 @@ def test_a_list_of_two_thousand_conditions_is_explained() -> None:
     ids=str,
 )
 def test_the_typical_share_of_the_tables_range(of: Type, lo: list[Any], hi: list[Any], expected: float | None) -> None:
-    found = typical_spread([from_values(of, lo, hi)], np.arange(len(lo)))
+    found = typical_range_width([from_values(of, lo, hi)], np.arange(len(lo)))
     assert found == (None if expected is None else pytest.approx(expected, abs=0.02))
 
 
 def test_the_source_that_knows_most_is_measured() -> None:
     little = from_values(INT, [0, None, None], [100, None, None])
     much = from_values(INT, [0, 10, 20], [10, 20, 40])
-    assert typical_spread([little, much], np.arange(3)) == pytest.approx(0.25)
-    assert typical_spread([], np.arange(3)) is None
+    assert typical_range_width([little, much], np.arange(3)) == pytest.approx(0.25)
+    assert typical_range_width([], np.arange(3)) is None

@@ -14,7 +14,7 @@ import pytest
 from evaluator.binding import rules
 from evaluator.binding.bind import BoundExpression, bind
 from evaluator.binding.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
-from evaluator.evaluation.evaluate import Evaluation, Source, evaluate, evaluate_slice
+from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate, evaluate_slice
 from evaluator.explain.reasons import Decision, decisions
 from evaluator.explain.rule_texts import rule_texts
 from evaluator.language import expression as ex
@@ -141,18 +141,18 @@ def test_no_form_of_test_is_left_out() -> None:
 # -- decisions
 
 
-def evaluated(leaf: ex.HudiExpression, *sources: Source, n: int = 1) -> tuple[BoundExpression, Evaluation]:
+def evaluated(leaf: ex.HudiExpression, *sources: StatisticsProvider, n: int = 1) -> tuple[BoundExpression, Evaluation]:
     bound = bind(leaf, SCHEMA, SPARK)
     return bound, evaluate(bound, n, sources)
 
 
-def decide(leaf: ex.HudiExpression, *sources: Source, index: int = 0, n: int = 1) -> list[Decision]:
+def decide(leaf: ex.HudiExpression, *sources: StatisticsProvider, index: int = 0, n: int = 1) -> list[Decision]:
     bound, evaluation = evaluated(leaf, *sources, n=n)
     return list(decisions(bound, evaluation, sources, 0, index))
 
 
-def column_stats(**statistics: ColumnStatistics) -> Source:
-    return Source("column_stats", statistics)
+def column_stats(**statistics: ColumnStatistics) -> StatisticsProvider:
+    return StatisticsProvider("column_stats", statistics)
 
 
 X = from_values(INT, [5, None, 7], [40, None, 7], [0, None, 3], [10, None, 3])
@@ -261,8 +261,8 @@ def no_key(lookup: Lookup, candidates: Any) -> Any:
 
 
 def test_every_kind_speaks_for_itself() -> None:
-    path = Source("partition_values", {"x": from_values(INT, [1] * 3, [9] * 3, [0] * 3, [None] * 3)})
-    sources = (column_stats(x=X), path, Source("bloom_filters", {}, no_key))
+    path = StatisticsProvider("partition_values", {"x": from_values(INT, [1] * 3, [9] * 3, [0] * 3, [None] * 3)})
+    sources = (column_stats(x=X), path, StatisticsProvider("bloom_filters", {}, no_key))
     bound, evaluation = evaluated(ex.Compare("=", col("x"), lit(6, INT)), *sources, n=3)
     assert evaluation.kept_rows.tolist() == []
     found = decisions(bound, evaluation, sources, 0, 0)

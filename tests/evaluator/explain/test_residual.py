@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate, evaluate_slice, interval_at
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.explain.residual import is_complete, residuals
-from evaluator.explain.source_filter import written_filter
+from evaluator.explain.source_filter import source_filter
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
@@ -60,7 +60,7 @@ def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, 
     parts = data.draw(st.lists(slices(columns), min_size=1, max_size=5))
     statistics = {name: weakened(exact_statistics(name, parts), data.draw) for name in columns}
     bound = bind(expression, SCHEMA, semantics)
-    evaluation = evaluate(bound, len(parts), [Source("column_stats", statistics)])
+    evaluation = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)])
     kept = np.flatnonzero(evaluation.keep)
 
     found = residuals(bound, evaluation, kept)
@@ -97,7 +97,7 @@ def leaves_of(node: ex.HudiExpression) -> list[ex.HudiExpression]:
 def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> None:
     expression = data.draw(filters(list(TYPES)))
     bound = bind(expression, SCHEMA, SPARK)
-    written = written_filter(bound)
+    written = source_filter(bound)
     assert [leaf.node for leaf in written.leaves] == leaves_of(expression)
     assert [place for leaf in written.leaves for place in leaf.bound] == list(range(len(bound.leaves)))
     assert all(bound.leaves[leaf.bound[0]].node == leaf.node for leaf in written.leaves)
@@ -105,7 +105,7 @@ def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> 
 
 def one_residual(expression: ex.HudiExpression, statistics: Mapping[str, ColumnStatistics]) -> ex.HudiExpression:
     bound = bind(expression, Schema([Field(name, s.type) for name, s in statistics.items()]), SPARK)
-    evaluation = evaluate(bound, 1, [Source("column_stats", statistics)])
+    evaluation = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)])
     [found] = residuals(bound, evaluation, np.array([0])).expressions
     return found
 
@@ -178,7 +178,7 @@ def test_slices_share_their_residuals() -> None:
     statistics = {"x": from_values(INT, lows.tolist(), [2 + int(low == 1) for low in lows], [0] * n, [5] * n)}
     expression = ex.And((ex.Compare(">=", col("x"), lit(1, INT)), ex.Compare("<=", col("x"), lit(2, INT))))
     bound = bind(expression, Schema([Field("x", INT)]), SPARK)
-    evaluation = evaluate(bound, n, [Source("column_stats", statistics)])
+    evaluation = evaluate(bound, n, [StatisticsProvider("column_stats", statistics)])
     found = residuals(bound, evaluation, np.arange(n))
     by_low = {low: found.expressions[found.group_of[low]] for low in range(4)}
     assert by_low == {0: expression.children[0], 1: expression.children[1], 2: T, 3: F}
@@ -192,7 +192,7 @@ def test_ten_thousand_levels_and_ten_thousand_children() -> None:
         deep = ex.Not(ex.And((deep, ex.Compare("<", col("x"), lit(9, INT)))))
     statistics = {"x": stats(INT, 1, 5)}
     bound = bind(deep, Schema([Field("x", INT)]), SPARK)
-    found = residuals(bound, evaluate(bound, 1, [Source("column_stats", statistics)]), np.array([0]))
+    found = residuals(bound, evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]), np.array([0]))
     assert sum(isinstance(node, ex.Compare) for node in ex.walk(found.expressions[0])) == 1
     wide = ex.Or(tuple(ex.Compare("=", col("x"), lit(value, INT)) for value in range(10_000)))
     left = one_residual(wide, statistics)

@@ -108,13 +108,13 @@ def test_the_condition_reads_constants_like_a_filter(of: Type, lo, hi, constant,
 
 def test_the_condition_of_many_slices_is_decided_slice_by_slice():
     from evaluator.binding.bind import bind
-    from evaluator.evaluation.evaluate import Source, evaluate
+    from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 
     n = 3000
     x = from_values(INT, list(range(n)), list(range(n)), [0] * n, [1] * n)
     leaf = ex.Compare(
         "=", ex.If(ex.Compare("<", col("x"), lit(10, INT)), lit("low", STRING), lit("high", STRING)), lit("low", STRING)
     )
-    found = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [Source("column_stats", {"x": x})])
+    found = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [StatisticsProvider("column_stats", {"x": x})])
     assert found.outcomes.tolist() == [TRUE] * 10 + [FALSE] * (n - 10)
     assert NULL not in found.outcomes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
 from evaluator.binding.leaves import expression_of
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.explain.reasons import decisions
 from evaluator.language import expression as ex
 from evaluator.language import outcome
@@ -44,7 +44,7 @@ def exact_expression(function, column, parts: list[Slice]) -> ColumnStatistics:
 def filters_of(parts: list[Slice]):
     """What a filter of the values of each expression answers, without false positives."""
 
-    def may_hold(lookup, candidates):
+    def might_contain(lookup, candidates):
         of = EXPRESSIONS.get((lookup.function, lookup.column.name))
         if of is None:
             return None
@@ -58,7 +58,7 @@ def filters_of(parts: list[Slice]):
             ]
         )
 
-    return may_hold
+    return might_contain
 
 
 @st.composite
@@ -105,10 +105,10 @@ def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine
     if not many:
         known = {key: weakened(one, data.draw) for key, one in known.items()}
     bound = bind(expression, SCHEMA, semantics)
-    own = Source("column_stats", columns)
+    own = StatisticsProvider("column_stats", columns)
 
     filters = filters_of(parts) if data.draw(st.booleans()) else None
-    found = evaluate(bound, len(parts), [own, Source("expression_index", {}, filters, known)])
+    found = evaluate(bound, len(parts), [own, StatisticsProvider("expression_index", {}, filters, known)])
     without = evaluate(bound, len(parts), [own]).outcomes
 
     assert (found.keep == (found.outcomes & outcome.TRUE > 0)).all()
@@ -149,7 +149,7 @@ STATED = {("year", "dt"): from_values(INT, [2019, 2020, None], [2019, 2021, None
 )
 def test_only_the_very_same_function_of_the_very_same_column_is_answered(expression, expected):
     bound = bind(expression, SCHEMA, SPARK)
-    found = evaluate(bound, 3, [Source("expression_index", {}, None, STATED)])
+    found = evaluate(bound, 3, [StatisticsProvider("expression_index", {}, None, STATED)])
     assert [letters(one) for one in found.outcomes.tolist()] == expected
     assert found.kept_rows.tolist() == [i for i, one in enumerate(expected) if "T" in one]
 
@@ -163,14 +163,14 @@ def test_a_char_column_is_not_the_column_that_was_indexed():
 
 
 def test_taking_slices_takes_their_expressions_along():
-    some = Source("x", {}, None, STATED).take(np.array([1]), ["dt"])
+    some = StatisticsProvider("x", {}, None, STATED).take(np.array([1]), ["dt"])
     assert some.expressions["year", "dt"].lo.tolist() == [2020]
-    assert not Source("x", {}, None, STATED).take(np.array([1]), ["s"]).expressions
+    assert not StatisticsProvider("x", {}, None, STATED).take(np.array([1]), ["s"]).expressions
 
 
 def test_the_statistics_of_an_expression_are_named_in_the_explanation():
     bound = bind(year_is(2020), SCHEMA, SPARK)
-    sources = [Source("expression_index", {}, None, STATED)]
+    sources = [StatisticsProvider("expression_index", {}, None, STATED)]
     [said] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
     assert (said.kind, said.column, said.outcome) == ("expression_index", "year(dt)", "{false}")
     assert "2019" in said.statistic
@@ -204,13 +204,15 @@ def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
         )
     )
     asked = []
-    may_hold = filters_of(parts)
+    might_contain = filters_of(parts)
 
     def counting(lookup, candidates):
         asked.append(lookup)
-        return may_hold(lookup, candidates)
+        return might_contain(lookup, candidates)
 
-    found = evaluate(bind(expression, SCHEMA, semantics), len(parts), [Source("expression_index", {}, counting)])
+    found = evaluate(
+        bind(expression, SCHEMA, semantics), len(parts), [StatisticsProvider("expression_index", {}, counting)]
+    )
     outcomes = found.outcomes.tolist()
     assert asked or not any(leaf.lookup for leaf in found.bound.leaves)
     for part, got in zip(parts, outcomes, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
 from evaluator.statistics.codes import ABOVE, Coder
@@ -36,8 +36,8 @@ def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
     }
     for _ in range(15):
         bound = bind(table.filter(indexed, choose.randrange(4)), SCHEMA, Semantics.named("spark", "UTC"))
-        wanted = evaluate(bound, table.n, [Source("x", indexed)])
-        found = evaluate(bound, table.n, [Source("x", opened)])
+        wanted = evaluate(bound, table.n, [StatisticsProvider("x", indexed)])
+        found = evaluate(bound, table.n, [StatisticsProvider("x", opened)])
         assert found.kept_rows.tolist() == wanted.kept_rows.tolist()
         assert found.fully_matched_rows.tolist() == wanted.fully_matched_rows.tolist()
         assert found.outcomes.tolist() == wanted.outcomes.tolist()
@@ -141,5 +141,5 @@ def test_an_index_with_the_edges_of_another_one_finds_the_same_slices(seed: int)
     }
     for _ in range(8):
         bound = bind(table.filter(delta, 2), SCHEMA, Semantics.named("hive", "UTC"))
-        wanted = evaluate(bound, 3000, [Source("x", delta)])
-        assert evaluate(bound, 3000, [Source("x", indexed)]).kept_rows.tolist() == wanted.kept_rows.tolist()
+        wanted = evaluate(bound, 3000, [StatisticsProvider("x", delta)])
+        assert evaluate(bound, 3000, [StatisticsProvider("x", indexed)]).kept_rows.tolist() == wanted.kept_rows.tolist()

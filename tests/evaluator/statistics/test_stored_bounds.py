@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language.expression import column_names
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import BINARY, INT, STRING, Kind, Type, decimal_type
 from evaluator.statistics import stored_bounds
-from evaluator.statistics.codes import MOST_EDGES, Coder, sort_keys
+from evaluator.statistics.codes import MAX_EDGES, Coder, sort_keys
 from evaluator.statistics.columns import ColumnStatistics, Parts
-from evaluator.statistics.groups import populations_of
+from evaluator.statistics.groups import slice_groups
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
 from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import stored
@@ -195,7 +195,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         statistics = {name: replace(one, parts=Parts(one, np.arange(n))) for name, one in statistics.items()}
     elif data.draw(st.booleans()):
         statistics = {
-            name: one.indexed(data.draw(st.sampled_from([2, MOST_EDGES])), 8) for name, one in statistics.items()
+            name: one.indexed(data.draw(st.sampled_from([2, MAX_EDGES])), 8) for name, one in statistics.items()
         }
     held = {
         name: replace(
@@ -210,7 +210,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
     asked = np.unique(np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=5)), np.int64))
 
     def answers(known: dict[str, ColumnStatistics]) -> dict[str, Any]:
-        sources = [Source("column_stats", known)]
+        sources = [StatisticsProvider("column_stats", known)]
         return all_answers(bound, evaluate(bound, n, sources), sources, asked, SCHEMA)
 
     wanted, found = answers(statistics), answers(held)
@@ -222,7 +222,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
 @given(data=st.data(), pair=bounds())
 def test_codes_and_keys_are_those_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair
-    edges = data.draw(st.sampled_from([1, 3, MOST_EDGES]))
+    edges = data.draw(st.sampled_from([1, 3, MAX_EDGES]))
     coder, same = Coder.of(held.type, array, edges), Coder.of(held.type, held, edges)
     assert (coder.edges.tolist(), coder.prefix, coder.key_bytes) == (same.edges.tolist(), same.prefix, same.key_bytes)
     more = [*array.tolist(), *data.draw(st.lists(VALUES[held.type], max_size=4))]
@@ -243,7 +243,7 @@ def test_the_populations_that_functions_descend_are_those_of_objects() -> None:
         np.full(500, 5),
         np.zeros(500, np.uint8),
     )
-    for plain, held in zip(populations_of(known), populations_of(stored(known)), strict=True):
+    for plain, held in zip(slice_groups(known), slice_groups(stored(known)), strict=True):
         assert plain.rows.tolist() == held.rows.tolist()
         assert [None if bound is None else bound.tolist() for bound in (plain.lo, plain.hi)] == [
             None if bound is None else bound.tolist() for bound in (held.lo, held.hi)
@@ -292,7 +292,7 @@ def test_an_indexed_search_makes_objects_of_the_ties_only(
     assert sum(decoded) <= 8, "indexing makes objects of the common prefix only"
     decoded.clear()
     bound = bind(leaf, TEXT_SCHEMA, Semantics.named("spark", "UTC"))
-    found = evaluate(bound, N, [Source("column_stats", statistics)])
+    found = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
     assert len(found.kept_rows) == kept
     assert sum(decoded) <= 4 * 200, "a constant ties with the few slices of its code"
     if kept <= 300:
@@ -305,7 +305,7 @@ def test_without_an_index_and_for_everybodys_outcomes_arrow_compares_text(decode
     bound = bind(
         ex.Or((ex.Compare("=", S, text(777)), ex.Like(S, "user-000001%"))), TEXT_SCHEMA, Semantics.named("spark", "UTC")
     )
-    found = evaluate(bound, N, [Source("column_stats", statistics)])
+    found = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
     assert len(found.kept_rows) == 1001
     assert len(found.outcomes) == N
     assert len(found.leaves[1].outcomes) == N

@@ -197,9 +197,9 @@ def test_a_file_that_no_row_of_the_filter_is_in_says_so(table):
     plan = prune(opened, "s LIKE 'ap%' AND s > 'apple-1'", "spark", time_zone="UTC")
     assert plan.matches
     match = plan.explanation.evaluation.matches["own_secondary_index"]
-    if match.may_match.all():
+    if match.filter_might_match.all():
         pytest.fail("the bounds alone rule out as much: the filter shows nothing")
-    skipped = plan.slices[int((~match.may_match).nonzero()[0][0])]
+    skipped = plan.slices[int((~match.filter_might_match).nonzero()[0][0])]
     said = run("explain", table, "--where", "s LIKE 'ap%' AND s > 'apple-1'", "--file", skipped.file_id)
     assert "own_secondary_index: no row with s LIKE 'ap%' and s > 'apple-1'" in said
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT
 from evaluator.reference.row_oracle import value_of
@@ -208,9 +208,9 @@ class EvenKeys:
 
     def answer(self, needs):
         self.asked.append(needs)
-        return answer_of_keys(self.name, self.may_hold)
+        return answer_of_keys(self.name, self.might_contain)
 
-    def may_hold(self, column, values, candidates):
+    def might_contain(self, column, values, candidates):
         del column, candidates
         return self.has_even | np.bool_(any(int(value[-1]) % 2 for value in values))
 
@@ -228,11 +228,13 @@ class TextLengths:
         self.slices, self.known = slices, known
 
     def needs(self, asked):
-        return Needs(functions=tuple(one for one in asked.functions if (one[0], one[1].name) == ("length", "s")))
+        return RequiredStatistics(
+            functions=tuple(one for one in asked.functions if (one[0], one[1].name) == ("length", "s"))
+        )
 
     def answer(self, needs):
         assert [name for name, _ in needs.functions] == ["length"]
-        return Source(self.name, {}, None, {("length", "s"): self.known})
+        return StatisticsProvider(self.name, {}, None, {("length", "s"): self.known})
 
     def coverage(self, columns):
         del columns

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import outcome
 from evaluator.language.semantics import Semantics
 from evaluator.statistics.columns import from_values, to_ordinal
@@ -172,7 +172,7 @@ def matches(schema, text, witness):
         for column, value in witness.items()
     }
     bound = bind(parse(text, "spark"), schema, Semantics.named("spark", "UTC"))
-    return evaluate(bound, 1, [Source("row", statistics)]).outcomes.tolist() == [outcome.TRUE]
+    return evaluate(bound, 1, [StatisticsProvider("row", statistics)]).outcomes.tolist() == [outcome.TRUE]
 
 
 def fitting(table, witness):

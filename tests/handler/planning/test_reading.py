@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from evaluator.evaluation.evaluate import Source
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.expression import Constant, to_text
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
@@ -137,7 +137,7 @@ def counts_of(*columns, ask=None, name="column_stats", schema=None):
     statistics = {
         f"c{i}": from_values(INT, [None] * 5, [None] * 5, nulls, rows) for i, (nulls, rows) in enumerate(columns)
     }
-    return exact_row_counts(SLICES, np.arange(5), [Source(name, statistics)], ask, schema).tolist()
+    return exact_row_counts(SLICES, np.arange(5), [StatisticsProvider(name, statistics)], ask, schema).tolist()
 
 
 def test_only_a_slice_of_one_base_file_has_an_exact_row_count():
@@ -166,7 +166,7 @@ def test_another_column_is_asked_when_those_of_the_filter_have_no_counts():
             for c in columns
             if c.name == "_hoodie_record_key"
         }
-        return [Source("column_stats", known)]
+        return [StatisticsProvider("column_stats", known)]
 
     schema = Schema([Field("x", INT), Field("_hoodie_record_key", INT), Field("_hoodie_commit_time", INT)])
     assert counts_of(ask=ask, schema=schema) == [3, -1, -1, 3, 3]

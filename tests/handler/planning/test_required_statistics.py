@@ -12,8 +12,8 @@ import pytest
 
 from evaluator.binding.bind import bind
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs, needs_of
-from evaluator.evaluation.evaluate import Source
+from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, INT, STRING
@@ -30,47 +30,50 @@ METADATA, DATA = ".hoodie/metadata/", ".parquet"
 
 
 def asked(filter_text, schema=SCHEMA):
-    return needs_of(bind(parse(filter_text, "spark"), schema, SPARK).leaves)
+    return required_statistics_of(bind(parse(filter_text, "spark"), schema, SPARK).leaves)
 
 
 @pytest.mark.parametrize(
     ("filter_text", "needs"),
     [
-        ("i > 5", Needs(bounds=(INTEGER,))),
-        ("i = 5", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5,)),))),
-        ("i IN (5, 7)", Needs(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5, 7)),))),
-        ("i IS NULL", Needs(nulls=(INTEGER,))),
-        ("i IS NOT NULL AND i > 5", Needs(bounds=(INTEGER,))),
-        ("i IS NULL OR s LIKE 'a%'", Needs(bounds=(S,), nulls=(INTEGER,))),
-        ("i < j", Needs(bounds=(INTEGER, OTHER))),
-        ("i + j > 5", Needs(bounds=(OTHER, INTEGER), functions=(("+(i int, j int) int", INTEGER),))),
-        ("i + j > i", Needs(bounds=(OTHER, INTEGER))),
-        ("year(dt) > 2020", Needs(bounds=(DT,), functions=(("year", DT), ("year(dt date) int", DT)))),
-        ("lower(s) LIKE 'a%'", Needs(bounds=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
-        ("lower(s) IS NULL", Needs(nulls=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
-        ("i > 5 OR NOT i < 3 OR i > 9", Needs(bounds=(INTEGER,))),
-        ("rand() > 0.5", Needs()),
-        ("nowhere = 5", Needs()),
-        ("1 = 1", Needs()),
+        ("i > 5", RequiredStatistics(bounds=(INTEGER,))),
+        ("i = 5", RequiredStatistics(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5,)),))),
+        ("i IN (5, 7)", RequiredStatistics(bounds=(INTEGER,), keys=(Lookup(INTEGER, (5, 7)),))),
+        ("i IS NULL", RequiredStatistics(nulls=(INTEGER,))),
+        ("i IS NOT NULL AND i > 5", RequiredStatistics(bounds=(INTEGER,))),
+        ("i IS NULL OR s LIKE 'a%'", RequiredStatistics(bounds=(S,), nulls=(INTEGER,))),
+        ("i < j", RequiredStatistics(bounds=(INTEGER, OTHER))),
+        ("i + j > 5", RequiredStatistics(bounds=(OTHER, INTEGER), functions=(("+(i int, j int) int", INTEGER),))),
+        ("i + j > i", RequiredStatistics(bounds=(OTHER, INTEGER))),
+        ("year(dt) > 2020", RequiredStatistics(bounds=(DT,), functions=(("year", DT), ("year(dt date) int", DT)))),
+        (
+            "lower(s) LIKE 'a%'",
+            RequiredStatistics(bounds=(S,), functions=(("lower", S), ("lower(s string) string", S))),
+        ),
+        ("lower(s) IS NULL", RequiredStatistics(nulls=(S,), functions=(("lower", S), ("lower(s string) string", S)))),
+        ("i > 5 OR NOT i < 3 OR i > 9", RequiredStatistics(bounds=(INTEGER,))),
+        ("rand() > 0.5", RequiredStatistics()),
+        ("nowhere = 5", RequiredStatistics()),
+        ("1 = 1", RequiredStatistics()),
     ],
     ids=plain_id,
 )
 def test_a_filter_asks_for_what_its_conditions_can_use(filter_text, needs):
     found = asked(filter_text)
     assert found == needs
-    assert bool(found) is (needs != Needs())
+    assert bool(found) is (needs != RequiredStatistics())
     assert {column.name for column in found.columns} == {column.name for column in (*needs.bounds, *needs.nulls)}
 
 
 def test_questions_come_apart_one_by_one():
     whole = asked("i = 5 AND s IS NULL AND year(dt) = 2020")
     assert list(whole.parts()) == [
-        Needs(bounds=(INTEGER,)),
-        Needs(bounds=(DT,)),
-        Needs(nulls=(S,)),
-        Needs(functions=(("year", DT),)),
-        Needs(functions=(("year(dt date) int", DT),)),
-        *(Needs(keys=(one,)) for one in whole.keys),
+        RequiredStatistics(bounds=(INTEGER,)),
+        RequiredStatistics(bounds=(DT,)),
+        RequiredStatistics(nulls=(S,)),
+        RequiredStatistics(functions=(("year", DT),)),
+        RequiredStatistics(functions=(("year(dt date) int", DT),)),
+        *(RequiredStatistics(keys=(one,)) for one in whole.keys),
     ]
 
 
@@ -181,10 +184,12 @@ def test_a_source_only_looks_up_keys_that_its_kind_needs(main_cow):
     def fail(error):
         raise error
 
-    source = by_name["record_index"].source(Needs(keys=(Lookup(key, ("k0001",)), Lookup(other, ("x",)))), fail)
-    assert isinstance(source, Source)
-    assert source.may_hold(Lookup(key, ("k0001",)), every).sum() == 1
-    assert source.may_hold(Lookup(other, ("x",)), every) is None
-    assert source.may_hold(Lookup(key, ("k0001",), "lower"), every) is None
-    assert by_name["record_index"].source(Needs(keys=(Lookup(other, ("x",)),)), fail).may_hold is None
-    assert by_name["column_stats"].source(Needs(keys=(Lookup(key, ("k0001",)),)), fail).statistics == {}
+    source = by_name["record_index"].source(
+        RequiredStatistics(keys=(Lookup(key, ("k0001",)), Lookup(other, ("x",)))), fail
+    )
+    assert isinstance(source, StatisticsProvider)
+    assert source.might_contain(Lookup(key, ("k0001",)), every).sum() == 1
+    assert source.might_contain(Lookup(other, ("x",)), every) is None
+    assert source.might_contain(Lookup(key, ("k0001",), "lower"), every) is None
+    assert by_name["record_index"].source(RequiredStatistics(keys=(Lookup(other, ("x",)),)), fail).might_contain is None
+    assert by_name["column_stats"].source(RequiredStatistics(keys=(Lookup(key, ("k0001",)),)), fail).statistics == {}

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import fs
 
-from handler.sidecar.allowed_roots import Roots
+from handler.sidecar.allowed_roots import AllowedRoots
 from handler.sidecar.idl import Refused
-from handler.sidecar.sandboxed_file_system import ConfinedFileSystem
+from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
 from handler.sidecar.settings import SettingsError
 from tests.handler.sidecar.conftest import request
 from tests.handler.sidecar.test_service import I_IS_100
@@ -41,7 +41,7 @@ def warehouse(tmp_path):
     ],
 )
 def test_every_spelling_of_a_table_below_a_root_is_one_table(warehouse, spelling):
-    located = Roots([str(warehouse)]).locate(spelling.format(warehouse, warehouse.parent))
+    located = AllowedRoots([str(warehouse)]).locate(spelling.format(warehouse, warehouse.parent))
     assert located.path == str(warehouse / "db" / "t")
 
 
@@ -77,7 +77,7 @@ def test_every_spelling_of_a_table_below_a_root_is_one_table(warehouse, spelling
 def test_what_is_not_below_a_root_is_refused_without_repeating_it(warehouse, spelling):
     text = spelling.format(warehouse, warehouse.parent)
     with pytest.raises(Refused) as refused:
-        Roots([str(warehouse)]).locate(text)
+        AllowedRoots([str(warehouse)]).locate(text)
     assert refused.value.code == "table"
     assert str(warehouse) not in refused.value.why
 
@@ -87,7 +87,7 @@ def test_whatever_is_located_lies_below_the_root(tmp_path_factory, text):
     root = Path(os.path.realpath(tmp_path_factory.getbasetemp()))
     for spelling in (text, f"{root}{text}", f"file:{root}/{text}"):
         try:
-            located = Roots([str(root)]).locate(spelling)
+            located = AllowedRoots([str(root)]).locate(spelling)
         except Refused:
             continue
         assert Path(os.path.realpath(located.path)).is_relative_to(root)
@@ -113,7 +113,7 @@ def test_whatever_is_located_lies_below_the_root(tmp_path_factory, text):
     ],
 )
 def test_a_uri_is_below_a_root_of_its_own_scheme_and_authority(table, found):
-    roots = Roots(["hdfs://nn:8020/warehouse", "s3a://bucket/a"])
+    roots = AllowedRoots(["hdfs://nn:8020/warehouse", "s3a://bucket/a"])
     if found is None:
         with pytest.raises(Refused):
             roots.locate(table)
@@ -124,14 +124,14 @@ def test_a_uri_is_below_a_root_of_its_own_scheme_and_authority(table, found):
 @pytest.mark.parametrize("roots", [[], ["relative"], ["/a/../b"], ["s3://user:password@bucket/a"]], ids=repr)
 def test_roots_that_cannot_be_meant_end_the_start(roots):
     with pytest.raises(SettingsError):
-        Roots(roots)
+        AllowedRoots(roots)
 
 
 def test_the_confined_file_system_reads_inside_only_and_writes_nothing(warehouse):
     (warehouse / "db/t/file").write_bytes(b"inside")
     (warehouse.parent / "secret/t/file").write_bytes(b"outside")
     (warehouse / "db/t/link").symlink_to(warehouse.parent / "secret/t/file")
-    confined = fs.PyFileSystem(ConfinedFileSystem(str(warehouse)))
+    confined = fs.PyFileSystem(SandboxedFileSystem(str(warehouse)))
     assert confined.open_input_file(str(warehouse / "db/t/file")).read() == b"inside"
     assert confined.get_file_info(str(warehouse / "db/t/link")).type is fs.FileType.NotFound
     for path in (warehouse / "db/t/link", warehouse / "link_out/t/file", warehouse / "../secret/t/file"):

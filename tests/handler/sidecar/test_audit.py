@@ -9,7 +9,7 @@ import pytest
 from evaluator.language.semantics import Semantics
 from handler import open_table, prune
 from handler.sidecar.audit import SkippedFile, audit_file, choose_slices
-from handler.sidecar.request_matching import BASE_SKIPPED, SLICE_SKIPPED, KnownFiles
+from handler.sidecar.request_matching import BASE_SKIPPED, SLICE_SKIPPED, ViewFiles
 from handler.sidecar.view import View
 from handler.sql.parsing import parse
 from tests.handler.conftest import hive_filters
@@ -84,7 +84,7 @@ def test_a_file_that_is_not_there_is_undecided(main_cow):
 
 
 def test_slices_are_drawn_from_those_of_which_files_may_be_skipped(main_cow):
-    known = KnownFiles.of(open_table(main_cow).at().slices)
+    known = ViewFiles.of(open_table(main_cow).at().slices)
     places = np.arange(len(known.slice_of), dtype=np.int32)
     may_skip = np.arange(len(places)) < 3
     drawn = {item for _ in range(50) for item in choose_slices(known, may_skip, places, 2)}

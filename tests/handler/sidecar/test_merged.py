@@ -111,7 +111,7 @@ def test_what_cannot_be_read_here_is_said_and_not_passed(main_mor, tmp_path, mon
     without_base = SkippedFile(file.table, file.root, {}, None, never, file.schema, SPARK, 10, file.log_files)
     orc = SkippedFile(file.table, file.root, {}, "p=p0/a.orc", never, file.schema, SPARK, 10)
     assert [audit_file(one) for one in (remote, without_base, orc)] == ["unread"] * 3
-    monkeypatch.setattr(merged, "MOST_LOG_BYTES", 10)
+    monkeypatch.setattr(merged, "MAX_LOG_BYTES", 10)
     assert audit_file(file) == "unread"
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "hudi", None)  # as if the extra were not installed

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.sidecar.names import ListedNames
-from handler.sidecar.request_matching import KnownFiles, names_to_skip, needs_fresh_view
+from handler.sidecar.request_matching import ViewFiles, names_to_skip, needs_fresh_view
 from index_store import FileSlice, FileSlices
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -63,7 +63,7 @@ def written(files):
     return [(a, b) for file in files for a, b in file.records.values()]
 
 
-def may_match(condition, files):
+def filter_might_match(condition, files):
     possible = CONDITIONS[condition][1]
     columns = list(zip(*written(files), strict=True)) or [(), ()]
     return possible([(a, b) for a in columns[0] for b in columns[1]])
@@ -122,8 +122,8 @@ def bits(known, skipped, listed, table_type, query_type):
 
 
 def answer(view, names, condition, table_type, query_type):
-    known = KnownFiles.of(FileSlices("1", "test", tuple(slices_of(view))))
-    skipped = np.array([not may_match(condition, group.files()) for _, group in sorted(view.items())], bool)
+    known = ViewFiles.of(FileSlices("1", "test", tuple(slices_of(view))))
+    skipped = np.array([not filter_might_match(condition, group.files()) for _, group in sorted(view.items())], bool)
     blob = "\n".join(names).encode()
     may_skip = bits(known, skipped, ListedNames(blob, False, len(names), 1 << 20), table_type, query_type)
     return {name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit}
@@ -221,7 +221,7 @@ OTHER = "p=1/h-0_0-1-1_20260101000000000.parquet"
 def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files, names, skipped):
     base = next((name for name in slice_files if name.endswith(".parquet")), None)
     item = FileSlice("p=1", "g-0", base, tuple(name for name in slice_files if name != base))
-    known = KnownFiles.of(FileSlices("1", "test", (item,)))
+    known = ViewFiles.of(FileSlices("1", "test", (item,)))
     listed = ListedNames("\n".join(names).encode(), False, len(names), 1 << 20)
     may_skip = bits(known, np.array([True]), listed, table_type, query_type)
     assert [name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit] == [

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import Needs
-from evaluator.binding.statistics_provider import Source
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, Parts
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
-from handler.spark.distributed.stored_answers import Place
+from handler.spark.distributed.stored_answers import StateFolder
 from index_store.kinds.base import Coverage
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -23,7 +23,7 @@ from tests.index_store.synthetic import INSTANT, write_table
 
 
 @dataclass(frozen=True)
-class SyntheticPlace(Place):
+class SyntheticPlace(StateFolder):
     """The place of a table of ``files`` slices; ``make_table`` makes its folder."""
 
     files: int = 0
@@ -62,11 +62,11 @@ class AnyColumn:
     def __init__(self, n: int) -> None:
         self._n = n
 
-    def needs(self, asked: Needs) -> Needs:
-        return Needs(bounds=asked.bounds, nulls=asked.nulls)
+    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+        return RequiredStatistics(bounds=asked.bounds, nulls=asked.nulls)
 
-    def answer(self, needs: Needs) -> Source:
-        return Source(self.name, {column.name: statistics_of(column, self._n) for column in needs.columns})
+    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+        return StatisticsProvider(self.name, {column.name: statistics_of(column, self._n) for column in needs.columns})
 
     def coverage(self, columns: object) -> Coverage:  # noqa: ARG002
         return Coverage(self.name, None, self._n)

@@ -15,7 +15,7 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.outcome import TRUE
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
@@ -118,7 +118,7 @@ def outcome_of(spark, schema):
         expression = to_expression(spark, relation, condition)
         bound = bind(expression, columns, Semantics.named(engine_of(spark), time_zone_of(spark)))
         of = columns.resolve(column).type
-        source = Source("test", {column: from_values(of, [lo], [hi], [nulls], [4])})
+        source = StatisticsProvider("test", {column: from_values(of, [lo], [hi], [nulls], [4])})
         return int(evaluate(bound, 1, [source]).outcomes[0])
 
     yield outcome

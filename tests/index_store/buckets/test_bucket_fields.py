@@ -56,7 +56,7 @@ def test_no_slice_with_a_row_of_the_key_is_ruled_out(hudi_table, name):
     rows, asked = rows_of(name), 0
     assert kind.coverage([KEY]).columns[KEY.name].usable == len(slices)
     for row in rows:
-        mask = kind.may_hold(KEY, [row["key"]])
+        mask = kind.might_contain(KEY, [row["key"]])
         doubtful = row["key"].count(":") != 2 or row["key"].count(",") != 1
         assert (mask is None) == doubtful
         if mask is not None:
@@ -87,18 +87,19 @@ def test_the_only_hash_field_is_answered_where_no_text_can_look_like_it(hudi_tab
     column = table.schema.resolve("id", case_sensitive=True)
     for row in rows_of(name):
         if row["id"] is not None:
-            mask = kind.may_hold(column, [row["id"]])
+            mask = kind.might_contain(column, [row["id"]])
             assert mask[place_of(row, slices)]
             assert not mask.all()
     for text in ("a,b", "a:b", "__null__", "__empty__"):
-        assert kind.may_hold(column, [text]) is None
-        assert kind.may_hold(column, ["k001", text]) is None
+        assert kind.might_contain(column, [text]) is None
+        assert kind.might_contain(column, ["k001", text]) is None
     assert (
-        kind.may_hold(column, ["k001", "k002"]) == kind.may_hold(column, ["k001"]) | kind.may_hold(column, ["k002"])
+        kind.might_contain(column, ["k001", "k002"])
+        == kind.might_contain(column, ["k001"]) | kind.might_contain(column, ["k002"])
     ).all()
     name = "keys/1.1.1_bucket_sub_mor"  # hashed: n; id is text, and could hold ",n:7"
     table, _, kind = opened(hudi_table(name), REAL[name])
-    assert kind.may_hold(table.schema.resolve("n", case_sensitive=True), [5]) is None
+    assert kind.might_contain(table.schema.resolve("n", case_sensitive=True), [5]) is None
 
 
 @pytest.mark.parametrize("told", [options(5, "id"), options(5, "id,s"), options(7, "id,n"), options(5, "n")])

@@ -19,7 +19,7 @@ from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import column_id
 from index_store.formats.stats_columns import NO_COUNT, StatsColumns
 from index_store.formats.stats_reader import Single, read_statistics
-from index_store.formats.vectorised_avro import PADDING, Bail, Cursors, walk, words_of
+from index_store.formats.vectorised_avro import PADDING, Cursors, Fallback, walk, words_of
 from index_store.storage.errors import FormatError
 from index_store.storage.storage import Bytes
 from index_store.table.metadata_table import Records
@@ -346,14 +346,14 @@ def test_varints_of_all_lengths_side_by_side():
 @pytest.mark.parametrize("bad", [b"\xff" * 10 + b"\0", b"\xff" * 9 + b"\x02", b"\xff" * 12])
 def test_varints_of_more_than_64_bits_bail(bad):
     at = Cursors(words_of(np.frombuffer(bad + bytes(PADDING), np.uint8)), np.array([0]))
-    with pytest.raises(Bail):
+    with pytest.raises(Fallback):
         at.number()
 
 
 @pytest.mark.parametrize("length", [-1, 1000, 1 << 62])
 def test_a_length_that_does_not_fit_bails(length):
     at = Cursors(words_of(np.frombuffer(varint(length, 10) + bytes(PADDING), np.uint8)), np.array([0]))
-    with pytest.raises(Bail):
+    with pytest.raises(Fallback):
         at.text()
 
 
@@ -364,5 +364,5 @@ def test_a_walk_through_entries_of_several_sizes_of_key_bails():
     buffer = np.frombuffer(data, np.uint8)
     keys, values, ends = walk(buffer, np.array([0]), np.array([one]), 60)
     assert (keys.tolist(), values.tolist(), ends.tolist()) == ([10], [68], [69])
-    with pytest.raises(Bail):
+    with pytest.raises(Fallback):
         walk(buffer, np.array([0, one + PADDING]), np.array([one, one + PADDING + two]), 60)

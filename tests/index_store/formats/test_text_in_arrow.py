@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import StoredBounds
@@ -27,7 +27,7 @@ def statistics(path: Path) -> dict[tuple[str, str], ColumnStatistics]:
     for kind in table.kinds(table.slices()):
         if kind.name in ("column_stats", "expression_index"):
             functions = tuple((function, column) for column in table.schema for function in FUNCTIONS)
-            said = kind.answer(kind.needs(Needs(bounds=tuple(table.schema), functions=functions)))
+            said = kind.answer(kind.needs(RequiredStatistics(bounds=tuple(table.schema), functions=functions)))
             found.update({(kind.name, name): one for name, one in said.statistics.items()})
             found.update(said.expressions)
     return found
@@ -40,7 +40,7 @@ def test_the_statistics_are_the_same(
     monkeypatch.setattr(stats_reader, "FEW_RECORDS", 0)
     monkeypatch.setattr(stats_reader, "FEW_OF_A_COLUMN", 0)
     expected = statistics(hudi_table(name))
-    monkeypatch.setattr(stats_values, "FEWEST_IN_ARROW", 0)
+    monkeypatch.setattr(stats_values, "MIN_IN_ARROW", 0)
     found = statistics(hudi_table(name))
     assert found.keys() == expected.keys()
     for key, one in found.items():
@@ -55,7 +55,7 @@ def test_no_object_is_made_of_the_text_of_many_files(tmp_path: Path, monkeypatch
     [kind] = [one for one in table.kinds(table.slices()) if one.name == "column_stats"]
     [column] = [one for one in table.schema if one.name == "name"]
     assert column.type.kind is Kind.STRING
-    known = kind.answer(Needs(bounds=(column,))).statistics["name"]
+    known = kind.answer(RequiredStatistics(bounds=(column,))).statistics["name"]
     assert isinstance(known.lo, StoredBounds)
     assert isinstance(known.hi, StoredBounds)
     assert known.lo_known.all()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from index_store import StatsError, open_table
@@ -38,17 +38,17 @@ def test_every_key_of_a_file_is_found_and_others_are_not(hudi_table, name):
     assert all(kind._filter(place) is not None for place in range(len(slices)))
     false = 0
     for n in range(500):
-        mask = kind.may_hold(KEY, [f"k{n:04d}"])
+        mask = kind.might_contain(KEY, [f"k{n:04d}"])
         for i, keys in enumerate(stored):
             if f"k{n:04d}" in keys:
                 assert mask[i]
             else:
                 false += mask[i]
     assert false <= 2
-    assert kind.may_hold(KEY, ["nothing", sorted(stored[0])[0]])[0]
-    assert kind.may_hold(Field("s", STRING), ["a"]) is None
+    assert kind.might_contain(KEY, ["nothing", sorted(stored[0])[0]])[0]
+    assert kind.might_contain(Field("s", STRING), ["a"]) is None
     assert kind.coverage([KEY]).columns["id"].usable == len(slices)
-    assert not kind.needs(Needs(bounds=(KEY,), nulls=(KEY,)))
+    assert not kind.needs(RequiredStatistics(bounds=(KEY,), nulls=(KEY,)))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -67,7 +67,7 @@ def test_a_table_without_its_filters_is_an_error(hudi_copy):
         file.unlink()
     _, kind = kind_of(path)
     with pytest.raises(StatsError, match="missing"):
-        kind.may_hold(KEY, ["k0001"])
+        kind.might_contain(KEY, ["k0001"])
 
 
 def build(keys, hashes, bits, rows=1):
@@ -91,7 +91,7 @@ def build(keys, hashes, bits, rows=1):
 )
 def test_what_was_put_in_is_found(keys, hashes, bits, rows):
     bloom = BloomFilter.parse(*build(keys, hashes, bits, rows))
-    assert all(bloom.may_hold(key) for key in keys)
+    assert all(bloom.might_contain(key) for key in keys)
 
 
 @settings(max_examples=60, deadline=None)
@@ -110,30 +110,30 @@ def test_bits_in_the_text_are_those_of_the_decoded_filter(keys, key, hashes, bit
         all(row[place >> 3] >> (place & 7) & 1 for place in positions(key, hashes, bits))
         for row in ([data[13:]] if rows == 1 else [data[25 + 13 + i * (13 + size) :][:size] for i in range(rows)])
     )
-    assert BloomFilter.parse(text, kind).may_hold(key) == expected
+    assert BloomFilter.parse(text, kind).might_contain(key) == expected
 
 
 def test_only_filters_of_candidates_are_read_and_few_are_kept(hudi_table, monkeypatch):
     slices, kind = kind_of(hudi_table(TABLES[1]))
     candidates = np.zeros(len(slices), np.bool_)
     candidates[3] = True
-    mask = kind.may_hold(KEY, ["nothing"], candidates)
+    mask = kind.might_contain(KEY, ["nothing"], candidates)
     assert set(kind._read) == {3}
     assert mask.sum() == len(slices) - 1
     kind._room = 0
-    whole = kind.may_hold(KEY, ["nothing"])
+    whole = kind.might_contain(KEY, ["nothing"])
     assert len(kind._read) <= 2
     assert not whole.any()
     monkeypatch.setattr(bloom_filters, "FILTERS_READ", 1)
-    assert kind.may_hold(KEY, ["nothing"]).all()
+    assert kind.might_contain(KEY, ["nothing"]).all()
 
 
 def test_a_character_that_is_none_of_base64_rules_nothing_out():
     text, kind = build([b"a"], 3, 4000)
-    absent = [key for key in (b"key %d" % i for i in range(50)) if not BloomFilter.parse(text, kind).may_hold(key)]
+    absent = [key for key in (b"key %d" % i for i in range(50)) if not BloomFilter.parse(text, kind).might_contain(key)]
     assert len(absent) > 40
     damaged = BloomFilter.parse(text[:20] + b"!" * (len(text) - 22) + text[-2:], kind)
-    assert all(damaged.may_hold(key) for key in absent)
+    assert all(damaged.might_contain(key) for key in absent)
 
 
 GOOD = build([b"a"], 3, 64)[0]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.schema import Field
 from evaluator.language.types import BIGINT, DATE, STRING
 from handler import open_table as opened
@@ -52,11 +52,11 @@ def test_no_slice_with_a_row_of_the_key_is_ruled_out_and_one_bucket_of_each_part
     assert kind.coverage([column]).columns[column.name].usable == certain == len(slices)
     stored = keys_of(path, slices, column.name)
     for value in sorted(set().union(*stored)):
-        mask = kind.may_hold(column, [value])
+        mask = kind.might_contain(column, [value])
         assert all(mask[place] for place, held in enumerate(stored) if value in held)
         left = [one.partition for one, kept in zip(slices, mask, strict=True) if kept]
         assert len(left) == len(set(left))
-        assert (kind.may_hold(KEY, [str(value)]) == mask).all()
+        assert (kind.might_contain(KEY, [str(value)]) == mask).all()
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -64,7 +64,7 @@ def test_keys_that_no_row_has_are_in_one_bucket_of_each_partition_at_most(hudi_t
     _, slices, kind = kind_of(hudi_table(name), REAL[name][0])
     hit = np.zeros(len(slices), np.bool_)
     for i in range(200):
-        mask = kind.may_hold(KEY, [f"no such key {i}"])
+        mask = kind.might_contain(KEY, [f"no such key {i}"])
         left = [one.partition for one, kept in zip(slices, mask, strict=True) if kept]
         assert len(left) == len(set(left))
         hit |= mask
@@ -75,7 +75,7 @@ def test_keys_that_no_row_has_are_in_one_bucket_of_each_partition_at_most(hudi_t
 def test_several_keys_are_in_the_buckets_of_each(hudi_table, name):
     _, _, kind = kind_of(hudi_table(name), REAL[name][0])
     keys = [f"k{i:04d}" for i in range(3)]
-    assert (kind.may_hold(KEY, keys) == np.any([kind.may_hold(KEY, [key]) for key in keys], axis=0)).all()
+    assert (kind.might_contain(KEY, keys) == np.any([kind.might_contain(KEY, [key]) for key in keys], axis=0)).all()
 
 
 @pytest.mark.parametrize(("key", "buckets"), [("1", 4), ("2", 5), ("3", 6), ("4", 7)])
@@ -119,11 +119,11 @@ def test_keys_of_another_form_have_no_kind(hudi_copy, old, new):
 def test_values_without_a_certain_hash_have_no_answer(hudi_table):
     _, _, kind = kind_of(hudi_table("1.1.1_bucket_cow"), SIMPLE)
     for value in ("", "id:k0001", "__null__", "__empty__"):
-        assert kind.may_hold(ID, ["k0001", value]) is None
-    assert kind.may_hold(Field("id", DATE), [1]) is None
-    assert kind.may_hold(Field("s", STRING), ["k0001"]) is None
-    assert kind.may_hold(Field("id", BIGINT), [1]) is not None
-    assert not kind.needs(Needs(bounds=(ID,), nulls=(ID,)))
+        assert kind.might_contain(ID, ["k0001", value]) is None
+    assert kind.might_contain(Field("id", DATE), [1]) is None
+    assert kind.might_contain(Field("s", STRING), ["k0001"]) is None
+    assert kind.might_contain(Field("id", BIGINT), [1]) is not None
+    assert not kind.needs(RequiredStatistics(bounds=(ID,), nulls=(ID,)))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_options_that_the_table_contradicts_are_a_reason(hudi_table, change):
     path = hudi_table("1.1.1_bucket_cow")
     options = SIMPLE | {f"hoodie.bucket.index.{name}": value for name, value in change.items()}
     with pytest.raises(StatsError, match="bucket index is not as told"):
-        kind_of(path, options)[2].may_hold(ID, ["k0001"])
+        kind_of(path, options)[2].might_contain(ID, ["k0001"])
     plan = prune(opened(path, options), "id = 'k0001'", engine="spark")
     assert any("bucket_index cannot be read" in reason.text for reason in plan.reasons)
     assert "bucket_index" not in plan.leaves[0].by_kind
@@ -159,12 +159,12 @@ def test_options_that_the_table_contradicts_are_a_reason(hudi_table, change):
 def test_a_bucket_beyond_their_number_is_a_reason(hudi_table):
     fewer = SIMPLE | {"hoodie.bucket.index.num.buckets": "3"}
     with pytest.raises(StatsError, match=r"00000003-.* is not of one of its buckets"):
-        kind_of(hudi_table("1.1.1_bucket_cow"), fewer)[2].may_hold(ID, ["k0001"])
+        kind_of(hudi_table("1.1.1_bucket_cow"), fewer)[2].might_contain(ID, ["k0001"])
 
 
 def test_a_file_group_that_is_not_of_a_bucket_is_a_reason(hudi_table):
     with pytest.raises(StatsError, match="is not of one of its buckets"):
-        kind_of(hudi_table("1.1.1_main_cow"), SIMPLE)[2].may_hold(ID, ["k0001"])
+        kind_of(hudi_table("1.1.1_main_cow"), SIMPLE)[2].might_contain(ID, ["k0001"])
 
 
 def test_a_table_that_was_rescaled_by_partition_is_a_reason(hudi_copy):
@@ -172,7 +172,7 @@ def test_a_table_that_was_rescaled_by_partition_is_a_reason(hudi_copy):
     (path / RULES).mkdir(parents=True)
     (path / RULES / "00000000000000.hashing_config").write_text("{}")
     with pytest.raises(StatsError, match="changed by partition"):
-        kind_of(path, RULED)[2].may_hold(ID, ["k0001"])
+        kind_of(path, RULED)[2].might_contain(ID, ["k0001"])
 
 
 def test_slices_whose_first_and_last_key_are_not_known_are_kept(hudi_copy):
@@ -180,7 +180,7 @@ def test_slices_whose_first_and_last_key_are_not_known_are_kept(hudi_copy):
     properties = path / ".hoodie" / "hoodie.properties"
     properties.write_text(properties.read_text().replace("partitions=column_stats,files", "partitions=files"))
     _, slices, kind = kind_of(path, SIMPLE)
-    assert kind.may_hold(ID, ["k0001"]).all()
+    assert kind.might_contain(ID, ["k0001"]).all()
     assert kind.coverage([ID]).columns["id"].usable == 0
     assert len(slices) == 12
 
@@ -192,7 +192,7 @@ def ring_of(path, partition):
 def left(path, key="k0001"):
     """How many slices of each partition may hold a key."""
     _, slices, kind = kind_of(path, RING)
-    mask = kind.may_hold(ID, [key])
+    mask = kind.might_contain(ID, [key])
     return [
         sum(bool(kept) for one, kept in zip(slices, mask, strict=True) if one.partition == partition)
         for partition in ("p=p0", "p=p1", "p=p2")
@@ -264,7 +264,7 @@ def test_slices_from_before_a_resize_are_kept(hudi_table):
     path = hudi_table("1.1.1_bucket_ch_resized_mor")
     first = open_table(path).timeline.writes[0].requested
     _, slices, kind = kind_of(path, RING, as_of=first)
-    assert kind.may_hold(ID, ["k0001"]).all()
+    assert kind.might_contain(ID, ["k0001"]).all()
     assert len(slices) == 6
 
 

@@ -108,7 +108,7 @@ def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expres
         compute = COMPUTED.get({"lcase": "lower"}.get(function, function), str)
         held = [{compute(value) for value in values_of(path, one, column_name)} for one in slices]
         for value in set().union(*held):
-            found = kind.may_hold(Lookup(column, (value,), function))
+            found = kind.might_contain(Lookup(column, (value,), function))
             if found is None:
                 assert function in ("lower", "lcase", "upper")
                 continue
@@ -116,13 +116,13 @@ def test_every_value_is_held_by_the_filter_of_its_slice(hudi_table, name, expres
             skipped += int((~found).sum())
             assert all(found[i] for i, values in enumerate(held) if value in values), (function, value)
         absent = ABSENT.get(function, "no such key")
-        assert not kind.may_hold(Lookup(column, (absent,), function)).any()
-        assert kind.may_hold(Lookup(column, (absent, ""), function)) is None
+        assert not kind.might_contain(Lookup(column, (absent,), function)).any()
+        assert kind.might_contain(Lookup(column, (absent, ""), function)) is None
         first = np.arange(len(slices)) == 0
-        again = make(table, slices).may_hold(Lookup(column, (absent,), function), first)
+        again = make(table, slices).might_contain(Lookup(column, (absent,), function), first)
         assert (again == ~first).all()
-    assert kind.may_hold(Lookup(table.schema.resolve("s"), ("x",))) is None
-    assert kind.may_hold(Lookup(table.schema.resolve("dt"), (2020,), "year")) is None
+    assert kind.might_contain(Lookup(table.schema.resolve("s"), ("x",))) is None
+    assert kind.might_contain(Lookup(table.schema.resolve("dt"), (2020,), "year")) is None
     assert (asked, skipped) == {TABLES[0]: (78, 234), PART: (104, 413), OLD: (51, 105), FILTERS: (51, 105)}[name]
 
 
@@ -405,7 +405,7 @@ def test_a_log_file_or_a_base_file_without_a_record_is_unknown(hudi_table):
         assert (statistics.trust[:2] == Trust.NO_RECORD).all()
         assert not (statistics.lo_known | statistics.hi_known)[:2].any()
         assert (statistics.null_count[:2] == UNKNOWN_COUNT).all()
-    held = kind.may_hold(Lookup(table.schema.resolve("id"), ("no such key",)))
+    held = kind.might_contain(Lookup(table.schema.resolve("id"), ("no such key",)))
     assert held.tolist() == [True, True, *[False] * len(rest)]
 
 
@@ -414,7 +414,7 @@ def test_a_column_of_another_type_than_the_function_takes_is_not_answered(hudi_t
     for name, of in (("s", Type(Kind.BINARY)), ("dt", Type(Kind.TIMESTAMP_LTZ)), ("s", Type(Kind.VARCHAR, 9))):
         assert not kind.expressions(every_function_of([replace(table.schema.resolve(name), type=of)]))
     other = replace(table.schema.resolve("id"), type=Type(Kind.BIGINT))
-    assert kind.may_hold(Lookup(other, (3,))) is None
+    assert kind.might_contain(Lookup(other, (3,))) is None
 
 
 def test_days_whose_calendar_is_not_known_have_no_parts(hudi_table, monkeypatch):

@@ -30,7 +30,7 @@ def test_no_slice_with_a_row_of_the_key_is_ruled_out(hudi_table, name):
     ruled_out = 0
     for key in sorted(set().union(*stored))[::5]:
         for kind in ("key_filters", "record_index"):
-            mask = kinds[kind].may_hold(KEY, [key]) if kind in kinds else None
+            mask = kinds[kind].might_contain(KEY, [key]) if kind in kinds else None
             if mask is not None:
                 assert all(mask[i] for i, keys in enumerate(stored) if key in keys)
                 ruled_out += int((~mask).sum())
@@ -42,7 +42,7 @@ def test_only_candidates_are_asked(hudi_table):
     slices, kinds = kinds_of(hudi_table("1.1.1_main_cow"))
     candidates = np.zeros(len(slices), np.bool_)
     candidates[3] = True
-    mask = kinds["key_filters"].may_hold(KEY, ["no such key"], candidates)
+    mask = kinds["key_filters"].might_contain(KEY, ["no such key"], candidates)
     assert np.flatnonzero(~mask).tolist() == [3]
 
 
@@ -51,9 +51,9 @@ def test_a_key_in_two_rows_is_found_in_both_files(hudi_table, monkeypatch):
     table = open_table(hudi_table("1.1.1_main_cow"))
     slices = table.slices()
     kinds = {kind.name: kind for kind in table.kinds(slices)}
-    assert kinds["record_index"].may_hold(KEY, ["k0031"]) is not None
+    assert kinds["record_index"].might_contain(KEY, ["k0031"]) is not None
     monkeypatch.setattr(RecordIndex, "count", 174)  # 175 rows
-    assert {kind.name: kind for kind in table.kinds(slices)}["record_index"].may_hold(KEY, ["k0031"]) is None
+    assert {kind.name: kind for kind in table.kinds(slices)}["record_index"].might_contain(KEY, ["k0031"]) is None
 
 
 def test_both_kinds_know_the_keys_of_a_table_with_log_files(hudi_table):
@@ -64,17 +64,17 @@ def test_both_kinds_know_the_keys_of_a_table_with_log_files(hudi_table):
             any(row["_hoodie_record_key"] == key for file in one.files for row in rows_of(path / file))
             for one in slices
         ]
-        mask = kinds["record_index"].may_hold(KEY, [key])
+        mask = kinds["record_index"].might_contain(KEY, [key])
         assert mask.any()
         assert all(held[place] for place in np.flatnonzero(mask))
-        filtered = kinds["key_filters"].may_hold(KEY, [key])
+        filtered = kinds["key_filters"].might_contain(KEY, [key])
         assert filtered is None or (filtered | ~mask).all()
 
 
 def test_footers_that_may_not_be_read_rule_nothing_out(hudi_table):
     table = open_table(hudi_table("1.1.1_main_cow"))
     table.footers._limit = 0
-    assert KeyFilters(table, table.slices()).may_hold(KEY, ["no such key"]) is None
+    assert KeyFilters(table, table.slices()).might_contain(KEY, ["no such key"]) is None
 
 
 @pytest.mark.parametrize(

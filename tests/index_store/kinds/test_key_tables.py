@@ -69,7 +69,7 @@ def test_an_index_is_used_where_each_key_stands_in_one_row_and_no_other(hudi_tab
     unique = len({(row["key"], row["partition"] if name in BY_PARTITION else "") for row in rows}) == len(rows)
     assert unique == ("dup" not in name)
     assert kind.whole_count == (len(rows) if unique else len(rows) - 4)
-    answer = kind.may_hold(KEY, [rows[3]["key"]])
+    answer = kind.might_contain(KEY, [rows[3]["key"]])
     assert (answer is not None) == unique
     assert (kind.coverage([KEY]).columns[KEY.name].usable == len(slices)) == (answer is not None)
 

@@ -126,7 +126,7 @@ def test_nothing_is_known_beyond_the_limits(hudi_table, monkeypatch, limit):
     slices = table.slices()
     assert read_logged_keys(table, slices, partitioned=False) is None
     kind = record_index.make(table, slices)
-    assert kind.may_hold(KEY, ["k001"]) is None
+    assert kind.might_contain(KEY, ["k001"]) is None
     assert kind.coverage([KEY]).columns[KEY.name].usable == 0
 
 
@@ -139,7 +139,7 @@ def test_a_log_file_that_cannot_be_read_is_an_error(hudi_copy):
     with pytest.raises(TableError, match="log block"):
         read_logged_keys(table, slices, partitioned=False)
     with pytest.raises(StatsError, match="log block"):
-        record_index.make(table, slices).may_hold(KEY, ["k001"])
+        record_index.make(table, slices).might_contain(KEY, ["k001"])
 
 
 def test_a_key_in_two_rows_is_noticed_beside_log_files(hudi_table, monkeypatch):
@@ -151,7 +151,7 @@ def test_a_key_in_two_rows_is_noticed_beside_log_files(hudi_table, monkeypatch):
     for wrong in (kind.rows + 1, kind.rows - 1):
         other = record_index.make(table, slices)
         monkeypatch.setitem(other.__dict__, "rows", wrong)
-        assert other.may_hold(KEY, ["k001"]) is None
+        assert other.might_contain(KEY, ["k001"]) is None
 
 
 def test_a_key_of_a_log_file_is_kept_wherever_it_stands(hudi_table):
@@ -160,6 +160,6 @@ def test_a_key_of_a_log_file_is_kept_wherever_it_stands(hudi_table):
     slices = table.slices()
     kind = record_index.make(table, slices)
     for (_, key), places in kind.logged.places.items():
-        mask = kind.may_hold(KEY, [key])
+        mask = kind.might_contain(KEY, [key])
         assert places <= set(np.flatnonzero(mask))
     assert len(kind.logged.places) == 6

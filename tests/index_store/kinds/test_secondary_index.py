@@ -69,7 +69,7 @@ def test_every_slice_with_a_matching_row_is_kept_and_others_are_ruled_out(read):
     for column in indexed(table):
         held = [values_of(rows, column.name) for rows in stored]
         for value in set().union(*held) - {None}:
-            mask = kind.may_hold(column, [value])
+            mask = kind.might_contain(column, [value])
             assert mask.tolist() == [value in values for values in held], (column.name, value)
             ruled_out += int((~mask).sum())
     assert ruled_out > 900
@@ -80,7 +80,7 @@ def test_values_that_no_row_has_are_in_no_slice(read):
     for column in indexed(table):
         held = set().union(*(values_of(rows, column.name) for rows in stored))
         assert not held & set(ABSENT[column.name])
-        assert not kind.may_hold(column, ABSENT[column.name]).any()
+        assert not kind.might_contain(column, ABSENT[column.name]).any()
 
 
 def test_several_values_are_in_the_slices_of_each(read):
@@ -88,7 +88,7 @@ def test_several_values_are_in_the_slices_of_each(read):
     for column in indexed(table):
         held = [values_of(rows, column.name) for rows in stored]
         some = sorted(set().union(*held) - {None})[::7] + ABSENT[column.name]
-        assert kind.may_hold(column, some).tolist() == [bool(values & set(some)) for values in held]
+        assert kind.might_contain(column, some).tolist() == [bool(values & set(some)) for values in held]
 
 
 @pytest.mark.parametrize("name", MOR)
@@ -120,9 +120,9 @@ def test_slices_with_log_files_are_kept_and_the_others_answered_exactly(hudi_tab
     for column in indexed(table):
         held = [values_of(rows_of(path / one.base_file), column.name) for one in slices]
         assert kind.coverage([column]).columns[column.name].usable == logged.count(False)
-        assert kind.may_hold(column, ABSENT[column.name]).tolist() == logged
+        assert kind.might_contain(column, ABSENT[column.name]).tolist() == logged
         for value in set().union(*held) - {None}:
-            assert kind.may_hold(column, [value]).tolist() == [
+            assert kind.might_contain(column, [value]).tolist() == [
                 has_logs or value in values for has_logs, values in zip(logged, held, strict=True)
             ]
 
@@ -130,7 +130,7 @@ def test_slices_with_log_files_are_kept_and_the_others_answered_exactly(hudi_tab
 def test_log_files_prove_nothing_of_version_1(hudi_table):
     table, _, kind = kind_of(hudi_table("1.0.2_sec_mor"))
     for column in indexed(table):
-        assert kind.may_hold(column, ABSENT[column.name]) is None
+        assert kind.might_contain(column, ABSENT[column.name]) is None
         assert kind.coverage([column]).columns[column.name].usable == 0
 
 
@@ -142,7 +142,7 @@ def test_a_large_index_is_counted_and_looked_at_here_and_there(hudi_table, monke
     _, _, kind = kind_of(hudi_table(name))
     for column in indexed(table):
         for value in ABSENT[column.name]:
-            assert (kind.may_hold(column, [value]) == whole.may_hold(column, [value])).all()
+            assert (kind.might_contain(column, [value]) == whole.might_contain(column, [value])).all()
     sampled = list(KeyGroups(table.metadata, table.indexes()[-1].name).sample(1000, 1000)) and [
         entry for column in indexed(table) for entry in kind._index(column).groups.sample(1000, 1000)
     ]
@@ -161,16 +161,16 @@ def test_a_large_index_with_a_fault_in_the_sample_proves_nothing(hudi_table, mon
         wrong = b"7777$no such key" if fault == "key" else b"v$k0001"
         monkeypatch.setattr(KeyGroups, "sample", lambda self, *_: [(("", n), wrong) for n in self.sizes and range(99)])
     table, _, kind = kind_of(hudi_table(COW))
-    assert all(kind.may_hold(column, ABSENT[column.name]) is None for column in indexed(table))
+    assert all(kind.might_contain(column, ABSENT[column.name]) is None for column in indexed(table))
 
 
 def test_a_value_of_very_many_rows_has_no_answer(hudi_table, monkeypatch):
     table, _, kind = kind_of(hudi_table(COW))
     column = next(column for column in indexed(table) if column.name == "i")
-    assert kind.may_hold(column, [7777]) is not None
+    assert kind.might_contain(column, [7777]) is not None
     monkeypatch.setattr(secondary_index, "LOOK_UPS", 0)
-    assert kind.may_hold(column, [7777]) is None
-    assert not kind.may_hold(column, [-1]).any()
+    assert kind.might_contain(column, [7777]) is None
+    assert not kind.might_contain(column, [-1]).any()
 
 
 def test_entries_of_version_2_lie_where_the_hash_of_value_and_dollar_says(hudi_table):
@@ -241,7 +241,9 @@ def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, 
 
     monkeypatch.setattr(ColumnStats, "statistics", statistics)
     table, _, kind = kind_of(hudi_table("1.0.2_sec_cow"))
-    assert {column.name for column in indexed(table) if kind.may_hold(column, ABSENT[column.name]) is not None} == {
+    assert {
+        column.name for column in indexed(table) if kind.might_contain(column, ABSENT[column.name]) is not None
+    } == {
         "s",
         "dt",
     }
@@ -250,7 +252,7 @@ def test_entries_of_version_1_are_as_many_as_rows_that_are_not_null(hudi_table, 
 def test_keys_that_are_not_proven_unique_prove_nothing(hudi_table, monkeypatch):
     monkeypatch.setattr(RecordIndex, "count", 87)  # 88 rows
     table, _, kind = kind_of(hudi_table(COW))
-    assert all(kind.may_hold(column, ABSENT[column.name]) is None for column in indexed(table))
+    assert all(kind.might_contain(column, ABSENT[column.name]) is None for column in indexed(table))
 
 
 @pytest.mark.parametrize("fault", ["an entry is missing", "another key", "a wrong group", "two entries of a key"])
@@ -276,8 +278,8 @@ def test_an_index_that_does_not_hold_each_row_once_proves_nothing(hudi_table, mo
     monkeypatch.setattr(KeyGroups, "keys", keys)
     table, _, kind = kind_of(hudi_table(COW))
     by_name = {column.name: column for column in indexed(table)}
-    assert kind.may_hold(by_name["i"], [7777]) is None
-    assert kind.may_hold(by_name["s"], ["banana-zz"]).any()
+    assert kind.might_contain(by_name["i"], [7777]) is None
+    assert kind.might_contain(by_name["s"], ["banana-zz"]).any()
 
 
 def edited(hudi_copy, change):
@@ -303,8 +305,8 @@ def edited(hudi_copy, change):
 def test_an_index_of_another_form_is_not_used(hudi_copy, change):
     path = edited(hudi_copy, lambda definitions: definitions["secondary_index_si_s"].update(change))
     _, _, kind = kind_of(path)
-    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
-    assert kind.may_hold(Field("i", INT), [7777]).any()
+    assert kind.might_contain(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.might_contain(Field("i", INT), [7777]).any()
 
 
 def test_an_index_that_is_being_built_is_not_used(hudi_copy):
@@ -314,8 +316,8 @@ def test_an_index_that_is_being_built_is_not_used(hudi_copy):
         properties.read_text().replace("partitions.inflight=", "partitions.inflight=secondary_index_si_s")
     )
     _, _, kind = kind_of(path)
-    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
-    assert kind.may_hold(Field("i", INT), [7777]).any()
+    assert kind.might_contain(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.might_contain(Field("i", INT), [7777]).any()
 
 
 @pytest.mark.parametrize("names", [[(0, "old"), (0, "s")], [(0, "s"), (1, "s")]], ids=["renamed", "two columns"])
@@ -326,8 +328,8 @@ def test_an_index_of_a_name_that_meant_another_column_is_not_used(hudi_copy, nam
     schemas = [{"fields": [{"id": number, "name": name, "type": "string", "optional": True}]} for number, name in names]
     (folder / "1.schemacommit").write_text(json.dumps({"schemas": schemas}))
     _, _, kind = kind_of(path)
-    assert kind.may_hold(Field("s", STRING), ["banana-zz"]) is None
-    assert kind.may_hold(Field("i", INT), [7777]).any()
+    assert kind.might_contain(Field("s", STRING), ["banana-zz"]) is None
+    assert kind.might_contain(Field("i", INT), [7777]).any()
 
 
 def test_older_slices_and_tables_without_the_index_have_no_kind(hudi_table):
@@ -352,7 +354,7 @@ def test_damage_is_a_reason_and_skips_nothing(hudi_copy, damage):
     for file in files:
         file.write_bytes(file.read_bytes()[:-5000] + b"\0" * 5000) if damage == "cut" else file.unlink()
     with pytest.raises((StatsError, TableError)):
-        kind_of(path)[2].may_hold(Field("s", STRING), ["banana-zz"])
+        kind_of(path)[2].might_contain(Field("s", STRING), ["banana-zz"])
     plan = prune(path, "s = 'banana-zz'", engine="spark")
     assert any("secondary_index cannot be read" in reason.text for reason in plan.reasons)
     assert {one.file_id for one in plan.kept} >= {one.file_id for one in whole.kept}

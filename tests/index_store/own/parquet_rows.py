@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from index_store.kinds.column_stats.slice_union import SliceFiles
-from index_store.own.build.sketching import FILE_ID, Plan, Target, sketch_file
+from index_store.own.build.sketching import FILE_ID, SketchPlan, Target, sketch_file
 from index_store.own.provider.per_file_statistics import KnownColumn
 from index_store.own.provider.sketch_statistics import pieces_of
 from index_store.own.sketches import parse_sketch
@@ -151,7 +151,7 @@ def slice_files(slice_of: Sequence[int]) -> SliceFiles:
 
 
 def known_columns(
-    folder: Path, files: int, plan: Plan, fields: Mapping[str, Field], unit: str
+    folder: Path, files: int, plan: SketchPlan, fields: Mapping[str, Field], unit: str
 ) -> dict[str, KnownColumn]:
     """Sketch the files and read back what was stored."""
     storage = Storage.at(folder)

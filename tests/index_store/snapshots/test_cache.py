@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from index_store.snapshots import Snapshot, SnapshotCache, default_cache, keep_slices, open_snapshot, with_snapshot
 from index_store.snapshots.cache import DEFAULT_LIMIT
 from index_store.table.table import open_table
@@ -26,7 +26,7 @@ def keep(path: Path, cache: SnapshotCache) -> Snapshot:
     assert snapshot is not None
     for kind in with_snapshot(table.kinds(snapshot.slices), snapshot):
         if kind.name == "column_stats":
-            kind.answer(Needs(bounds=tuple(table.schema)))
+            kind.answer(RequiredStatistics(bounds=tuple(table.schema)))
     return snapshot
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from index_store import Table
@@ -81,7 +81,7 @@ def _read_all(table: Table, snapshot: Snapshot) -> None:
     """Ask for every column, as filters over the time would."""
     for kind in with_snapshot(table.kinds(table.slices()), snapshot):
         if kind.name in STORED:
-            kind.answer(Needs(bounds=tuple(table.schema)))
+            kind.answer(RequiredStatistics(bounds=tuple(table.schema)))
 
 
 def _check(table: Table, snapshot: Snapshot) -> None:
@@ -95,7 +95,7 @@ def _check(table: Table, snapshot: Snapshot) -> None:
     columns = [column for column in table.schema if column.type.kind is not Kind.OTHER]
     for kind in table.kinds(slices):
         if kind.name in STORED:
-            whole = kind.answer(Needs(bounds=tuple(columns))).statistics
+            whole = kind.answer(RequiredStatistics(bounds=tuple(columns))).statistics
             for column in columns:
                 try:
                     kept = snapshot.column(kind.name, column)

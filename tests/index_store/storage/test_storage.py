@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from index_store import TableError, open_table
 from index_store.formats.hfile import HFile
 from index_store.storage.errors import FormatError
-from index_store.storage.file_cache import KnownFiles
+from index_store.storage.file_cache import FileCache
 from index_store.storage.ranged_file import TAIL, RangedFile, joined
 from index_store.storage.retries import Patience, is_transient
 from index_store.storage.storage import READ_WHOLE, Entry, Storage
@@ -93,7 +93,7 @@ def test_local_disks_do_without_threads_and_copies(folder):
 
 
 def test_kept_files_have_a_limit_and_the_oldest_go_first():
-    known = KnownFiles(limit=100)
+    known = FileCache(limit=100)
     known.listed(dict.fromkeys("abcdefg", 20))
     for name in "abcde":
         known.keep(name, bytes(20))

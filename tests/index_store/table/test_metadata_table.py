@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluator.binding.leaves import Lookup
-from evaluator.binding.required_statistics import Needs
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import UNKNOWN_COUNT
@@ -209,7 +209,7 @@ def answers(path):
     slices = table.slices()
     said = {}
     for kind in table.kinds(slices):
-        needs = kind.needs(Needs(bounds=tuple(table.schema), keys=(KEYS,)))
+        needs = kind.needs(RequiredStatistics(bounds=tuple(table.schema), keys=(KEYS,)))
         answer = kind.answer(needs)
         for column, found in answer.statistics.items():
             for i, one in enumerate(slices):
@@ -219,7 +219,7 @@ def answers(path):
                     None if found.null_count[i] == UNKNOWN_COUNT else int(found.null_count[i]),
                     None if found.row_count[i] == UNKNOWN_COUNT else int(found.row_count[i]),
                 )
-        mask = answer.may_hold(KEYS, np.ones(len(slices), np.bool_)) if needs.keys else None
+        mask = answer.might_contain(KEYS, np.ones(len(slices), np.bool_)) if needs.keys else None
         if mask is not None:
             for i, one in enumerate(slices):
                 said[kind.name, "may hold", one] = (None if mask[i] else False,)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.expression import Opaque, Unknown, to_text, walk
 from evaluator.language.outcome import FALSE, NULL, TRUE, describe
 from evaluator.language.schema import Field, Schema
@@ -122,7 +122,7 @@ def outcomes_of(condition, *slices):
     """What a condition on i may be, by slice (lo, hi, nulls, rows)."""
     los, his, nulls, rows = zip(*slices, strict=True)
     bound = bind(condition, Schema([Field("i", INT)]), Semantics.named("spark-legacy", "UTC"))
-    source = Source("test", {"i": from_values(INT, los, his, nulls, rows)})
+    source = StatisticsProvider("test", {"i": from_values(INT, los, his, nulls, rows)})
     return [describe(outcome) for outcome in evaluate(bound, len(slices), [source]).outcomes.tolist()]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from evaluator.evaluation.evaluate import Source
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.expression import to_text
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
@@ -243,4 +243,4 @@ def _source(rows):
     for name, of in TYPES.items():
         values = [row[name] for row in rows]
         statistics[name] = from_values(_plain(of), values, values, [int(v is None) for v in values], [1] * len(rows))
-    return Source("rows", statistics)
+    return StatisticsProvider("rows", statistics)

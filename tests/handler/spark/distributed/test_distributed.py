@@ -15,7 +15,7 @@ from handler.planning.prune import prune
 from handler.spark.distributed.distributed import DistributedTable, open_distributed
 from handler.spark.distributed.executors import on_executors
 from handler.spark.distributed.shared_folder import SharedFolder
-from handler.spark.distributed.stored_answers import Place
+from handler.spark.distributed.stored_answers import StateFolder
 from index_store.opened_table import OpenTable, open_table
 from index_store.storage.errors import TableError
 from tests.handler.spark.random_filters import random_filters
@@ -59,7 +59,7 @@ def assert_same_answer(distributed, local):
 @pytest.fixture
 def place(tmp_path):
     def made(folder, run=5):
-        return Place(str(folder), None, (), (), SharedFolder(str(tmp_path / "shared")), run)
+        return StateFolder(str(folder), None, (), (), SharedFolder(str(tmp_path / "shared")), run)
 
     return made
 

@@ -149,7 +149,7 @@ def test_many_schemas_are_read_by_workers_and_many_footers_by_a_job(spark, folde
     monkeypatch.setattr(file_schemas, "HERE", 0)
     scanned = read(spark, folder_of(name))
     assert len(scanned.inputFiles()) > 1
-    monkeypatch.setattr(reading, "MOST_SCANS", 0)
+    monkeypatch.setattr(reading, "MAX_SCANS", 0)
     by_workers = read(spark, folder_of(name))
     assert by_workers.inputFiles() == []
     for frame in (scanned, by_workers):

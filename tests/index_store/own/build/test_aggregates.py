@@ -14,7 +14,7 @@ from index_store.own.build.aggregates import AGGREGATES, aggregate, united
 from index_store.own.build.expressions import EXPRESSION, to_json
 from index_store.own.build.file_rows import read_rows
 from index_store.own.build.local import build_locally
-from index_store.own.build.sketching import FILE_ID, Plan, sketch_file
+from index_store.own.build.sketching import FILE_ID, SketchPlan, sketch_file
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create, optimize, refresh
 from index_store.own.maintenance.table_files import partitions_of
@@ -62,7 +62,7 @@ def test_a_partition_contains_the_rows_of_its_files(tmp_path_factory, data):
     for j, _ in enumerate(partitions):
         have = columns if data.draw(st.integers(0, 5)) else columns[:1]
         write_parquet(folder / f"{j}.parquet", data.draw(awkward_files(have)).rows, have, "us", 3)
-    plan = Plan.of([(name, text) for name in columns for text in ("min_max", "null_count")])
+    plan = SketchPlan.of([(name, text) for name in columns for text in ("min_max", "null_count")])
     storage = Storage.at(folder)
     rows = pa.Table.from_pylist(
         [{FILE_ID: j, **sketch_file(storage, f"{j}.parquet", plan)} for j in range(len(partitions))], plan.schema

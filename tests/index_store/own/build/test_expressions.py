@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.binding.canonical_keys import form_of
+from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.leaves import expression_keys
 from evaluator.binding.operands import bind_operand
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
@@ -22,7 +22,7 @@ from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMES
 from evaluator.reference.row_oracle import value_of
 from index_store.own.build import expressions
 from index_store.own.build.expressions import Expression, from_json, to_json
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from tests.evaluator.strategies import MOMENTS, NUMBERS, SCHEMA, function_leaves
 from tests.index_store.own.parquet_rows import awkward_files, known_columns, one_unit, slice_files, write_parquet
 
@@ -49,14 +49,14 @@ def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, mo
     folder = tmp_path_factory.mktemp("files")
     for j, file in enumerate(files):
         write_parquet(folder / f"{j}.parquet", file.rows, columns, unit, 2)
-    plan = Plan.of([("it", "min_max")], {"it": expression})
+    plan = SketchPlan.of([("it", "min_max")], {"it": expression})
     known = known_columns(folder, 3, plan, {"it": Field(form, expression.result)}, "micros")["it"]
     semantics = Semantics.named(engine, zone)
     bound = bind(leaf, SCHEMA, semantics)
     if not known.pieces:
         return
     statistics = known.statistics(slice_files([0, 1, 1]), custom_merge=False)
-    found = evaluate(bound, 2, [Source("own_index", {}, None, {(form, min(columns)): statistics})]).outcomes
+    found = evaluate(bound, 2, [StatisticsProvider("own_index", {}, None, {(form, min(columns)): statistics})]).outcomes
     for file, of in zip(files, [0, 1, 1], strict=True):
         for row in file.rows:
             try:
@@ -91,7 +91,7 @@ def column(name):
 
 
 def form(operand, engine="spark", zone="UTC"):
-    return form_of(bind_operand(operand, FIELDS, Semantics.named(engine, zone)))
+    return canonical_key(bind_operand(operand, FIELDS, Semantics.named(engine, zone)))
 
 
 def test_one_expression_has_one_form_however_it_is_written():

@@ -16,7 +16,7 @@ import pytest
 from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
 from index_store.own.build.file_rows import read_rows
-from index_store.own.build.sketching import Plan, sketch_file
+from index_store.own.build.sketching import SketchPlan, sketch_file
 from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes
 from index_store.storage.storage import Storage
 
@@ -43,7 +43,7 @@ def test_timestamps_of_any_unit_are_read_as_microseconds(tmp_path, unit, micros)
 def test_nanoseconds_are_bounded_outward_and_in_no_list(tmp_path):
     pq.write_table(pa.table({"t": pa.array([1, 1999], pa.timestamp("ns"))}), tmp_path / "a.parquet", version="2.6")
     row = sketch_file(
-        Storage.at(tmp_path), "a.parquet", Plan.of([("t", "min_max"), ("t", "value_list"), ("t", "bloom_filter")])
+        Storage.at(tmp_path), "a.parquet", SketchPlan.of([("t", "min_max"), ("t", "value_list"), ("t", "bloom_filter")])
     )
     assert [int.from_bytes(row[f"t:min_max:{end}"], "little") for end in ("lo", "hi")] == [0, 2]
     assert row["t:value_list:values"] is row["t:bloom_filter:bits"] is None
@@ -53,7 +53,7 @@ def test_nanoseconds_are_bounded_outward_and_in_no_list(tmp_path):
 def test_int96_says_nothing(tmp_path, footers):
     table = pa.table({"t": pa.array([MOMENT], pa.timestamp("us", "UTC")), "i": [1]})
     pq.write_table(table, tmp_path / "a.parquet", use_deprecated_int96_timestamps=True)
-    plan = Plan.of([("t", "min_max"), *([] if footers else [("t", "value_list")])])
+    plan = SketchPlan.of([("t", "min_max"), *([] if footers else [("t", "value_list")])])
     row = sketch_file(Storage.at(tmp_path), "a.parquet", plan)
     assert (row["t:type"], row["t:nulls"], row["t:min_max:lo"]) == ("!INT96 timestamps", -1, None)
 
@@ -125,9 +125,11 @@ def test_a_footer_gives_what_the_rows_give(tmp_path):
     )
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
     storage, names = Storage.at(tmp_path), table.column_names
-    by_footer = sketch_file(storage, "a.parquet", Plan.of([(name, "min_max") for name in names]))
+    by_footer = sketch_file(storage, "a.parquet", SketchPlan.of([(name, "min_max") for name in names]))
     by_rows = sketch_file(
-        storage, "a.parquet", Plan.of([entry for name in names for entry in ((name, "min_max"), (name, "value_list"))])
+        storage,
+        "a.parquet",
+        SketchPlan.of([entry for name in names for entry in ((name, "min_max"), (name, "value_list"))]),
     )
     assert by_footer == {name: by_rows[name] for name in by_footer}
     assert by_footer["s:min_max:hi"] == b"x" * 99 + b"y"

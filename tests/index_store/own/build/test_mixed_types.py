@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from index_store.own.build.file_rows import ColumnRows, RowBatch
-from index_store.own.build.sketching import Plan, sketch_rows
+from index_store.own.build.sketching import SketchPlan, sketch_rows
 from index_store.own.sketches.values import FileType
 from tests.index_store.own.parquet_rows import SKETCHES
 
@@ -17,7 +17,7 @@ NUMBERS = RowBatch(3, {"c": ColumnRows(FileType("bigint"), pa.array([1, None, 3]
 @pytest.mark.parametrize("sketch", SKETCHES)
 @pytest.mark.parametrize("batches", [(TEXT, NUMBERS), (NUMBERS, TEXT, NUMBERS)])
 def test_a_column_of_two_types_in_one_file_is_unknown(sketch: str, batches: tuple[RowBatch, ...]) -> None:
-    row = sketch_rows(batches, Plan.of([("c", sketch)]).targets)
+    row = sketch_rows(batches, SketchPlan.of([("c", sketch)]).targets)
     assert row["c:type"].startswith("!")
     assert row["c:nulls"] == -1
     assert row["rows"] == sum(one.rows for one in batches)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.binding.required_statistics import needs_of
+from evaluator.binding.required_statistics import required_statistics_of
 from evaluator.evaluation.evaluate import Evaluation, evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
@@ -50,7 +50,7 @@ def answered(table: Table, expression: HudiExpression, semantics: Semantics) -> 
     bound = bind(expression, table.schema, semantics)
     slices = table.slices()
     kind = OwnSecondaryIndex(table, slices)
-    needs = kind.needs(needs_of(bound.leaves))
+    needs = kind.needs(required_statistics_of(bound.leaves))
     return evaluate(bound, len(slices), [kind.answer(needs)] if needs else [])
 
 
@@ -247,7 +247,7 @@ def test_a_slice_whose_files_are_others_is_read(small, indexed, tmp_path) -> Non
 
 
 def test_a_filter_that_would_read_too_many_blocks_is_not_matched(indexed, monkeypatch) -> None:
-    monkeypatch.setattr("index_store.own.secondary.kind.MOST_BLOCKS", 0)
+    monkeypatch.setattr("index_store.own.secondary.kind.MAX_BLOCKS", 0)
     found = answered(indexed, EXACT["two columns"][0], SPARK)
     assert not found.matches
     assert found.kept_rows.tolist() == [0, 1]
@@ -269,7 +269,7 @@ def test_a_column_of_another_type_by_now_tells_nothing(tmp_path) -> None:
 
 def test_no_index_no_answer(small) -> None:
     kind = OwnSecondaryIndex(small, small.slices())
-    assert not kind.needs(needs_of(bind(compare("=", "s", "sfo"), small.schema, SPARK).leaves))
+    assert not kind.needs(required_statistics_of(bind(compare("=", "s", "sfo"), small.schema, SPARK).leaves))
     assert kind.coverage(list(small.schema)).columns == {}
 
 

@@ -271,7 +271,7 @@ def test_a_reader_that_does_not_do_its_work_is_an_error(batches, why, table_and_
 
 
 def test_many_generations_are_put_together(table_and_index, index, monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("index_store.own.secondary.operations.MOST_GENERATIONS", 2)
+    monkeypatch.setattr("index_store.own.secondary.operations.MAX_GENERATIONS", 2)
     change = refresh(Folder.at(index), open_table(table_and_index[0]), local)
     assert change.operation == "refresh"
     assert len(latest_versions(Folder.at(index)).current.generations) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Kind, Type
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from index_store.own.sketches import SKETCHES, parse_sketch
 from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes
@@ -80,7 +80,7 @@ def test_a_text_that_is_no_sketch_is_refused_with_what_is_wrong(text, why):
 
 def test_a_column_has_one_sketch_of_a_name():
     with pytest.raises(UnsupportedError, match="bloom_filter of c is asked for twice"):
-        Plan.of([("c", "bloom_filter(fpp=0.1)"), ("d", "bloom_filter"), ("c", "bloom_filter(fpp=0.2)")])
+        SketchPlan.of([("c", "bloom_filter(fpp=0.1)"), ("d", "bloom_filter"), ("c", "bloom_filter(fpp=0.2)")])
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_a_filter_finds_what_is_in_it_and_little_else(fpp, distinct):
     stored, told = sketched(f"bloom_filter(fpp={fpp})", pa.concat_arrays([values, values]), BIGINT, 3)
     assert stored["distinct"] == distinct  # counted, never asked of the user
     assert len(stored["bits"]) <= distinct * 2.5 + 16
-    assert all(told.may_hold([value])[0] for value in values[:200].to_pylist())
-    assert told.may_hold([1, 14])[0]
-    others = sum(bool(told.may_hold([value])[0]) for value in range(1, 30_000, 7))
+    assert all(told.might_contain([value])[0] for value in values[:200].to_pylist())
+    assert told.might_contain([1, 14])[0]
+    others = sum(bool(told.might_contain([value])[0]) for value in range(1, 30_000, 7))
     assert others / len(range(1, 30_000, 7)) <= 1.5 * fpp + 0.003
 
 
@@ -117,7 +117,7 @@ def test_a_filter_of_a_given_size_gives_up_when_it_would_find_everything():
     assert len(sketched("bloom_filter(size=64B)", few, BIGINT)[0]["bits"]) == 64
     stored, told = sketched("bloom_filter(size=64B)", many, BIGINT)
     assert stored == {"bits": None, "hashes": None, "distinct": 2000}
-    assert told.may_hold([-1])[0]
+    assert told.might_contain([-1])[0]
 
 
 def test_hashes_are_the_same_everywhere():

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import Source, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import column_names
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.reference.row_oracle import value_of
-from index_store.own.build.sketching import Plan
+from index_store.own.build.sketching import SketchPlan
 from tests.evaluator.strategies import SCHEMA, TYPES, leaves
 from tests.index_store.own.parquet_rows import (
     SKETCHES,
@@ -55,18 +55,18 @@ def check(
     if not entries:
         return
     places = slice_files(slice_of)
-    known = known_columns(folder, len(files), Plan.of(entries), FIELDS, UNITS[unit])
+    known = known_columns(folder, len(files), SketchPlan.of(entries), FIELDS, UNITS[unit])
     statistics = {name: one.statistics(places, custom_merge=False) for name, one in known.items()}
 
-    def may_hold(lookup, candidates):
+    def might_contain(lookup, candidates):
         return (
             None
             if lookup.function or lookup.column.name not in known
-            else known[lookup.column.name].may_hold(lookup.values, places, custom_merge=False)
+            else known[lookup.column.name].might_contain(lookup.values, places, custom_merge=False)
         )
 
     found = evaluate(
-        bind(expression, SCHEMA, semantics), places.slices, [Source("own_index", statistics, may_hold)]
+        bind(expression, SCHEMA, semantics), places.slices, [StatisticsProvider("own_index", statistics, might_contain)]
     ).outcomes
     for file, of in zip(files, slice_of, strict=True):
         for row in file.rows:

@@ -102,7 +102,7 @@ def test_any_other_file_system_renames_what_is_complete(hudi_table, tmp_path):
 
 
 def test_many_refreshes_are_put_together_by_themselves(hudi_copy, tmp_path, monkeypatch):
-    monkeypatch.setattr(operations, "MOST_BUILDS", 2)
+    monkeypatch.setattr(operations, "MAX_BUILDS", 2)
     table = hudi_copy("1.1.1_main_mor")
     folder, most = Folder.at(tmp_path / "index"), 0
     names = instants(table)
