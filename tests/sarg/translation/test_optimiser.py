@@ -1,6 +1,7 @@
 """What Hive's optimiser makes of a condition before it is pushed: facts of docs/facts/hive-expressions.md.
 
-The filters are those of whole queries that Hive compiled with its optimiser: ``source`` e2e in tests/sarg/data/README.md.
+The filters are those of whole queries that Hive compiled with its optimiser (``source`` is e2e, see
+tests/sarg/data/README.md).
 """
 
 from __future__ import annotations
