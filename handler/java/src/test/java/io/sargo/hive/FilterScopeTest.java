@@ -1,0 +1,325 @@
+package io.sargo.hive;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import io.sargo.hive.KeepAll.Reason;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.CompilationOpContext;
+import org.apache.hadoop.hive.ql.exec.FilterOperator;
+import org.apache.hadoop.hive.ql.exec.Operator;
+import org.apache.hadoop.hive.ql.exec.SerializationUtilities;
+import org.apache.hadoop.hive.ql.exec.TableScanOperator;
+import org.apache.hadoop.hive.ql.exec.Utilities;
+import org.apache.hadoop.hive.ql.plan.ExprNodeColumnDesc;
+import org.apache.hadoop.hive.ql.plan.ExprNodeConstantDesc;
+import org.apache.hadoop.hive.ql.plan.ExprNodeDesc;
+import org.apache.hadoop.hive.ql.plan.ExprNodeGenericFuncDesc;
+import org.apache.hadoop.hive.ql.plan.MapWork;
+import org.apache.hadoop.hive.ql.plan.PartitionDesc;
+import org.apache.hadoop.hive.ql.plan.TableDesc;
+import org.apache.hadoop.hive.ql.plan.TableScanDesc;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDF;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPAnd;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPEqual;
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoFactory;
+import org.apache.hadoop.mapred.FileInputFormat;
+import org.apache.hadoop.mapred.FileSplit;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.TextInputFormat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Plans as Hive 4 makes them, and whether the filter of the job belongs to the listed paths. */
+class FilterScopeTest {
+  private static final ExprNodeGenericFuncDesc A_1 = equal(column("a"), 1),
+      A_2 = equal(column("a"), 2);
+
+  private final JobConf job = new JobConf(false);
+
+  @AfterEach
+  void forgetThePlan() {
+    Utilities.clearWorkMap(job);
+  }
+
+  // ---- expressions and plans
+
+  private static ExprNodeGenericFuncDesc function(GenericUDF function, ExprNodeDesc... arguments) {
+    return new ExprNodeGenericFuncDesc(
+        TypeInfoFactory.booleanTypeInfo, function, Arrays.asList(arguments));
+  }
+
+  private static ExprNodeGenericFuncDesc equal(ExprNodeDesc column, int value) {
+    return function(new GenericUDFOPEqual(), column, new ExprNodeConstantDesc(value));
+  }
+
+  private static ExprNodeColumnDesc column(String name) {
+    return new ExprNodeColumnDesc(TypeInfoFactory.intTypeInfo, name, "t", false);
+  }
+
+  private static ExprNodeColumnDesc partitionColumn(String name) {
+    return new ExprNodeColumnDesc(TypeInfoFactory.intTypeInfo, name, "t", true);
+  }
+
+  private static String text(ExprNodeGenericFuncDesc filter) {
+    return SerializationUtilities.serializeExpression(filter);
+  }
+
+  /** A scan of a plan: its alias, what it filters by, and the folders that it reads. */
+  record Scan(String alias, ExprNodeGenericFuncDesc filter, String... folders) {
+    Operator<?> operator() {
+      TableScanOperator operator = new TableScanOperator(new CompilationOpContext());
+      TableScanDesc desc = new TableScanDesc();
+      desc.setFilterExpr(filter);
+      operator.setConf(desc);
+      return operator;
+    }
+  }
+
+  /** Puts a plan with these scans into the job, as Hive's planner does. */
+  private MapWork plan(Scan... scans) {
+    MapWork work = new MapWork();
+    for (Scan scan : scans) {
+      work.getAliasToWork().put(scan.alias, scan.operator());
+      for (String folder : scan.folders) {
+        work.addPathToAlias(new Path("file:" + folder), scan.alias);
+      }
+    }
+    job.set("hive.exec.plan", "file:/plans/1");
+    Utilities.setMapWork(job, work);
+    return work;
+  }
+
+  private void filterOfTheJob(ExprNodeGenericFuncDesc filter) {
+    job.set(TableScanDesc.FILTER_EXPR_CONF_STR, text(filter));
+    job.set(TableScanDesc.FILTER_TEXT_CONF_STR, filter.getExprString());
+    job.set("sarg.pushdown", "a search argument");
+  }
+
+  private static TableScanDesc scan(MapWork work, String alias) {
+    return (TableScanDesc) work.getAliasToWork().get(alias).getConf();
+  }
+
+  // ---- whose filter it is
+
+  static Stream<Arguments> own() {
+    return Stream.of(
+        arguments("the only scan", "/t", List.of(new Scan("t", A_1, "/t"))),
+        arguments(
+            "a scan of partitions",
+            "/t/dt=1,/t/dt=2",
+            List.of(new Scan("t", A_1, "/t/dt=1", "/t/dt=2"))),
+        arguments(
+            "the path is below the folder of the scan",
+            "/t/dt=1",
+            List.of(new Scan("t", A_1, "/t"))),
+        arguments(
+            "the path is above the folder of the scan",
+            "/t",
+            List.of(new Scan("t", A_1, "/t/dt=1"))),
+        arguments(
+            "another scan reads another folder",
+            "/t",
+            List.of(new Scan("t", A_1, "/t"), new Scan("u", A_2, "/u"))),
+        arguments(
+            "another folder's name begins with this one's",
+            "/t",
+            List.of(new Scan("t", A_1, "/t"), new Scan("u", null, "/t2"))));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("own")
+  void theScansOwnFilterIsUsed(String name, String inputs, List<Scan> scans) throws KeepAll {
+    filterOfTheJob(A_1);
+    plan(scans.toArray(new Scan[0]));
+    FileInputFormat.setInputPaths(job, inputs);
+    assertEquals(text(A_1), FilterScope.filterOf(job));
+  }
+
+  static Stream<Arguments> foreign() {
+    return Stream.of(
+        arguments(
+            "a UNION: the listed scan has none",
+            "/t",
+            List.of(new Scan("t", null, "/t"), new Scan("u", A_1, "/u"))),
+        arguments(
+            "the listed scan has another one",
+            "/t",
+            List.of(new Scan("t", A_2, "/t"), new Scan("u", A_1, "/u"))),
+        arguments(
+            "two scans read the folder",
+            "/t",
+            List.of(new Scan("t", A_1, "/t"), new Scan("s", A_1, "/t"))),
+        arguments(
+            "another scan reads a folder above",
+            "/t/dt=1",
+            List.of(new Scan("t", A_1, "/t/dt=1"), new Scan("s", A_1, "/t"))),
+        arguments(
+            "another scan reads a folder below",
+            "/t",
+            List.of(new Scan("t", A_1, "/t"), new Scan("s", A_1, "/t/dt=1"))),
+        arguments(
+            "two scans read a path each",
+            "/t,/u",
+            List.of(new Scan("t", A_1, "/t"), new Scan("u", A_1, "/u"))),
+        arguments("a second path has no scan", "/t,/u", List.of(new Scan("t", A_1, "/t"))),
+        arguments("no scan reads the path", "/u", List.of(new Scan("t", A_1, "/t"))),
+        arguments("the plan has no scan", "/t", List.of()));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("foreign")
+  void aFilterThatMayBelongToAnotherScanIsNotUsed(String name, String inputs, List<Scan> scans) {
+    filterOfTheJob(A_1);
+    plan(scans.toArray(new Scan[0]));
+    FileInputFormat.setInputPaths(job, inputs);
+    assertEquals(Reason.FOREIGN_FILTER, whyNot());
+  }
+
+  @Test
+  void theFilterOfAnOperatorThatIsNoTableScanIsNotUsed() {
+    filterOfTheJob(A_1);
+    MapWork work = plan(new Scan("t", A_1, "/t"));
+    work.getAliasToWork().put("t", new FilterOperator(new CompilationOpContext()));
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(Reason.FOREIGN_FILTER, whyNot());
+  }
+
+  @Test
+  void aPlanThatCannotBeReadKeepsEveryFile() {
+    filterOfTheJob(A_1);
+    job.set("hive.exec.plan", "file:/no/such/plan");
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(Reason.FOREIGN_FILTER, whyNot());
+  }
+
+  @Test
+  void aJobWithoutAPlanHasOneScan() throws KeepAll {
+    filterOfTheJob(A_1);
+    FileInputFormat.setInputPaths(job, "/t");
+    assertEquals(text(A_1), FilterScope.filterOf(job));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      value = {"null", "''"},
+      nullValues = "null")
+  void aScanWithoutAFilterKeepsEveryFile(String filter) {
+    if (filter != null) {
+      job.set(TableScanDesc.FILTER_EXPR_CONF_STR, filter);
+    }
+    assertEquals(Reason.NO_FILTER, whyNot());
+  }
+
+  private Reason whyNot() {
+    return assertThrows(KeepAll.class, () -> FilterScope.filterOf(job)).reason;
+  }
+
+  // ---- columns that are not in the files
+
+  static Stream<Arguments> columns() {
+    ExprNodeGenericFuncDesc a = equal(column("a"), 1), b = equal(column("b"), 2);
+    ExprNodeGenericFuncDesc dt = equal(partitionColumn("dt"), 1);
+    ExprNodeGenericFuncDesc hour = equal(partitionColumn("hour"), 1);
+    return Stream.of(
+        arguments("((a = 1) and (b = 2))", and(a, b)),
+        arguments("(hive:dt = 1)", dt),
+        arguments("((a = 1) and (hive:dt = 1))", and(a, dt)),
+        arguments("((hive:dt = 1) and ((b = 2) and (hive:hour = 1)))", and(dt, and(b, hour))));
+  }
+
+  private static ExprNodeGenericFuncDesc and(ExprNodeDesc left, ExprNodeDesc right) {
+    return function(new GenericUDFOPAnd(), left, right);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("columns")
+  void columnsWhoseValuesAreNotInTheFilesAreRenamed(String sent, ExprNodeGenericFuncDesc filter)
+      throws KeepAll {
+    filterOfTheJob(filter);
+    String bytes = FilterScope.filterOf(job);
+    assertEquals(sent, SerializationUtilities.deserializeExpression(bytes).getExprString());
+    assertEquals(sent.contains("hive:"), !bytes.equals(text(filter)));
+  }
+
+  // ---- reading
+
+  @ParameterizedTest
+  @CsvSource({
+    // plan, scans of the file, merged split -> filtered by the reader
+    "false, 1, false, true",
+    "false, 1, true, false",
+    "true, 1, false, true",
+    "true, 1, true, false",
+    "true, 2, false, false",
+    "true, 2, true, false",
+  })
+  void theReaderFiltersOnlyUnmergedSplitsOfOneScan(
+      boolean withPlan, int scans, boolean merged, boolean filtered) {
+    filterOfTheJob(A_1);
+    MapWork work = null;
+    if (withPlan) {
+      Scan second = new Scan("s", A_2, scans == 2 ? "/t/dt=1" : "/s");
+      work = plan(new Scan("t", A_1, "/t"), second, new Scan("u", A_2, "/u"));
+    }
+    FileSplit split = new FileSplit(new Path("file:/t/dt=1/a.parquet"), 0, 1, new String[0]);
+    JobConf reading = FilterScope.forReading(split, job, merged);
+    if (filtered) {
+      assertSame(job, reading);
+    }
+    assertEquals(filtered ? text(A_1) : null, reading.get(TableScanDesc.FILTER_EXPR_CONF_STR));
+    assertEquals(filtered, reading.get(TableScanDesc.FILTER_TEXT_CONF_STR) != null);
+    assertEquals(filtered, reading.get("sarg.pushdown") != null);
+    assertEquals(text(A_1), job.get(TableScanDesc.FILTER_EXPR_CONF_STR), "the job itself");
+    if (work != null) {
+      assertEquals(filtered, scan(work, "t").getFilterExpr() != null);
+      assertEquals(scans == 1, scan(work, "s").getFilterExpr() != null);
+      assertSame(A_2, scan(work, "u").getFilterExpr(), "the filter of another folder's scan");
+    }
+  }
+
+  // ---- one folder as two tables
+
+  @ParameterizedTest
+  @CsvSource({
+    // folder, input format and view of the second scan -> read otherwise
+    "/t, HudiInputFormat, snapshot, false",
+    "/t, HudiInputFormat, read_optimized, true",
+    "/t, TextInputFormat, snapshot, true",
+    "/u, TextInputFormat, read_optimized, false",
+  })
+  void aFolderIsReadOtherwiseByAnotherFormatOrView(
+      String folder, String format, String view, boolean otherwise) {
+    MapWork work = plan(new Scan("t", A_1, "/t"), new Scan("s", A_2, folder));
+    work.getAliasToPartnInfo().put("t", table("HudiInputFormat", "snapshot"));
+    work.getAliasToPartnInfo().put("s", table(format, view));
+    assertEquals(otherwise, FilterScope.isReadOtherwise(job, new Path("file:/t")));
+  }
+
+  private static PartitionDesc table(String format, String view) {
+    PartitionDesc table = new PartitionDesc();
+    table.setInputFileFormatClass(
+        format.equals("TextInputFormat") ? TextInputFormat.class : HudiInputFormat.class);
+    TableDesc desc = new TableDesc();
+    desc.setProperties(new java.util.Properties());
+    desc.getProperties().setProperty("sargo.view", view);
+    table.setTableDesc(desc);
+    return table;
+  }
+
+  @Test
+  void aJobWithoutAPlanReadsAFolderOnce() {
+    assertEquals(false, FilterScope.isReadOtherwise(job, new Path("file:/t")));
+    assertNull(job.get("hive.exec.plan"));
+  }
+}
