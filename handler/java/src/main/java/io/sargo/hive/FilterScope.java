@@ -38,6 +38,8 @@ import org.apache.hadoop.mapred.JobConf;
  * </ol>
  *
  * <p>A job without a plan is a FetchTask, which has one scan.
+ *
+ * <p>Facts: docs/facts/hive-storage-handlers.md#the-filter-of-another-scan
  */
 final class FilterScope {
   private static final String PLAN = "hive.exec.plan";

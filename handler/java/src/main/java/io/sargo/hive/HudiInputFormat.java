@@ -22,6 +22,8 @@ import org.apache.hudi.hadoop.realtime.RealtimeSplit;
  * <p>The class is not a {@code HoodieParquetInputFormat}, so Hive does not vectorise it. Hive 3.1.3
  * returns wrong rows for a vectorised table with a storage handler: {@code count(*) where k < 150}
  * returned 200.
+ *
+ * <p>Facts: docs/facts/hive-storage-handlers.md#the-interfaces
  */
 public class HudiInputFormat extends PruningRealtimeInputFormat {
 

@@ -21,6 +21,8 @@ import org.apache.hudi.hadoop.realtime.RealtimeSplit;
  * <p>The class delegates to Hudi's format and does not extend it. Hive treats every subclass of its
  * Parquet format as vectorisable, but this view merges rows, and vectorised queries fail on it
  * (Hive 4.0.1).
+ *
+ * <p>Facts: docs/facts/hive-storage-handlers.md#the-interfaces
  */
 public class PruningRealtimeInputFormat implements InputFormat<NullWritable, ArrayWritable> {
 
