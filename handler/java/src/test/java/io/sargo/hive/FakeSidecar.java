@@ -23,6 +23,9 @@ final class FakeSidecar implements AutoCloseable {
   final AtomicInteger connections = new AtomicInteger();
   final AtomicInteger requests = new AtomicInteger();
 
+  /** The message of the last request, without the length of its frame. */
+  volatile byte[] lastRequest;
+
   /** Counted down when a client closes a connection that {@link Connection#awaitClose} watches. */
   final CountDownLatch closedByClient = new CountDownLatch(1);
 
@@ -102,7 +105,9 @@ final class FakeSidecar implements AutoCloseable {
 
     /** Reads one request and returns how many there were on all connections, from 1. */
     int readRequest() throws IOException {
-      in.readFully(new byte[in.readInt()]);
+      byte[] request = new byte[in.readInt()];
+      in.readFully(request);
+      lastRequest = request;
       return requests.incrementAndGet();
     }
 

@@ -48,7 +48,7 @@ class SidecarTest {
   private static final String NO_PAUSE = "0", LONG_PAUSE = "600000";
 
   /** What became of a call: the names to skip, or why none is skipped. */
-  private static String outcome(Settings settings) {
+  static String outcome(Settings settings) {
     try {
       return Sidecar.at(settings).ask(REQUEST, settings).skip.toString();
     } catch (KeepAll e) {

@@ -259,9 +259,12 @@ class WireTest {
 
   static Stream<Arguments> noReplies() {
     ReplyBytes answer = answer(1, NAMES, 3, 2, 5);
+    byte[] otherName = answer.frame();
+    otherName[12] = 'b'; // the first byte of "prune"
     return Stream.of(
         arguments("a reply to another call", Messages.frame("other.sequence")),
         arguments("a reply of another method", Messages.frame("other.method")),
+        arguments("an answer under another name", otherName),
         arguments("a reply without a result", Messages.frame("other.no_result")),
         arguments("a reply without bits", Messages.frame("reply.no_skip")),
         arguments(
