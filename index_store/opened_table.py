@@ -105,7 +105,7 @@ class CachedStatistics:
     def _learn(self, asked: RequiredStatistics, on_failure: OnFailure) -> RequiredStatistics:
         """Ask the kind what was not asked before; gives those of the questions that it has something for."""
         try:
-            needs = self.kind.needs(asked)
+            needs = self.kind.requires(asked)
             faults: Sequence[Exception] = faults_of(self.kind)
         except Exception as error:
             needs, faults = RequiredStatistics(), [error]
@@ -134,7 +134,7 @@ class CachedStatistics:
             if isinstance(self.kind, StoredKind):
                 self._load_stored(self.kind, needs)
             else:
-                found = self.kind.answer(needs)
+                found = self.kind.provide(needs)
                 self.statistics.update(found.statistics)
                 self.expressions.update(found.expressions)
                 self.matching = found.filter_might_match or self.matching
@@ -165,7 +165,7 @@ class CachedStatistics:
             if lookup not in needed:
                 return None
             try:
-                answering = self.kind.answer(RequiredStatistics(keys=(lookup,))).might_contain
+                answering = self.kind.provide(RequiredStatistics(keys=(lookup,))).might_contain
                 return None if answering is None else answering(lookup, candidates)
             except Exception as error:
                 on_failure(error)

@@ -201,10 +201,10 @@ class Advisor:
     def source(self, entry: Entry, needs: RequiredStatistics) -> StatisticsProvider | None:
         """What one sketch would say, None if it has nothing to say to these questions."""
         kind = self._kind(entry)
-        asked = kind.needs(needs)
+        asked = kind.requires(needs)
         if not asked:
             return None
-        return replace(kind.answer(asked), name=f"{entry.sketch} of {entry.on}")
+        return replace(kind.provide(asked), name=f"{entry.sketch} of {entry.on}")
 
     def _kind(self, entry: Entry) -> OwnSketches:
         if entry not in self._kinds:

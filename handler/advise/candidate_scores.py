@@ -123,8 +123,8 @@ def _of_values(kind: OwnSketches, column: Field, n: int, values: Sequence[tuple[
         bound = bind(
             Compare("=", Column(tuple(column.name.split("."))), Literal(value, column.type)), schema, semantics
         )
-        asked = kind.needs(required_statistics_of(bound.leaves))
+        asked = kind.requires(required_statistics_of(bound.leaves))
         if asked:
-            held.append(evaluate(bound, n, [kind.answer(asked)]).keep)
+            held.append(evaluate(bound, n, [kind.provide(asked)]).keep)
             home.append(place)
     return of_look_ups(np.array(held), np.array(home, np.intp)) if held else None

@@ -144,8 +144,8 @@ def _kept(
     sources: list[StatisticsProvider] = []
     for kind in (partition_values(table, slices), bounds):
         if kind is not None:
-            needs = kind.needs(RequiredStatistics(asked.needs.bounds, asked.needs.nulls))
-            sources += [kind.answer(needs)] if needs else []
+            needs = kind.requires(RequiredStatistics(asked.needs.bounds, asked.needs.nulls))
+            sources += [kind.provide(needs)] if needs else []
     return evaluate(asked.bound, len(slices), sources).keep
 
 

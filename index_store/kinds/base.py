@@ -1,12 +1,16 @@
-"""What an index kind is: one source of statistics about the slices of one table (C5, C6). Two verbs:
+"""The contract of an index kind: one source of statistics about the file slices of one table (C5, C6).
 
-    needs(asked) -> RequiredStatistics      those of a filter's required statistics for which the kind would read
-    something answer(needs) -> StatisticsProvider    the statistics of all slices at once, in their order
+An index kind has two verbs:
 
-Asking reads no statistics: at most what defines an index, once. Only what a kind needs is read, when it answers; keys
-are looked up when the evaluator comes to them, in the slices that all statistics leave. A kind says nothing where it
-knows nothing: what is not in its answer is unknown, never "no rows".
-A new kind is one file with a function ``make(table, slices) -> kind or None`` and one line in ``kinds/__init__.py``.
+    requires(asked) -> RequiredStatistics       the part of a filter's required statistics that the kind can serve
+    provide(required) -> StatisticsProvider     these statistics, of all slices at once, in the order of the slices
+
+``requires`` reads no statistics; it may read the definition of an index, once. ``provide`` reads the required columns
+only. Keys are looked up later, when the evaluator reaches their leaf, in the slices that the statistics have left.
+A slice or column that is missing from a kind's statistics is unknown; it never means "no rows".
+
+A new kind is one module with a function ``make(table, slices) -> kind or None`` and one line in
+``index_store/kinds/__init__.py``.
 """
 
 from __future__ import annotations
@@ -36,11 +40,11 @@ __all__ = [
     "IndexKind",
     "LookUpKeys",
     "MakeKind",
-    "answer_of_keys",
     "column_coverage",
     "faults_of",
-    "match_of",
-    "needs_of_keys",
+    "filter_match_of",
+    "key_lookup_provider",
+    "required_key_lookups",
 ]
 
 Mask = npt.NDArray[np.bool_]
@@ -72,29 +76,27 @@ class IndexKind(Protocol):
 
     name: str
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """The questions that the kind has statistics for; empty when it has nothing to say."""
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
+        """The part of ``asked`` that the kind has statistics for; empty when it has none."""
         ...
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
-        """What the kind says to questions that it needs statistics for: all slices at once, read once."""
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
+        """The required statistics of all slices, each read once; ``required`` is what ``requires`` returned."""
         ...
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """What the kind knows of these columns."""
+        """How many slices have usable statistics of these columns."""
         ...
 
 
-def match_of(kind: IndexKind) -> FilterMightMatch | None:
-    """How a kind rules slices out by a filter as a whole, if it does (its ``filter_might_match``), without its
-    statistics.
-    """
+def filter_match_of(kind: IndexKind) -> FilterMightMatch | None:
+    """The kind's ``filter_might_match``, which rules out slices by a whole filter; None when it has no such method."""
     found: FilterMightMatch | None = getattr(kind, "filter_might_match", None)
     return found
 
 
 def faults_of(kind: IndexKind) -> Sequence[SargoError]:
-    """What a kind of several stores cannot read (its ``faults``) while it answers from the others; mostly nothing."""
+    """The errors of a kind's unreadable stores (its ``faults``), when it still answers from its other stores."""
     found: Sequence[SargoError] = getattr(kind, "faults", ())
     return found
 
@@ -105,14 +107,14 @@ class MakeKind(Protocol):
     def __call__(self, table: Table, slices: FileSlices) -> IndexKind | None: ...
 
 
-def needs_of_keys(asked: RequiredStatistics, is_key: Callable[[Field], bool]) -> RequiredStatistics:
-    """The look-ups of plain columns that a kind has keys of."""
+def required_key_lookups(asked: RequiredStatistics, is_key: Callable[[Field], bool]) -> RequiredStatistics:
+    """The key look-ups of ``asked`` in the plain columns that ``is_key`` accepts."""
     keys = tuple([one for one in asked.keys if not one.function and is_key(one.column)]) if asked.keys else ()
     return RequiredStatistics(keys=keys) if keys else NOTHING
 
 
-def answer_of_keys(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
-    """The answer of a kind that knows keys of plain columns and nothing else."""
+def key_lookup_provider(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
+    """The provider of a kind that looks up keys of plain columns and has no other statistics."""
 
     def might_contain(lookup: Lookup, candidates: Mask) -> Mask | None:
         return None if lookup.function else look_up(lookup.column, lookup.values, candidates)

@@ -37,7 +37,7 @@ from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
 from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
-from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, key_text, record_keys
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ class BucketIndex:
     def _hashed(self) -> HashFields:
         return self._buckets.hashed
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key, and of the only hash field."""
-        return needs_of_keys(asked, self._is_hashed)
+        return required_key_lookups(asked, self._is_hashed)
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
-        del needs
-        return answer_of_keys(self.name, self.might_contain)
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
     def _is_hashed(self, column: Field) -> bool:
         """Whether a column's value tells the bucket: the record key, or the only hash field.

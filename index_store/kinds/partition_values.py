@@ -73,16 +73,16 @@ class PartitionValues:
         self._encoded = properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
         self._known: dict[str, ColumnStatistics] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of the partition columns."""
         return RequiredStatistics(
             bounds=tuple([one for one in asked.bounds if one.name in self._fields]),
             nulls=tuple([one for one in asked.nulls if one.name in self._fields]),
         )
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Bounds and null counts of the columns, read together."""
-        return StatisticsProvider(self.name, self.statistics(needs.columns))
+        return StatisticsProvider(self.name, self.statistics(required.columns))
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the partition columns among the columns."""

@@ -243,7 +243,7 @@ class _Columns:
     def _partition_values(self, column: Field, is_known: bool) -> tuple[ColumnStatistics | None, None]:
         del is_known
         kind = partition_values(self._table, self._new)
-        return None if kind is None else kind.answer(RequiredStatistics(bounds=(column,))).statistics.get(
+        return None if kind is None else kind.provide(RequiredStatistics(bounds=(column,))).statistics.get(
             column.name
         ), None
 

@@ -38,14 +38,14 @@ class StoredKind:
         self.kind = kind
         self.snapshot = snapshot
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """What the kind needs."""
-        return self.kind.needs(asked)
+        return self.kind.requires(asked)
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the whole."""
         layers, found = self.snapshot.layers, {}
-        for name, one in self.columns(needs).items():
+        for name, one in self.columns(required).items():
             if one.base is not None:
                 found[name] = (
                     one.base if layers is None or one.since is None else (layers.join_statistics(one.base, one.since))
@@ -62,7 +62,7 @@ class StoredKind:
             except UnusableError:
                 missing.append(column)
         if missing:
-            known = self.kind.answer(RequiredStatistics(bounds=tuple(missing))).statistics
+            known = self.kind.provide(RequiredStatistics(bounds=tuple(missing))).statistics
             found.update((column.name, self._keep(column, known.get(column.name))) for column in missing)
         return found
 

@@ -49,7 +49,7 @@ from handler.spark.distributed.stored_answers import (
     write_slices,
 )
 from index_store import FileSlice, FileSlices, IndexKind, Table
-from index_store.kinds.base import match_of
+from index_store.kinds.base import filter_match_of
 from index_store.opened_table import OpenTable, TableAnswers, TableAt
 from index_store.storage.errors import TableError
 
@@ -215,11 +215,11 @@ class _DistributedAnswers(TableAnswers):
         slices = _slices_of(self.at.stored, kept)
         for kind in self.at.table.kinds(slices):
             try:
-                needs = kind.needs(self.asked)
+                needs = kind.requires(self.asked)
             except Exception as error:
                 self.on_failure(kind.name, error)
                 continue
-            filter_might_match = match_of(kind) if needs else None
+            filter_might_match = filter_match_of(kind) if needs else None
             if needs.keys or filter_might_match:
                 yield (
                     kind.name,
@@ -247,7 +247,7 @@ class _DistributedAnswers(TableAnswers):
             if lookup not in keys:
                 return None
             try:
-                look_up = kind.answer(RequiredStatistics(keys=(lookup,))).might_contain
+                look_up = kind.provide(RequiredStatistics(keys=(lookup,))).might_contain
                 said = None if look_up is None else look_up(lookup, candidates[rows])
             except Exception as error:
                 self.on_failure(kind.name, error)

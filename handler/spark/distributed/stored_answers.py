@@ -263,8 +263,8 @@ def write_answers(place: StateFolder, slices: StoredSlices, question: RequiredSt
     found = []
     for order, kind in enumerate(table.kinds(slices.all())):
         try:
-            needs = kind.needs(question)
-            answer = Answer(kind.name, order) if not needs else _written(kind.name, order, kind.answer(needs), slices)
+            needs = kind.requires(question)
+            answer = Answer(kind.name, order) if not needs else _written(kind.name, order, kind.provide(needs), slices)
         except Exception as error:
             text = " ".join(str(error).split())
             answer = Answer(

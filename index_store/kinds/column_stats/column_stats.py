@@ -61,13 +61,13 @@ class ColumnStats:
         self._known: dict[str, ColumnStatistics | None] = {}
         self._files: dict[str, FileRows] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Bounds and nulls of any column; which columns it has is known when they are read."""
         return RequiredStatistics(bounds=asked.bounds, nulls=asked.nulls)
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Bounds and null counts of the columns, read together."""
-        return StatisticsProvider(self.name, self.statistics(needs.columns))
+        return StatisticsProvider(self.name, self.statistics(required.columns))
 
     def statistics(self, columns: Sequence[Field]) -> Mapping[str, ColumnStatistics]:
         """Statistics of the columns that the index has records of. Raises StatsError when it cannot be read."""

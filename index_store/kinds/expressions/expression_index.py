@@ -96,16 +96,16 @@ class ExpressionIndex:
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
         self._doubtful: dict[str, tuple[Mask, Mask]] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """The very functions that there are bounds of, and look-ups in those that there are filters of."""
         return RequiredStatistics(
             functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
             keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
         )
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Bounds of the functions; filters are read for the slices that a look-up comes to."""
-        return StatisticsProvider(self.name, {}, self.might_contain, self.expressions(needs.functions))
+        return StatisticsProvider(self.name, {}, self.might_contain, self.expressions(required.functions))
 
     def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
         """Statistics of functions of columns, by (function, column). Raises StatsError or TableError."""

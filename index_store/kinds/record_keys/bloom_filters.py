@@ -23,7 +23,7 @@ from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group, file_name_id, partition_id
-from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, record_keys
 from index_store.storage.errors import naming_column
@@ -59,14 +59,14 @@ class BloomFilters:
         self._read: OrderedDict[int, BloomFilter | None] = OrderedDict()
         self._room = FILTER_BYTES
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
-        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
-        del needs
-        return answer_of_keys(self.name, self.might_contain)
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None

@@ -23,7 +23,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
-from index_store.kinds.base import Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.record_keys import KEY_COLUMN, is_record_key, record_keys
 from index_store.storage.errors import FormatError
@@ -52,14 +52,14 @@ class KeyFilters:
         self._slices = slices
         self._filters: dict[str, BloomFilter | None] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
-        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
-        del needs
-        return answer_of_keys(self.name, self.might_contain)
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None

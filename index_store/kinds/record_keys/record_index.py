@@ -34,7 +34,7 @@ from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
-from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.base import ColumnCoverage, Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import DEFINITIONS
 from index_store.kinds.record_keys.key_groups import KeyGroups
@@ -98,14 +98,14 @@ class RecordIndex:
         self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of the record key."""
-        return needs_of_keys(asked, lambda column: is_record_key(self._table, column))
+        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
-        del needs
-        return answer_of_keys(self.name, self.might_contain)
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
     def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""

@@ -48,7 +48,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust
 from index_store.formats.keys import file_group
-from index_store.kinds.base import ColumnCoverage, Coverage, answer_of_keys, needs_of_keys
+from index_store.kinds.base import ColumnCoverage, Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
 from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo
@@ -97,14 +97,14 @@ class SecondaryIndex:
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Look-ups of columns with an index."""
-        return needs_of_keys(asked, lambda column: column.name in self._indexes)
+        return required_key_lookups(asked, lambda column: column.name in self._indexes)
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Keys are looked up when the evaluator asks for them."""
-        del needs
-        return answer_of_keys(self.name, self.might_contain)
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None

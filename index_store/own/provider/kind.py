@@ -69,7 +69,7 @@ class OwnSketches:
         self._known: dict[tuple[str, bool], list[KnownColumn]] = {}
         self._statistics: dict[str, ColumnStatistics | None] = {}
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Everything about the columns that some index has."""
 
         def has(column: Field) -> bool:
@@ -82,14 +82,16 @@ class OwnSketches:
             keys=tuple([one for one in asked.keys if not one.function and has(one.column)]),
         )
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the columns; filters are looked into when the evaluator asks for values."""
         found = {
-            column.name: statistics for column in needs.columns if (statistics := self.statistics(column)) is not None
+            column.name: statistics
+            for column in required.columns
+            if (statistics := self.statistics(column)) is not None
         }
         expressions = {
             (form, column.name): statistics
-            for form, column in needs.functions
+            for form, column in required.functions
             if (statistics := self.expression_statistics(form)) is not None
         }
         return StatisticsProvider(self.name, found, self.might_contain, expressions)

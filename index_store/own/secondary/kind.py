@@ -81,7 +81,7 @@ class OwnSecondaryIndex:
         self._table = table
         self._slices = slices
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Everything about the columns that some index has; look-ups of those that lead a key."""
         if not self._indexes:
             return NOTHING
@@ -93,10 +93,12 @@ class OwnSecondaryIndex:
             keys=tuple([one for one in asked.keys if not one.function and one.column.name in leading]),
         )
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
         """Statistics of the columns; entries are looked into when the evaluator asks."""
         found = {
-            column.name: statistics for column in needs.columns if (statistics := self._statistics(column)) is not None
+            column.name: statistics
+            for column in required.columns
+            if (statistics := self._statistics(column)) is not None
         }
         return StatisticsProvider(self.name, found, self.might_contain, filter_might_match=self.filter_might_match)
 

@@ -26,7 +26,7 @@ from handler.cli.table_view import show_table
 from handler.inspection.table_report import report_table
 from handler.sql.parsing import parse
 from index_store import kinds
-from index_store.kinds.base import Coverage, answer_of_keys, column_coverage, needs_of_keys
+from index_store.kinds.base import Coverage, column_coverage, key_lookup_provider, required_key_lookups
 from tests.handler.table_rows import rows_of
 
 SPARK = Semantics.named("spark", "UTC")
@@ -203,12 +203,12 @@ class EvenKeys:
         self.slices, self.has_even = slices, has_even
         self.asked = []
 
-    def needs(self, asked):
-        return needs_of_keys(asked, lambda column: column.name == "id")
+    def requires(self, asked):
+        return required_key_lookups(asked, lambda column: column.name == "id")
 
-    def answer(self, needs):
-        self.asked.append(needs)
-        return answer_of_keys(self.name, self.might_contain)
+    def provide(self, required):
+        self.asked.append(required)
+        return key_lookup_provider(self.name, self.might_contain)
 
     def might_contain(self, column, values, candidates):
         del column, candidates
@@ -227,13 +227,13 @@ class TextLengths:
     def __init__(self, slices, known):
         self.slices, self.known = slices, known
 
-    def needs(self, asked):
+    def requires(self, asked):
         return RequiredStatistics(
             functions=tuple(one for one in asked.functions if (one[0], one[1].name) == ("length", "s"))
         )
 
-    def answer(self, needs):
-        assert [name for name, _ in needs.functions] == ["length"]
+    def provide(self, required):
+        assert [name for name, _ in required.functions] == ["length"]
         return StatisticsProvider(self.name, {}, None, {("length", "s"): self.known})
 
     def coverage(self, columns):

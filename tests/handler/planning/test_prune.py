@@ -61,7 +61,7 @@ def test_the_statistics_are_read_once(main_cow, monkeypatch):
     table = open_table(main_cow)
     first = prune(table, "i = 100 AND l > 5", time_zone="UTC")
     for known in table.at().knowledge:
-        monkeypatch.setattr(known.kind, "answer", Broken(known.kind.name).answer)
+        monkeypatch.setattr(known.kind, "provide", Broken(known.kind.name).provide)
     second = prune(table, "l > 5 AND i = 100", time_zone="UTC")
     assert second.kept == first.kept
     assert second.reasons == ()
@@ -73,11 +73,11 @@ class Broken:
     def __init__(self, name):
         self.name = name
 
-    def needs(self, asked):
+    def requires(self, asked):
         return asked
 
-    def answer(self, needs):
-        raise StatsError("x.hfile", [column.name for column in needs.columns], "torn")
+    def provide(self, required):
+        raise StatsError("x.hfile", [column.name for column in required.columns], "torn")
 
     def coverage(self, columns):
         raise StatsError("x.hfile", columns[0].name, "torn")
@@ -153,7 +153,7 @@ def test_something_unexpected_in_the_store_skips_nothing(main_cow, monkeypatch):
 
     for known in table.at().knowledge:
         broken = Broken(known.kind.name)
-        broken.answer = explode
+        broken.provide = explode
         known.kind = broken
     plan = prune(table, "i = 100", time_zone="UTC")
     assert len(plan.kept) == 14

@@ -62,11 +62,13 @@ class AnyColumn:
     def __init__(self, n: int) -> None:
         self._n = n
 
-    def needs(self, asked: RequiredStatistics) -> RequiredStatistics:
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         return RequiredStatistics(bounds=asked.bounds, nulls=asked.nulls)
 
-    def answer(self, needs: RequiredStatistics) -> StatisticsProvider:
-        return StatisticsProvider(self.name, {column.name: statistics_of(column, self._n) for column in needs.columns})
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
+        return StatisticsProvider(
+            self.name, {column.name: statistics_of(column, self._n) for column in required.columns}
+        )
 
     def coverage(self, columns: object) -> Coverage:  # noqa: ARG002
         return Coverage(self.name, None, self._n)

@@ -27,7 +27,7 @@ def statistics(path: Path) -> dict[tuple[str, str], ColumnStatistics]:
     for kind in table.kinds(table.slices()):
         if kind.name in ("column_stats", "expression_index"):
             functions = tuple((function, column) for column in table.schema for function in FUNCTIONS)
-            said = kind.answer(kind.needs(RequiredStatistics(bounds=tuple(table.schema), functions=functions)))
+            said = kind.provide(kind.requires(RequiredStatistics(bounds=tuple(table.schema), functions=functions)))
             found.update({(kind.name, name): one for name, one in said.statistics.items()})
             found.update(said.expressions)
     return found
@@ -55,7 +55,7 @@ def test_no_object_is_made_of_the_text_of_many_files(tmp_path: Path, monkeypatch
     [kind] = [one for one in table.kinds(table.slices()) if one.name == "column_stats"]
     [column] = [one for one in table.schema if one.name == "name"]
     assert column.type.kind is Kind.STRING
-    known = kind.answer(RequiredStatistics(bounds=(column,))).statistics["name"]
+    known = kind.provide(RequiredStatistics(bounds=(column,))).statistics["name"]
     assert isinstance(known.lo, StoredBounds)
     assert isinstance(known.hi, StoredBounds)
     assert known.lo_known.all()

@@ -48,7 +48,7 @@ def test_every_key_of_a_file_is_found_and_others_are_not(hudi_table, name):
     assert kind.might_contain(KEY, ["nothing", sorted(stored[0])[0]])[0]
     assert kind.might_contain(Field("s", STRING), ["a"]) is None
     assert kind.coverage([KEY]).columns["id"].usable == len(slices)
-    assert not kind.needs(RequiredStatistics(bounds=(KEY,), nulls=(KEY,)))
+    assert not kind.requires(RequiredStatistics(bounds=(KEY,), nulls=(KEY,)))
 
 
 @pytest.mark.parametrize("name", TABLES)

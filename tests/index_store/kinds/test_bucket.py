@@ -123,7 +123,7 @@ def test_values_without_a_certain_hash_have_no_answer(hudi_table):
     assert kind.might_contain(Field("id", DATE), [1]) is None
     assert kind.might_contain(Field("s", STRING), ["k0001"]) is None
     assert kind.might_contain(Field("id", BIGINT), [1]) is not None
-    assert not kind.needs(RequiredStatistics(bounds=(ID,), nulls=(ID,)))
+    assert not kind.requires(RequiredStatistics(bounds=(ID,), nulls=(ID,)))
 
 
 @pytest.mark.parametrize(

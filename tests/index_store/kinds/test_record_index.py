@@ -73,7 +73,7 @@ def test_other_columns_and_forms_have_no_answer(hudi_table):
     assert kind.locate(Field("s", STRING), ["k0001"]) is None
     assert kind.locate(KEY, ["k0001", ""]) is None
     assert kind.locate(Field("id", DATE), [18000]) is None
-    assert not kind.needs(RequiredStatistics(bounds=(KEY,), nulls=(KEY,)))
+    assert not kind.requires(RequiredStatistics(bounds=(KEY,), nulls=(KEY,)))
     assert kind.coverage([KEY, Field("s", STRING)]).columns.keys() == {"id"}
 
 

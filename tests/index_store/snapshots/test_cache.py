@@ -26,7 +26,7 @@ def keep(path: Path, cache: SnapshotCache) -> Snapshot:
     assert snapshot is not None
     for kind in with_snapshot(table.kinds(snapshot.slices), snapshot):
         if kind.name == "column_stats":
-            kind.answer(RequiredStatistics(bounds=tuple(table.schema)))
+            kind.provide(RequiredStatistics(bounds=tuple(table.schema)))
     return snapshot
 
 

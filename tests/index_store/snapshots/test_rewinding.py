@@ -81,7 +81,7 @@ def _read_all(table: Table, snapshot: Snapshot) -> None:
     """Ask for every column, as filters over the time would."""
     for kind in with_snapshot(table.kinds(table.slices()), snapshot):
         if kind.name in STORED:
-            kind.answer(RequiredStatistics(bounds=tuple(table.schema)))
+            kind.provide(RequiredStatistics(bounds=tuple(table.schema)))
 
 
 def _check(table: Table, snapshot: Snapshot) -> None:
@@ -95,7 +95,7 @@ def _check(table: Table, snapshot: Snapshot) -> None:
     columns = [column for column in table.schema if column.type.kind is not Kind.OTHER]
     for kind in table.kinds(slices):
         if kind.name in STORED:
-            whole = kind.answer(RequiredStatistics(bounds=tuple(columns))).statistics
+            whole = kind.provide(RequiredStatistics(bounds=tuple(columns))).statistics
             for column in columns:
                 try:
                     kept = snapshot.column(kind.name, column)

@@ -209,8 +209,8 @@ def answers(path):
     slices = table.slices()
     said = {}
     for kind in table.kinds(slices):
-        needs = kind.needs(RequiredStatistics(bounds=tuple(table.schema), keys=(KEYS,)))
-        answer = kind.answer(needs)
+        needs = kind.requires(RequiredStatistics(bounds=tuple(table.schema), keys=(KEYS,)))
+        answer = kind.provide(needs)
         for column, found in answer.statistics.items():
             for i, one in enumerate(slices):
                 said[kind.name, column, one] = (

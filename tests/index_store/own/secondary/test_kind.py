@@ -50,8 +50,8 @@ def answered(table: Table, expression: HudiExpression, semantics: Semantics) -> 
     bound = bind(expression, table.schema, semantics)
     slices = table.slices()
     kind = OwnSecondaryIndex(table, slices)
-    needs = kind.needs(required_statistics_of(bound.leaves))
-    return evaluate(bound, len(slices), [kind.answer(needs)] if needs else [])
+    needs = kind.requires(required_statistics_of(bound.leaves))
+    return evaluate(bound, len(slices), [kind.provide(needs)] if needs else [])
 
 
 @st.composite
@@ -269,7 +269,7 @@ def test_a_column_of_another_type_by_now_tells_nothing(tmp_path) -> None:
 
 def test_no_index_no_answer(small) -> None:
     kind = OwnSecondaryIndex(small, small.slices())
-    assert not kind.needs(required_statistics_of(bind(compare("=", "s", "sfo"), small.schema, SPARK).leaves))
+    assert not kind.requires(required_statistics_of(bind(compare("=", "s", "sfo"), small.schema, SPARK).leaves))
     assert kind.coverage(list(small.schema)).columns == {}
 
 
