@@ -6,7 +6,7 @@
     -- a comment
 
 A line that cannot be read is counted and named, and never stops the others. Lines of other tables are counted. What the
-sidecar understood of a filter is what is understood here (``sidecar.hive_filter``).
+sidecar understood of a filter is what is understood here (``planning.hive_filter``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.planning.filters import is_hive_filter
-from handler.sidecar.hive_filter import read_hive_filter
+from handler.planning.hive_filter import read_hive_filter
 from handler.sql.parsing import Engine, parse
 
 __all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]

@@ -16,12 +16,12 @@ from handler.advise.ranking import advise
 from handler.advise.reasons import why_nothing
 from handler.advise.what_if import arrangement_of, what_if
 from handler.advise.workload import read_workload
-from handler.cli.advise_view import advice_report, show_advice
-from handler.cli.json_text import json_text
 from handler.cli.table_options import storage_options as with_storage_options
 from handler.cli.table_options import table_options as with_table_options
 from handler.indexes.entries import IndexWorkError
 from handler.sql.parsing import Engine
+from handler.views.advise import advice_report, show_advice
+from handler.views.json_text import json_text
 from index_store.opened_table import open_table
 
 __all__ = ["command"]

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from handler.cli.json_text import json_text
-from handler.cli.listing_view import size_text
+from handler.views.json_text import json_text
+from handler.views.listing import size_text
 from index_store.snapshots import KeptTable, SnapshotCache, default_cache
 from index_store.storage.storage import Storage
 

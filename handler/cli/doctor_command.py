@@ -12,19 +12,12 @@ from typing import Any
 import click
 
 from evaluator.language.errors import SargoError
-from handler.cli.json_text import json_text
-from handler.inspection.doctor import (
-    Ask,
-    Finding,
-    check_filter,
-    check_jar,
-    check_settings,
-    check_sidecar,
-    check_table,
-    hive_settings,
-    site_settings,
-)
+from handler.doctor.findings import Ask, Finding
+from handler.doctor.jar import check_jar
+from handler.doctor.settings import check_settings, hive_settings, site_settings
+from handler.doctor.sidecar import check_filter, check_sidecar, check_table
 from handler.sidecar.client import Client
+from handler.views.json_text import json_text
 
 __all__ = ["command"]
 

@@ -13,13 +13,13 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from handler.cli.index_view import place_report, report_of, show_place, show_places, show_reports
-from handler.cli.json_text import json_text
 from handler.cli.table_options import storage_options as with_storage_options
 from handler.cli.table_options import table_options as with_table_options
 from handler.indexes.benefit import benefits_at
 from handler.indexes.operations import DEFAULT_SKETCH, IndexWork, Report, staleness
 from handler.indexes.statements import IndexStatement, StatementError, parse_statement
+from handler.views.index import place_report, report_of, show_place, show_places, show_reports
+from handler.views.json_text import json_text
 from index_store import TableError
 from index_store.own.sketches import SKETCHES
 

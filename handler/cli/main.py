@@ -25,22 +25,22 @@ from evaluator.language.expression import HudiExpression, to_dict, to_text
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.cli.advise_command import command as advise_command
 from handler.cli.cache_command import command as cache_command
-from handler.cli.decode_view import show_decoded
-from handler.cli.explain_view import file_report, show_explanation, show_file
 from handler.cli.index_command import command as index_command
 from handler.cli.index_command import sql_command
-from handler.cli.json_text import json_text
-from handler.cli.listing_view import show_files
-from handler.cli.plan_view import show_plan
 from handler.cli.table_options import storage_options as with_storage_options
 from handler.cli.table_options import table_options as with_table_options
-from handler.cli.table_view import show_table
 from handler.demo import run as demonstration
 from handler.inspection.listing_report import report_files
 from handler.inspection.table_report import TableReport, report_table
 from handler.planning.filters import is_hive_filter
 from handler.planning.prune import prune
 from handler.sql.parsing import Engine, SqlError, parse
+from handler.views.decode import show_decoded
+from handler.views.explain import file_report, show_explanation, show_file
+from handler.views.json_text import json_text
+from handler.views.listing import show_files
+from handler.views.plan import show_plan
+from handler.views.table import show_table
 from index_store import StatsError, TableError
 from index_store.opened_table import open_table
 from index_store.table.timeline import parse_as_of

@@ -23,13 +23,13 @@ from rich.rule import Rule
 from rich.text import Text
 
 import sarg
-from handler.cli.decode_view import hive_tree
-from handler.cli.explain_view import leaf_tree, show_pruning_blockers
-from handler.cli.plan_view import bar
 from handler.demo.checks import CHECKS
 from handler.inspection.table_report import report_table
 from handler.planning.plan import Plan
 from handler.planning.prune import prune
+from handler.views.decode import hive_tree
+from handler.views.explain import leaf_tree, show_pruning_blockers
+from handler.views.plan import bar
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
 

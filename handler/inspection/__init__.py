@@ -1,1 +1,1 @@
-"""What there is to know of a table or an installation before any filter: reports and checks."""
+"""Reports on a table that need no filter: its state (``sargo inspect``) and its files (``sargo files``)."""

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from evaluator.language.errors import SargoError, UnsupportedError
-from handler.rust_panic import panic
+from handler.hudi_rs.rust_panic import panic
 
 __all__ = ["MAX_LOG_BYTES", "Unread", "merged_batches"]
 

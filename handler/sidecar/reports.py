@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from handler.cli.explain_view import show_explanation
 from handler.sidecar.view import Decision
+from handler.views.explain import show_explanation
 
 __all__ = ["Report", "Reports"]
 

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.expression import Literal, Unknown, walk
+from handler.planning.hive_filter import read_hive_filter
 from handler.planning.plan import Plan
 from handler.planning.prune import prune
-from handler.sidecar.hive_filter import read_hive_filter
 from handler.sidecar.names import ListedNames
 from handler.sidecar.request_matching import MatchedNames, Verdicts, ViewFiles
 from handler.sidecar.sizes import bytes_of

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from handler.spark.distributed.distributed import open_distributed as open_distributed
     from handler.spark.join import prune_by_join as prune_by_join
     from handler.spark.join import read_by_join as read_by_join
-    from handler.spark.pruning import prune as prune
+    from handler.spark.pruning.prune import prune as prune
     from handler.spark.reading.reading import read as read
     from handler.spark.source.registration import register as register
 
@@ -34,7 +34,7 @@ _MODULES = {
     "open_distributed": "distributed.distributed",
     "plan_rebucket": "buckets",
     "plan_ring_split": "buckets",
-    "prune": "pruning",
+    "prune": "pruning.prune",
     "prune_by_join": "join",
     "read": "reading.reading",
     "read_by_join": "join",

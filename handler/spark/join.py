@@ -49,11 +49,11 @@ from evaluator.statistics.columns import ColumnStatistics
 from handler.planning.plan import Plan, Reason
 from handler.planning.prune import prune as plan_prune
 from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import JoinKeys, collect_keys
+from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
-from handler.spark.reading.schemas import spark_schema
-from handler.spark.reading.slice_rows import SliceSource
-from handler.spark.sessions import has_jvm
+from handler.spark.reading.slice_source import SliceSource
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]

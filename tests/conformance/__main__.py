@@ -35,7 +35,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from handler import open_table
-from handler.spark.reading.schemas import spark_schema
+from handler.spark.pruning.schemas import spark_schema
 from index_store.opened_table import OpenTable
 from tests.conformance import row_truth
 from tests.conformance.bundle_reads import BUNDLE

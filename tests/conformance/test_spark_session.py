@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
+from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import read
-from handler.spark.reading.schemas import spark_schema
 from index_store.opened_table import OpenTable
 from tests.conformance.meanings import SPARK_NOT_ALIKE
 from tests.conformance.paths import Kept, Resolved

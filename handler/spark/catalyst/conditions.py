@@ -24,9 +24,9 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
+from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
 from handler.spark.catalyst.translation import condition_of
 from handler.spark.catalyst.tree import missing_parts
-from handler.spark.sessions import engine_of, has_jvm, time_zone_of
 from handler.sql.parsing import parse
 
 __all__ = ["Condition", "ConditionError", "all_of", "engine_of", "listed", "time_zone_of", "to_expression"]

@@ -17,7 +17,8 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 
-from handler.spark.reading.slice_rows import SliceSource, instants_in_int96
+from handler.spark.reading.slice_rows import instants_in_int96
+from handler.spark.reading.slice_source import SliceSource
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
 __all__ = ["HERE", "FilesOfSchema", "by_schema"]

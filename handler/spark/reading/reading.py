@@ -31,11 +31,12 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 from evaluator.language.errors import UnsupportedError
 from handler.planning.plan import Plan
 from handler.spark.catalyst.conditions import Condition, listed
-from handler.spark.pruning import prune
+from handler.spark.pruning.prune import prune
+from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.column_changes import changed, reads_alike
 from handler.spark.reading.file_schemas import by_schema
-from handler.spark.reading.schemas import spark_schema
-from handler.spark.reading.slice_rows import SliceSource, check_base_file, check_names, slice_batches
+from handler.spark.reading.slice_rows import check_base_file, check_names, slice_batches
+from handler.spark.reading.slice_source import SliceSource
 from index_store import FileSlice, Table
 from index_store.opened_table import open_table
 from index_store.table.schema_history import read_name_history

@@ -10,7 +10,6 @@ A file whose columns cannot be given as the table has them is an error that name
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -19,44 +18,16 @@ from pyarrow import parquet
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from handler.spark.reading.file_columns import in_table_type, nullable
-from handler.spark.reading.merged_rows import merged_batches, why_not_here
-from handler.spark.reading.partition_columns import PartitionColumns
-from index_store import FileSlice, Table, TableError
-from index_store.storage.storage import Storage
+from handler.spark.reading.merged_rows import merged_batches
+from handler.spark.reading.slice_source import SliceSource
+from index_store import FileSlice, TableError
 from index_store.table.file_slices import parse_base_name
 
-__all__ = ["BATCH_ROWS", "SliceSource", "check_base_file", "check_names", "instants_in_int96", "slice_batches"]
+__all__ = ["BATCH_ROWS", "check_base_file", "check_names", "instants_in_int96", "slice_batches"]
 
 BATCH_ROWS = 8192
 #: The instant of files that hold Hudi's own columns alone (``HoodieTimeline.METADATA_BOOTSTRAP_INSTANT_TS``).
 _BOOTSTRAPPED = "00000000000001"
-
-
-@dataclass(frozen=True)
-class SliceSource:
-    """Where a table's slices are and what reading them takes; small, and pickled to executors.
-
-    instant      as of which the slices are read
-    not_merged   why slices with log files are not merged here (``merged_rows.why_not_here``), "" if they are
-    options      of the file system (``index_store.storage.storage_options``)
-    """
-
-    path: str
-    instant: str | None
-    partitions: PartitionColumns
-    not_merged: str
-    options: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(
-        cls, table: Table, path: str, instant: str | None = None, storage_options: Mapping[str, str] | None = None
-    ) -> SliceSource:
-        """Of an open table; ``path`` as the table was opened with, which may say more than its name for people."""
-        options = dict(storage_options or {})
-        return cls(path, instant, PartitionColumns.of(table), why_not_here(table, path, instant, options), options)
-
-    def storage(self) -> Storage:
-        return Storage.at(self.path, None, self.options)
 
 
 def slice_batches(

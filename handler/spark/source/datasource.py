@@ -29,8 +29,9 @@ from pyspark.sql.types import StructField, StructType
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import prune
-from handler.spark.reading.schemas import spark_schema
-from handler.spark.reading.slice_rows import SliceSource, slice_batches
+from handler.spark.pruning.schemas import spark_schema
+from handler.spark.reading.slice_rows import slice_batches
+from handler.spark.reading.slice_source import SliceSource
 from handler.spark.source.pushed_filters import condition_of_filters
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table

@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
-from handler.spark.sessions import has_jvm
+from handler.spark.catalyst.sessions import has_jvm
 
 __all__ = ["ProbeSource", "install", "scans_are_their_own"]
 

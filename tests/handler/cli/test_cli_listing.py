@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 import index_store
-from handler.cli.listing_view import size_text
 from handler.cli.main import main
+from handler.views.listing import size_text
 from tests.index_store.conftest import TABLES
 
 pytestmark = pytest.mark.usefixtures("wide")

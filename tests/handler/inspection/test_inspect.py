@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from handler import open_table
-from handler.cli.table_view import show_table
 from handler.inspection.table_report import report_table
+from handler.views.table import show_table
 from tests.handler.conftest import DATA
 
 TABLES = sorted(str(path.relative_to(DATA).with_suffix("")) for path in DATA.rglob("*.zip"))

@@ -21,10 +21,10 @@ from evaluator.language.types import INT
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
 from handler import open_table, prune
-from handler.cli.explain_view import show_explanation
-from handler.cli.table_view import show_table
 from handler.inspection.table_report import report_table
 from handler.sql.parsing import parse
+from handler.views.explain import show_explanation
+from handler.views.table import show_table
 from index_store import kinds
 from index_store.kinds.base import Coverage, column_coverage, key_lookup_provider, required_key_lookups
 from tests.handler.table_rows import rows_of

@@ -19,9 +19,9 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import TIMESTAMP
 from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
-from handler.cli.explain_view import show_explanation
 from handler.inspection.table_report import report_table
 from handler.sql.parsing import parse
+from handler.views.explain import show_explanation
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.own.build.expressions import EXPRESSION, ZONE, to_json
 from index_store.own.build.local import build_locally

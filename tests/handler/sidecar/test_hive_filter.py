@@ -7,7 +7,7 @@ import pytest
 import sarg
 from evaluator.language.expression import to_text
 from handler import open_table, prune
-from handler.sidecar.hive_filter import OF_HIVE, ZONELESS, read_hive_filter
+from handler.planning.hive_filter import OF_HIVE, ZONELESS, read_hive_filter
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import request, skipped_names
 from tests.sarg.corpus import records

@@ -18,7 +18,7 @@ from handler import open_table
 from handler import prune as prune_here
 from handler.demo.run import unpack_table
 from handler.spark import prune, prune_by_join, read
-from handler.spark.sessions import has_jvm
+from handler.spark.catalyst.sessions import has_jvm
 
 
 @pytest.fixture(scope="module")

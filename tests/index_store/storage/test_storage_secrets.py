@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from handler import prune
-from handler.cli.json_text import json_text
+from handler.views.json_text import json_text
 from index_store import TableError, open_table
 from index_store.opened_table import OpenTable
 from index_store.storage.file_systems import locate

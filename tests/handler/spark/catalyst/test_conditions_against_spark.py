@@ -18,8 +18,8 @@ from evaluator.statistics.columns import from_values
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
 from handler.spark.catalyst.conditions import engine_of, time_zone_of, to_expression
-from handler.spark.pruning import prune
-from handler.spark.reading.schemas import spark_schema
+from handler.spark.pruning.prune import prune
+from handler.spark.pruning.schemas import spark_schema
 from tests.evaluator.strategies import TYPES, filters, slices
 from tests.handler.one_row_slices import contradictions, one_row_slices
 from tests.handler.planning.test_random_conditions import CONDITIONS

@@ -12,10 +12,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from evaluator.language.errors import UnsupportedError
-from handler.spark.pruning import prune
+from handler.spark.pruning.prune import prune
+from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading import file_schemas, reading
 from handler.spark.reading.reading import read
-from handler.spark.reading.schemas import spark_schema
 from index_store import TableError, open_table
 from tests.handler.spark.true_rows import counted, reads, true_rows, unpack
 

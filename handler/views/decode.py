@@ -7,7 +7,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from evaluator.language import expression as ex
-from handler.cli.tree_view import grow
+from handler.views.tree import grow
 from sarg import Decoded
 from sarg.hive_tree.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode
 

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.language.value_texts import ordinal_text
-from handler.cli.listing_view import size_text
 from handler.indexes.benefit import benefit_rows, benefits_as_plain
 from handler.indexes.operations import Report, Staleness
+from handler.views.listing import size_text
 from index_store.own.advice.benefit import Benefit
 from index_store.own.build.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from handler.cli.plan_view import bar
 from handler.inspection.table_report import TableReport
+from handler.views.plan import bar
 
 __all__ = ["show_table"]
 

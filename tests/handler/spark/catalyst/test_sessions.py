@@ -8,7 +8,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import to_text
 from evaluator.language.semantics import Semantics
 from handler.spark.catalyst.conditions import to_expression
-from handler.spark.sessions import engine_of, has_jvm, time_zone_of
+from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
 from handler.sql.parsing import SqlError
 
 

@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from handler.cli.main import main
-from handler.inspection.doctor import check_filter, check_jar, check_settings, check_sidecar, check_table, site_settings
+from handler.doctor.jar import check_jar
+from handler.doctor.settings import check_settings, site_settings
+from handler.doctor.sidecar import check_filter, check_sidecar, check_table
 from handler.sidecar.client import Client, ClientError
 
 HIVE_CONF = Path(__file__).parents[3] / "hive_conf"

@@ -10,10 +10,10 @@ from rich.tree import Tree
 from evaluator.explain.reasons import USED, Decision
 from evaluator.language.expression import to_text
 from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
-from handler.cli.plan_view import bar, show_reasons, show_summary
-from handler.cli.tree_view import grow
 from handler.planning.explanation import Explanation, Step
 from handler.planning.plan import Plan, slice_as_dict
+from handler.views.plan import bar, show_reasons, show_summary
+from handler.views.tree import grow
 
 __all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_pruning_blockers"]
 

@@ -18,7 +18,7 @@ from evaluator.language.expression import HudiExpression, Unknown
 from handler.planning.plan import Plan
 from handler.planning.prune import prune as plan_prune
 from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
-from handler.spark.reading.schemas import spark_schema
+from handler.spark.pruning.schemas import spark_schema
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["prune"]

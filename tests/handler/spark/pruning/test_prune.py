@@ -11,7 +11,7 @@ from evaluator.reference.row_oracle import value_of
 from handler import open_table
 from handler import prune as prune_as_on_the_command_line
 from handler.spark.catalyst.conditions import ConditionError
-from handler.spark.pruning import prune
+from handler.spark.pruning.prune import prune
 from handler.sql.parsing import parse
 from index_store.storage.errors import TableError
 from tests.handler.planning.test_wrong_results import LOST

@@ -15,8 +15,8 @@ from handler.advise.ranking import Advice, Candidate
 from handler.advise.reasons import USELESS
 from handler.advise.what_if import WhatIf
 from handler.advise.workload import Workload
-from handler.cli.listing_view import size_text
-from handler.cli.plan_view import bar
+from handler.views.listing import size_text
+from handler.views.plan import bar
 from index_store.own.advice.selectivity_score import Effectiveness
 from index_store.own.definition import Entry
 

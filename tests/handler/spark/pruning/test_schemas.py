@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.spark.reading.schemas import spark_schema
+from handler.spark.pruning.schemas import spark_schema
 from index_store import open_table
 from index_store.storage.errors import TableError
 from tests.handler.spark.real_tables import unpack

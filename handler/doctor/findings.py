@@ -1,0 +1,23 @@
+"""The result of one check of ``sargo doctor``, and how a check runs statements on Hive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Ask", "Finding", "State"]
+
+State = Literal["ok", "warning", "failed"]
+#: Runs a statement on HiveServer2 and returns its rows.
+Ask = Callable[[str], Sequence[Sequence[object]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result: the check that made it, the state, a sentence for people, and the remedy if it is not well."""
+
+    check: str
+    state: State
+    text: str
+    remedy: str = ""

@@ -1,0 +1,71 @@
+"""Whether a jar is Sargo's for Hive: complete, of this version, for Java 8, and without a clashing Thrift."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from handler.doctor.findings import Finding
+
+__all__ = ["check_jar"]
+
+_ENTRY = "io/sargo/hive/PruningInputFormat.class"
+_CLASS_VERSION_OF_JAVA_8 = 52
+
+
+def check_jar(path: Path) -> Iterator[Finding]:
+    """Whether a jar is Sargo's for Hive, and of this version."""
+    build = "build it anew: mvn -f handler/java package"
+    try:
+        with zipfile.ZipFile(path) as jar:
+            names = jar.namelist()
+            if _ENTRY not in names:
+                yield Finding("jar", "failed", f"{path} does not hold {_ENTRY}", build)
+                return
+            major = struct.unpack("!4xHH", jar.read(_ENTRY)[:8])[1]
+            found = _jar_version(jar)
+    except (OSError, zipfile.BadZipFile, struct.error) as error:
+        yield Finding("jar", "failed", f"{path} cannot be read: {error}", build)
+        return
+    ours = version("sargo")
+    if found is None:
+        yield Finding("jar", "warning", "the jar does not tell its version", build)
+    elif _base(found) != _base(ours):
+        yield Finding(
+            "jar", "warning", f"the jar is of version {found}, this is {ours}", "install the same version of both"
+        )
+    else:
+        yield Finding("jar", "ok", f"version {found}")
+    if major > _CLASS_VERSION_OF_JAVA_8:
+        yield Finding("jar", "failed", f"its classes need Java {major - 44}, Hive 3.1 runs on Java 8", build)
+    if any(name.startswith("org/apache/thrift/") for name in names):
+        yield Finding(
+            "jar",
+            "failed",
+            "it brings a Thrift that clashes with Hive's",
+            "use the shaded jar, in which Thrift has another name",
+        )
+
+
+def _jar_version(jar: zipfile.ZipFile) -> str | None:
+    """From the manifest, or from what Maven writes beside it."""
+    for name in jar.namelist():
+        key = (
+            r"Implementation-Version:\s*(\S+)"
+            if name == "META-INF/MANIFEST.MF"
+            else (
+                r"version=(\S+)" if re.fullmatch(r"META-INF/maven/io\.sargo[^/]*/[^/]+/pom\.properties", name) else None
+            )
+        )
+        match = re.search(key, jar.read(name).decode("utf-8", "replace")) if key else None
+        if match:
+            return match[1]
+    return None
+
+
+def _base(text: str) -> str:
+    return re.split(r"[-+]", text)[0]

@@ -1,0 +1,174 @@
+"""Whether a sidecar is reachable and opens a table, and whether a query in Hive makes Hive ask the sidecar."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+from evaluator.language.errors import SargoError
+from handler.doctor.findings import Ask, Finding
+from handler.inspection.table_report import report_table
+from handler.sidecar.client import Client, ClientError
+from handler.sidecar.idl import Refused, interface
+from index_store.opened_table import open_table
+
+__all__ = ["check_filter", "check_sidecar", "check_table"]
+
+
+def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
+    """Whether it is there, well, and speaks this protocol."""
+    try:
+        told = json.loads(client.version())
+        health = json.loads(client.health())
+    except (ClientError, Refused, ValueError) as error:
+        yield Finding(
+            "sidecar",
+            "failed",
+            str(error),
+            f"start 'sargo serve' so that {socket.gethostname()} reaches "
+            f"{address}; is a firewall, another port or TLS between them?",
+        )
+        return
+    ours = interface().PROTOCOL_VERSION
+    if told.get("protocol") != ours:
+        yield Finding(
+            "sidecar",
+            "failed",
+            f"it speaks version {told.get('protocol')} of the protocol, not {ours}",
+            "install the same version of both",
+        )
+    if health.get("status") != "ok":
+        yield Finding("sidecar", "failed", f"it says {health.get('status')!r}", "start it again")
+    else:
+        yield Finding(
+            "sidecar", "ok", f"{address} is there, version {told.get('sargo')}, with {health.get('tables')} tables open"
+        )
+    if health.get("shadow"):
+        yield Finding(
+            "sidecar", "warning", "it runs in shadow mode: it reports, and skips nothing", "set shadow = false"
+        )
+    if health.get("turned_off"):
+        yield Finding(
+            "sidecar",
+            "failed",
+            f"an audit found a wrong skip in {health['turned_off']} tables: they are not pruned",
+            "see 'audit_failed' in its log, keep the file, report it",
+        )
+
+
+# -- a table
+
+
+def check_table(table: str, client: Client | None) -> Iterator[Finding]:
+    """Whether the sidecar opens it, and what there is to skip by."""
+    if client is not None:
+        yield from _check_table_of_sidecar(table, client)
+    try:
+        report = report_table(open_table(table))
+    except SargoError as error:
+        yield Finding(
+            "table",
+            "warning" if client is not None else "failed",
+            f"from here: {error}",
+            "give the folder that holds .hoodie; the sidecar may see it all the same",
+        )
+        return
+    columns = sorted(
+        {
+            name
+            for covered in report.coverage
+            if covered.kind == "column_stats"
+            for name, known in covered.columns.items()
+            if known.usable and not name.startswith("_hoodie_")
+        }
+    )
+    if columns:
+        some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
+        yield Finding("table", "ok", f"{table}: {report.slices} file slices, statistics of {some}")
+    else:
+        yield Finding(
+            "table",
+            "failed",
+            f"{table} has no statistics of columns: only partitions can be skipped",
+            "write with hoodie.metadata.index.column.stats.enable=true, or run Hudi's indexer",
+        )
+    if report.note:
+        yield Finding("table", "warning", f"{table}: {report.note}", "commit once more, or rebuild the metadata table")
+    for text in report.failures:
+        yield Finding("table", "warning", f"{table}: {text}", "rebuild this index with Hudi's indexer")
+
+
+def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
+    try:
+        reply = client.prune(table, b"", ())
+    except Refused as refused:
+        remedy = {
+            "table": "add its folder to the sidecar's roots",
+            "secret": "give the secret with --secret-file, and to Hive with sargo.secret.file",
+        }
+        yield Finding("table", "failed", f"{table}: the sidecar refuses: {refused.why}", remedy.get(refused.code, ""))
+        return
+    except ClientError as error:
+        yield Finding("table", "failed", f"{table}: no answer of the sidecar: {error.why}", "see its log")
+        return
+    if reply.instant is None:
+        why = next(iter((reply.reasons or [])[1:]), "; ".join(reply.reasons or []))
+        yield Finding(
+            "table",
+            "failed",
+            f"{table}: the sidecar cannot open it: {why}",
+            "let the user that it runs as read the table",
+        )
+    else:
+        yield Finding("table", "ok", f"{table}: the sidecar has it open at {reply.instant}")
+
+
+# -- from query to sidecar
+
+
+def check_filter(ask: Ask, table: str, column: str | None, client: Client) -> Iterator[Finding]:
+    """Whether a query with a filter makes Hive ask the sidecar. ``table`` is a name in Hive."""
+    try:
+        chosen = column or _first_column(ask, table)
+        query = f"SELECT count(*) FROM {table} WHERE {chosen} IS NOT NULL"
+        plan = "\n".join(str(row[0]) for row in ask(f"EXPLAIN {query}"))
+        before = json.loads(client.health())["asked"]
+        ask(query)
+        after = json.loads(client.health())["asked"]
+    except SargoError as error:
+        yield Finding("filter", "failed", f"{table}: {error}", "run the query by hand")
+        return
+    except Exception as error:  # what a driver of HiveServer2 makes of an error of Hive
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the query fails: {' '.join(str(error).split())[:300]}",
+            "run it by hand; see HiveServer2's log",
+        )
+        return
+    if after > before:
+        yield Finding("filter", "ok", f"{table}: a query with a filter asked the sidecar")
+    elif "filterExpr:" not in plan:
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the plan's table scan carries no filter",
+            "see the settings above; set hive.cbo.enable=true",
+        )
+    else:
+        yield Finding(
+            "filter",
+            "failed",
+            f"{table}: the filter reaches the table scan, but nobody asked the sidecar",
+            "is the jar on the class path, the table's input format io.sargo.hive's, the address reachable "
+            "from where splits are made? The log says 'sargo: kept all' and why",
+        )
+
+
+def _first_column(ask: Ask, table: str) -> str:
+    for row in ask(f"DESCRIBE {table}"):
+        name = str(row[0] or "").strip()
+        if name and not name.startswith(("#", "_hoodie_")):
+            return name
+    raise SargoError("the table has no columns")

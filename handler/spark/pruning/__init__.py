@@ -1,0 +1,1 @@
+"""``prune`` for a Spark session, and the schema in which Spark sees a Hudi table."""
