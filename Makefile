@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
 HIVE_STAMP := $(VENV)/.hive-installed
+DOCS_STAMP := $(VENV)/.docs-installed
 SPARK35 := $(VENV)/spark35
 CONNECT := $(VENV)/connect
 STAGE ?=
@@ -13,7 +14,7 @@ HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
 
-.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench lock clean
+.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -100,6 +101,13 @@ bench: $(BENCH_STAMP) ## Time the hot paths, beside other engines, and print rat
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/pip install --quiet --editable '.[bench]'
+	touch $@
+
+docs: $(DOCS_STAMP) ## Build the documentation: build/docs/index.html (a broken link fails)
+	SARGO_CACHE=off $(BIN)/python -m sphinx -W --keep-going -q -E -a -b html docs build/docs
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
 lock: install ## Write requirements.lock anew from pyproject.toml (for every Python >= 3.10)

@@ -48,9 +48,8 @@ def prune(
     strict            raise what fails instead of skipping nothing
     storage_options, options, filesystem
                       as for ``handler.open_table``; not used when ``path`` is an opened table
-    distributed       evaluate the statistics in executors (``spark.distributed.distributed``): the same answer, for
-    tables
-                      whose statistics do not fit the driver
+    distributed       evaluate the statistics in executors: the same answer, for tables whose statistics do not fit
+                      the driver
 
     A plan may be used later than it is made, so ``current_date()``, ``rand()`` and the like rule nothing out, nor do
     user functions and subqueries; what is ANDed to them still does. The plan holds for the session's settings

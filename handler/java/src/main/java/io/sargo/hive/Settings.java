@@ -20,15 +20,28 @@ final class Settings {
   private static final Pattern HOST_AND_PORT =
       Pattern.compile("\\[?([^\\[\\]]+)\\]?:([1-9]\\d{0,4})");
 
+  /** Whether files are skipped. {@code false} reads every file that Hudi lists. */
   final boolean enabled;
-  final String address, host;
 
-  /** Name lists of {@code compressFrom} bytes or more are sent compressed. */
-  final int port, timeoutMs, breakerMs, compressFrom;
+  /** Address of the sidecar as host:port. Without it every file is read. */
+  final String address;
 
-  /** A PEM file of the trusted certificates. If empty, connections do not use TLS. */
+  final String host;
+  final int port;
+
+  /** Milliseconds within which the sidecar's answer must arrive. A later answer is not used. */
+  final int timeoutMs;
+
+  /** Milliseconds during which a sidecar that failed twice in a row is not asked again. */
+  final int breakerMs;
+
+  /** Bytes of file names from which a request's list of names is sent compressed. */
+  final int compressFrom;
+
+  /** PEM file of the authorities that signed the sidecar's certificate. It turns TLS on. */
   final String tlsCa;
 
+  /** File of shared secrets, each line "host:port secret". The line of the address is sent. */
   private final String secretFile;
 
   Settings(Configuration conf) throws IOException {

@@ -1,0 +1,59 @@
+"""``{public-api} module``: every name of the module's ``__all__``, documented from its docstring."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from types import ModuleType
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+__all__ = ["PublicApi", "setup"]
+
+
+class PublicApi(SphinxDirective):
+    """The public names of a module: functions first, then classes, each group in alphabetical order."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        module = importlib.import_module(self.arguments[0])
+        lines = ["```{eval-rst}", f".. currentmodule:: {module.__name__}", ""]
+        for name in sorted(module.__all__, key=lambda name: (_rank(module, name), name)):
+            member = getattr(module, name)
+            home = _home(member, name, module)
+            if home != module.__name__:
+                lines += [f"``{module.__name__}.{name}`` is :py:obj:`{home}.{name}`.", ""]
+            else:
+                lines += [f".. {_directive(member)}:: {name}", *_options(member), ""]
+        return self.parse_text_to_nodes("\n".join([*lines, "```", ""]))
+
+
+def _home(member: object, name: str, module: ModuleType) -> str:
+    """The module whose page documents the member: its own package, where that has it as a public name too."""
+    package = str(getattr(member, "__module__", "")).partition(".")[0]
+    if package in ("", module.__name__.partition(".")[0]):
+        return module.__name__
+    public: object = getattr(importlib.import_module(package), "__all__", ())
+    return package if name in public else module.__name__  # type: ignore[operator]
+
+
+def _rank(module: ModuleType, name: str) -> int:
+    return int(inspect.isclass(getattr(module, name)))
+
+
+def _directive(member: object) -> str:
+    if inspect.isclass(member):
+        return "autoexception" if issubclass(member, BaseException) else "autoclass"
+    return "autofunction" if callable(member) else "autodata"
+
+
+def _options(member: object) -> list[str]:
+    return ["   :members:"] if inspect.isclass(member) else []
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("public-api", PublicApi)
