@@ -9,9 +9,9 @@ import pytest
 from handler.spark.catalyst import translation, values
 
 
-@pytest.mark.parametrize("room", [translation, values], ids=lambda room: room.__name__)
-def test_examples(room):
-    result = doctest.testmod(room)
+@pytest.mark.parametrize("module", [translation, values], ids=lambda module: module.__name__)
+def test_examples(module):
+    result = doctest.testmod(module)
     assert result.attempted > 0
     assert result.failed == 0
 
