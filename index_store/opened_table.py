@@ -27,6 +27,7 @@ from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from index_store import FileSlices, IndexKind, Table
 from index_store.kinds.base import faults_of
@@ -127,7 +128,7 @@ class CachedStatistics:
     def _index(self, name: str) -> None:
         known = self.statistics.get(name)
         if known is not None and known.index is None and len(known) >= INDEXED_FROM:
-            self.statistics[name] = known.indexed()
+            self.statistics[name] = with_index(known)
 
     def _load(self, needs: RequiredStatistics, on_failure: OnFailure) -> None:
         try:

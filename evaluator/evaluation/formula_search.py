@@ -326,7 +326,7 @@ class _Search:
                 case Conjunction(children=children) | Disjunction(children=children):
                     stack.extend(children)
                 case Atom(column=column) if column.index is not None:
-                    sizes.add(column.index.blocks.size)
+                    sizes.add(column.index.zone_map.size)
                 case _:
                     pass
         return sizes.pop() if len(sizes) == 1 else None
@@ -336,7 +336,7 @@ class _Search:
         match node:
             case Atom(column=column) if column.index is not None:
                 code = np.uint16(self._code(node) or 0)
-                mask: Mask = column.index.blocks.lo <= code if node.is_lower else column.index.blocks.hi >= code
+                mask: Mask = column.index.zone_map.lo <= code if node.is_lower else column.index.zone_map.hi >= code
                 return mask
             case Conjunction(children=children):
                 masks = [found for found in map(self._test_blocks, children) if not isinstance(found, bool)]

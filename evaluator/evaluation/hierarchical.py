@@ -21,7 +21,7 @@ import numpy.typing as npt
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN, Outcomes
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.groups import SliceGroups
+from evaluator.statistics.groups import SliceGroup
 
 __all__ = ["MAX_QUESTIONS", "descend"]
 
@@ -38,17 +38,17 @@ def descend(statistics: ColumnStatistics, ask: Ask, most_questions: int = MAX_QU
     """``(n,) uint8``: the outcome of ``ask`` in every slice, which takes one slice's interval in the arrays' form."""
     found: Outcomes = np.full(len(statistics), UNKNOWN, np.uint8)
     left = most_questions
-    for population in statistics.populations:
-        left -= _Descent(population, ask, left).fill(found)
+    for group in statistics.groups:
+        left -= _Descent(group, ask, left).fill(found)
     return found
 
 
 class _Descent:
-    """One population, of which stretches are asked about."""
+    """One group, of which stretches are asked about."""
 
-    def __init__(self, population: SliceGroups, ask: Ask, most_questions: int) -> None:
-        self._rows, self._lo, self._hi = population.rows, population.lo, population.hi
-        self._null, self._value = population.null, population.value
+    def __init__(self, group: SliceGroup, ask: Ask, most_questions: int) -> None:
+        self._rows, self._lo, self._hi = group.rows, group.lo, group.hi
+        self._null, self._value = group.null, group.value
         self._ask, self._most, self._asked = ask, most_questions, 0
 
     def fill(self, found: Outcomes) -> int:

@@ -63,7 +63,7 @@ class Coder:
         self.key_bytes = key_bytes
 
     @classmethod
-    def of(cls, column_type: Type, bounds: Bounds, most_edges: int = MAX_EDGES) -> Coder:
+    def of(cls, column_type: Type, bounds: Bounds, max_edges: int = MAX_EDGES) -> Coder:
         """A coder with edges drawn from these known bounds, ``(m,)``."""
         prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
         if len(bounds) > _SAMPLE:
@@ -73,8 +73,8 @@ class Coder:
             short = np.unique(_keys(column_type, bounds, prefix, _SHORT_KEY))
             if len(short) * 10 >= len(edges) * 9:
                 edges, key_bytes = short, _SHORT_KEY
-        if len(edges) > most_edges:
-            edges = edges[np.linspace(0, len(edges) - 1, most_edges).astype(np.intp)]
+        if len(edges) > max_edges:
+            edges = edges[np.linspace(0, len(edges) - 1, max_edges).astype(np.intp)]
         return cls(column_type, edges, prefix, key_bytes)
 
     @property

@@ -8,8 +8,8 @@ Pitfalls P3 and P20 are described in docs/facts/pitfalls.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.codes import MAX_EDGES, Coder
-from evaluator.statistics.column_index import SLICES_PER_BLOCK, ColumnIndex
-from evaluator.statistics.groups import SliceGroups, slice_groups
+from evaluator.statistics.codes import Codes, sort_keys
+from evaluator.statistics.column_index import ColumnIndex
+from evaluator.statistics.groups import Bound, SliceGroup, slice_groups
 from evaluator.statistics.ranges import GREATEST, LEAST
 from evaluator.statistics.stored_bounds import Bounds, taken
 
@@ -53,7 +53,7 @@ class ColumnStatistics:
     exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
     parts               the same by file, for slices of several files, if it is known
-    index               what ``indexed`` builds
+    index               the search index that ``indexing.with_index`` builds
     trust               ``(n,) uint8``, codes of ``statistics.distrust.Trust``: why a statistic is missing or was
     distrusted
     """
@@ -82,16 +82,6 @@ class ColumnStatistics:
             return self.lo_known, self.hi_known
         known = self.lo_known & self.hi_known & ~np.isnan(self.lo) & ~np.isnan(self.hi)
         return known, known
-
-    def indexed(
-        self, most_edges: int = MAX_EDGES, slices_per_block: int = SLICES_PER_BLOCK, coder: Coder | None = None
-    ) -> ColumnStatistics:
-        """The same statistics with an index for searching many slices: the same answers, sooner.
-
-        Building costs about a second per two million slices; smaller edges and blocks are for tests. ``coder``: with
-        the edges of another index of the column.
-        """
-        return replace(self, index=ColumnIndex.of(self, most_edges, slices_per_block, coder))
 
     @cached_property
     def may_be_null(self) -> Mask:
@@ -136,9 +126,21 @@ class ColumnStatistics:
         )
 
     @cached_property
-    def populations(self) -> list[SliceGroups]:
-        """The slices that differ in nothing but their bounds, sorted by them."""
-        return slice_groups(self)
+    def groups(self) -> list[SliceGroup]:
+        """Groups of slices that differ in nothing but their bounds, each sorted by the bounds."""
+        lo_known, hi_known = self.usable_bounds
+        lo_codes, hi_codes = (None, None) if self.index is None else (self.index.lo.codes, self.index.hi.codes)
+        return slice_groups(
+            Bound(self.lo, lo_known, self._sort_keys(self.lo, lo_codes)),
+            Bound(self.hi, hi_known, self._sort_keys(self.hi, hi_codes)),
+            self.may_be_null,
+            self.may_be_value,
+        )
+
+    def _sort_keys(self, bounds: Bounds, codes: Codes | None) -> Callable[[npt.NDArray[np.intp]], npt.NDArray[Any]]:
+        if codes is not None:
+            return lambda rows: codes[rows]
+        return lambda rows: sort_keys(self.type, taken(bounds, rows))
 
     def take(self, indices: npt.NDArray[Any]) -> ColumnStatistics:
         """The statistics of some slices only, by index or by mask, in that order; without index."""

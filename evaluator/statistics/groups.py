@@ -1,61 +1,71 @@
-"""Slices of one column that differ in nothing but their bounds, sorted by them: what ``evaluation.hierarchical`` walks
-down.
+"""Groups of slices whose statistics of one column differ in nothing but the bounds, sorted by the bounds.
 
-Apart are the slices with a lower bound unknown, an upper bound unknown, NULL possible, no value possible: at most 16
-populations, mostly one or two.
+``evaluation.hierarchical`` decides whole runs of such a group at once. Four flags tell groups apart, so a column has
+at most 16 groups, mostly one or two:
+
+    lower bound known | upper bound known | NULL possible | a value possible
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.statistics.codes import sort_keys
-from evaluator.statistics.stored_bounds import Bounds, taken
+from evaluator.statistics.stored_bounds import Bounds
 
-if TYPE_CHECKING:
-    from evaluator.statistics.columns import ColumnStatistics
+__all__ = ["Bound", "SliceGroup", "slice_groups"]
 
-__all__ = ["SliceGroups", "slice_groups"]
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SliceGroups:
-    """``rows`` in the order of their lower, then upper bounds, which stand beside them; None: unknown in all."""
+class Bound:
+    """One bound of a column in n slices.
 
-    rows: npt.NDArray[np.intp]
+    values     ``(n,)``, a filler where not known
+    known      ``(n,) bool``
+    sort_keys  gives, for some slices by index, keys of fixed width in the order of the bounds; close bounds may be
+               equal
+    """
+
+    values: Bounds
+    known: Mask
+    sort_keys: Callable[[Rows], npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SliceGroup:
+    """One group. ``rows`` are its slices by lower, then upper bound; ``lo`` and ``hi`` are the bounds in that order.
+
+    ``lo`` or ``hi`` is None where the bound is unknown in the whole group. ``null`` and ``value``: NULL, or a value,
+    may occur.
+    """
+
+    rows: Rows
     lo: npt.NDArray[Any] | None
     hi: npt.NDArray[Any] | None
     null: bool
     value: bool
 
 
-def slice_groups(statistics: ColumnStatistics) -> list[SliceGroups]:
-    """Split and sort; the order of equal or very similar text is left open."""
-    lo_known, hi_known = statistics.usable_bounds
-    kinds = lo_known.astype(np.uint8)
-    for place, flags in enumerate((hi_known, statistics.may_be_null, statistics.may_be_value), start=1):
-        kinds |= flags.astype(np.uint8) << np.uint8(place)
-    found = []
-    for kind in np.flatnonzero(np.bincount(kinds, minlength=16)).tolist():
-        rows, value = np.flatnonzero(kinds == kind), bool(kind & 8)
-        sides = [
-            (statistics.lo if kind & 1 and value else None, "lo"),
-            (statistics.hi if kind & 2 and value else None, "hi"),
-        ]
-        keys = [_keys(statistics, bound, side, rows) for bound, side in reversed(sides) if bound is not None]
+def slice_groups(lo: Bound, hi: Bound, may_be_null: Mask, may_be_value: Mask) -> list[SliceGroup]:
+    """Split n slices by the four flags and sort each group. The order of bounds with equal keys is left open."""
+    flags = lo.known.astype(np.uint8)
+    for bit, mask in enumerate((hi.known, may_be_null, may_be_value), start=1):
+        flags |= mask.astype(np.uint8) << np.uint8(bit)
+    groups = []
+    for combination in np.flatnonzero(np.bincount(flags, minlength=16)).tolist():
+        rows, value = np.flatnonzero(flags == combination), bool(combination & 8)
+        lower = lo if combination & 1 and value else None
+        upper = hi if combination & 2 and value else None
+        keys = [bound.sort_keys(rows) for bound in (upper, lower) if bound is not None]
         if keys:
             rows = rows[np.lexsort(keys)]
-        lo, hi = (None if bound is None else bound[rows] for bound, _ in sides)
-        found.append(SliceGroups(rows, lo, hi, bool(kind & 4), value))
-    return found
-
-
-def _keys(statistics: ColumnStatistics, bound: Bounds, side: str, rows: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    index = statistics.index
-    if index is not None:
-        return (index.lo if side == "lo" else index.hi).codes[rows]
-    return sort_keys(statistics.type, taken(bound, rows))
+        lo_values, hi_values = (None if bound is None else bound.values[rows] for bound in (lower, upper))
+        groups.append(SliceGroup(rows, lo_values, hi_values, bool(combination & 4), value))
+    return groups

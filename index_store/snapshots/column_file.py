@@ -2,7 +2,7 @@
 
     lo, hi, lo_known, hi_known, nulls, rows, trust      of each slice
     part.*, part_of                                     of each file of slices of several files
-    index                                               what ``ColumnIndex.parts`` gives, its arrays in one of bytes
+    index                                               what ``ColumnIndex.to_arrays`` gives, its arrays in one of bytes
     file.*                                              of each file: what a later state needs to unite slices anew
 
 Bounds that are Python objects in memory (text, binary, wide decimals) are stored as Arrow arrays and read as
@@ -62,7 +62,7 @@ def write_column(
             arrays.update(_of_statistics(statistics.parts.statistics, "part."))
             arrays["part_of"] = statistics.parts.slice_of
         if statistics.index is not None:
-            parts = statistics.index.parts()
+            parts = statistics.index.to_arrays()
             arrays[_INDEX], about[_INDEX] = _packed(parts)
     if files is not None:
         arrays.update(_of_files(files))
@@ -83,7 +83,7 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
                 statistics, parts=Parts(_read_statistics(stored, "part.", column.type, len(part_of)), part_of)
             )
         if _INDEX in stored.about:
-            statistics = replace(statistics, index=ColumnIndex.from_parts(column.type, _read_index(stored)))
+            statistics = replace(statistics, index=ColumnIndex.from_arrays(column.type, _read_index(stored)))
         files = _read_files(stored, column.type) if "file.place" in names else None
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableError(f"{path}: {error}") from error

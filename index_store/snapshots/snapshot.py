@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
@@ -116,7 +117,7 @@ class Snapshot:
             base, since = layers.split_statistics(statistics)
             files = None
         if base is not None and len(base) >= INDEXED_FROM:
-            base = base.indexed()
+            base = with_index(base)
         write_column(self.base_folder / name, kind, column, len(self.base), base, files)
         if self.since is not None and self.since_folder is not None:
             write_column(self.since_folder / name, kind, column, len(self.since), since, None)

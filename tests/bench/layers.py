@@ -17,6 +17,7 @@ from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
 from evaluator.evaluation.layered_providers import LayeredProvider
 from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from tests.bench.datasets import make_files
 from tests.bench.engines.sargo import SCHEMA, SEMANTICS, statistics_of
@@ -67,7 +68,7 @@ def _columns(n: int, seed: int) -> dict[str, ColumnStatistics]:
 
 
 def _as_mapped(known: ColumnStatistics) -> ColumnStatistics:
-    index = known.indexed().index
+    index = with_index(known).index
     assert index is not None
     return replace(stored(known), index=mapped(index, known.type))
 

@@ -48,4 +48,4 @@ def mapped(index: ColumnIndex, of: Type) -> ColumnIndex:
     def again(part: Any) -> Any:
         return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part
 
-    return ColumnIndex.from_parts(of, {name: again(part) for name, part in index.parts().items()})
+    return ColumnIndex.from_arrays(of, {name: again(part) for name, part in index.to_arrays().items()})

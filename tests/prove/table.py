@@ -26,6 +26,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import INT, STRING, Kind, Type
 from evaluator.reference.row_functions import call
 from evaluator.statistics.columns import ColumnStatistics, from_values
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.parquet_footers import Proof
@@ -202,7 +203,7 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
     in_arrow = rng.random() < 0.5
 
     def index(statistics: ColumnStatistics) -> ColumnStatistics:
-        found = statistics.indexed(edges, block)
+        found = with_index(statistics, edges, block)
         if not in_arrow or found.index is None:
             return found
         return replace(stored(found), index=mapped(found.index, found.type))
@@ -234,7 +235,7 @@ def _in_layers(rng: random.Random, table: Table) -> Table:
             continue
         base_of = {name: _raised(rng, layers, s) for name, s in halves.base.statistics.items()}
         if rng.random() < 0.7:
-            base_of = {name: s.indexed(edges, block) for name, s in base_of.items()}
+            base_of = {name: with_index(s, edges, block) for name, s in base_of.items()}
         delta_of = dict(halves.delta.statistics)
         layered.append(
             LayeredProvider.joined(

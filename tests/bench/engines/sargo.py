@@ -21,6 +21,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics, array_dtype, filler
 from evaluator.statistics.distrust import all_null
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.interval_index import IntervalIndex
 from tests.bench.datasets import TYPES, Column, Files
 from tests.bench.engines.base import Engine, FileNumbers, Query
@@ -46,7 +47,7 @@ def _load(files: Files) -> _Loaded:
     loaded = _Loaded({name: statistics_of(column, files) for name, column in files.columns.items()}, {}, {})
     for name, statistics in loaded.plain.items():
         start = time.process_time()
-        loaded.indexed[name] = statistics.indexed()
+        loaded.indexed[name] = with_index(statistics)
         loaded.build_seconds[name] = time.process_time() - start
     return loaded
 

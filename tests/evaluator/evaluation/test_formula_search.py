@@ -19,6 +19,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, decimal_type
 from evaluator.statistics.codes import ABOVE, BELOW, BoundCodes, Coder
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.interval_index import IntervalIndex
 
 WIDE_DECIMAL = decimal_type(20, 2)
@@ -157,7 +158,9 @@ def test_an_indexed_search_finds_the_slices_whose_outcome_holds_true(seed: int) 
     table = Table(choose, np.random.default_rng(seed), choose.choice([1, 7, 100, 1000, 5000]), bool(seed % 2))
     plain = table.statistics()
     indexed = {
-        name: known.indexed(choose.choice([3, 50, 65_000]), choose.choice([4, 64])) if choose.random() < 0.8 else known
+        name: with_index(known, choose.choice([3, 50, 65_000]), choose.choice([4, 64]))
+        if choose.random() < 0.8
+        else known
         for name, known in plain.items()
     }
     for _ in range(12):
@@ -176,7 +179,7 @@ def test_codes_keep_the_order_of_values_of_every_type() -> None:
     for name, known in table.statistics().items():
         values = np.concatenate((known.lo, known.hi))
         values = values[~np.isnan(values)] if TYPES[name] is DOUBLE else values
-        coder = Coder.of(TYPES[name], values, most_edges=40)
+        coder = Coder.of(TYPES[name], values, max_edges=40)
         codes = coder.codes(values)
         order = np.argsort(values, kind="stable")
         assert (np.diff(codes[order].astype(int)) >= 0).all(), name
@@ -205,7 +208,7 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
         Semantics.named("spark"),
     )
     wanted = evaluate(bound, n, [StatisticsProvider("x", {"s": statistics})]).outcomes
-    found = evaluate(bound, n, [StatisticsProvider("x", {"s": statistics.indexed()})])
+    found = evaluate(bound, n, [StatisticsProvider("x", {"s": with_index(statistics)})])
     assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
 
 
@@ -222,7 +225,7 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
         np.zeros(800, np.uint8),
     )
     bound = bind(ex.Compare("=", ex.Column(("s",)), ex.Literal(long + "c", STRING)), SCHEMA, Semantics.named("spark"))
-    found = evaluate(bound, 800, [StatisticsProvider("x", {"s": known.indexed(most_edges=3)})])
+    found = evaluate(bound, 800, [StatisticsProvider("x", {"s": with_index(known, max_edges=3)})])
     assert found.kept_rows.tolist() == list(range(2, 800, 8))
 
 

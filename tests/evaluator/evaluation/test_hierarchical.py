@@ -16,6 +16,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT, STRING, TIMESTAMP_LTZ, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from handler.sql.parsing import parse
 
 DAY = 86_400_000_000
@@ -59,7 +60,7 @@ def test_moments_are_decided_as_one_by_one_with_fewer_questions(
         asked.append(interval)
         return ask(interval)
 
-    found = descend(known.indexed(most_edges=50) if indexed else known, counting)
+    found = descend(with_index(known, max_edges=50) if indexed else known, counting)
     assert found.tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
     assert len(asked) <= most * len(known)
 

@@ -18,6 +18,7 @@ from evaluator.language.outcome import Outcomes
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
+from evaluator.statistics.indexing import with_index
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, filters, slices, weakened
 
 COLUMNS = list(TYPES)
@@ -137,7 +138,7 @@ def test_the_search_finds_the_kept_and_the_fully_matched_slices(data: st.DataObj
     expression, semantics, n = data.draw(filters(SEARCHED)), data.draw(SESSIONS), data.draw(SIZES)
     plain = {name: many_statistics(data, name, n) for name in column_names(expression)}
     edges, block = data.draw(st.sampled_from([(1, 4), (3, 8), (8, 64), (65_000, 1024)]))
-    indexed = {name: s.indexed(edges, block) for name, s in plain.items()}
+    indexed = {name: with_index(s, edges, block) for name, s in plain.items()}
     bound = bind(expression, SCHEMA, semantics)
     found = evaluate(bound, n, [StatisticsProvider("column_stats", plain)]).outcomes
     for known in (plain, indexed):

@@ -25,6 +25,7 @@ from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import INT, STRING
 from evaluator.statistics.codes import MAX_EDGES
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from evaluator.statistics.stored_bounds import StoredBounds
 from tests.evaluator.answers_of import all_answers
@@ -214,7 +215,7 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     def layer(n: int) -> dict[str, ColumnStatistics]:
         known = {name: drawn(data, name, n) for name in columns if data.draw(st.integers(0, 7))}
         return {
-            name: one.indexed(data.draw(st.sampled_from([2, MAX_EDGES])), 8) if data.draw(st.booleans()) else one
+            name: with_index(one, data.draw(st.sampled_from([2, MAX_EDGES])), 8) if data.draw(st.booleans()) else one
             for name, one in known.items()
         }
 
@@ -325,7 +326,7 @@ def test_columns_are_joined_and_split_once_and_when_they_are_asked_for() -> None
     split = LayeredProvider.split(layers, StatisticsProvider("b", Counted({"x": ColumnStatistics.unknown(INT, 4)})))
     assert split.base.statistics["x"] is split.base.statistics["x"]
     assert (len(split.base.statistics["x"]), len(split.delta.statistics["x"])) == (3, 2)
-    known["x"] = known["x"].indexed()
+    known["x"] = with_index(known["x"])
     assert joined.base.statistics["x"] is known["x"]
     copy = joined.answering(lambda *_: None)
     assert copy.whole.might_contain is not None

@@ -16,6 +16,7 @@ from evaluator.language.types import BIGINT, DOUBLE, INT, STRING, Kind, Type, de
 from evaluator.statistics.codes import ABOVE, Coder
 from evaluator.statistics.column_index import ColumnIndex
 from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.indexing import with_index
 from tests.evaluator.arrow_form import mapped, stored
 from tests.evaluator.evaluation.test_formula_search import SCHEMA, TYPES, Table
 from tests.evaluator.statistics.test_stored_bounds import objects
@@ -26,7 +27,7 @@ def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
     choose = random.Random(seed)
     table = Table(choose, np.random.default_rng(seed), choose.choice([1, 7, 300, 5000]), bool(seed % 2))
     indexed = {
-        name: known.indexed(choose.choice([3, 65_000]), choose.choice([4, 64]))
+        name: with_index(known, choose.choice([3, 65_000]), choose.choice([4, 64]))
         for name, known in table.statistics().items()
     }
     opened = {
@@ -46,24 +47,24 @@ def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
 @pytest.mark.parametrize("of", [*TYPES.values(), Type(Kind.OTHER), Type(Kind.CHAR, 3)], ids=str)
 def test_an_index_of_no_known_bound_at_all_has_parts_too(of: Type) -> None:
     for n in (0, 5):
-        index = ColumnStatistics.unknown(of, n).indexed().index
+        index = with_index(ColumnStatistics.unknown(of, n)).index
         assert index is not None
-        parts = mapped(index, of).parts()
+        parts = mapped(index, of).to_arrays()
         assert {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in parts.items()} == {
-            name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.parts().items()
+            name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.to_arrays().items()
         }
 
 
 def an_index() -> ColumnIndex:
     known = Table(random.Random(1), np.random.default_rng(1), 100, clustered=False).statistics()["s"]
-    index = known.indexed(7, 8).index
+    index = with_index(known, 7, 8).index
     assert index is not None
     return index
 
 
-@pytest.mark.parametrize("name", list(an_index().parts()))
+@pytest.mark.parametrize("name", list(an_index().to_arrays()))
 def test_a_part_that_is_missing_or_of_another_type_or_length_is_refused(name: str) -> None:
-    parts = an_index().parts()
+    parts = an_index().to_arrays()
     part = parts[name]
     worse: list[Any] = ["text", None, 3.5]
     if isinstance(part, np.ndarray):
@@ -76,20 +77,20 @@ def test_a_part_that_is_missing_or_of_another_type_or_length_is_refused(name: st
         worse += [0, -1, 12]
     for one in worse:
         with pytest.raises(ValueError, match=r"index|edges|keys"):
-            ColumnIndex.from_parts(STRING, parts | {name: one})
+            ColumnIndex.from_arrays(STRING, parts | {name: one})
     del parts[name]
     with pytest.raises(ValueError, match=r"index|edges"):
-        ColumnIndex.from_parts(STRING, parts)
+        ColumnIndex.from_arrays(STRING, parts)
 
 
 @pytest.mark.parametrize("name", ["lo.offsets", "hi.offsets"])
 def test_offsets_of_other_slices_are_refused(name: str) -> None:
-    parts = an_index().parts()
+    parts = an_index().to_arrays()
     offsets = parts[name]
     assert isinstance(offsets, np.ndarray)
     for wrong in (offsets + 1, np.where(np.arange(len(offsets)) > int(ABOVE), 99, offsets)):
         with pytest.raises(ValueError, match="offsets"):
-            ColumnIndex.from_parts(STRING, parts | {name: wrong})
+            ColumnIndex.from_arrays(STRING, parts | {name: wrong})
 
 
 @pytest.mark.parametrize(
@@ -117,13 +118,13 @@ def test_new_statistics_are_coded_with_the_edges_of_another_index() -> None:
     def known(bound: Any) -> ColumnStatistics:
         return ColumnStatistics(STRING, bound, bound, flags, flags, count, count + 9, np.zeros(400, np.uint8))
 
-    base = known(first).indexed().index
+    base = with_index(known(first)).index
     assert base is not None
-    delta = known(second).indexed(coder=base.coder)
+    delta = with_index(known(second), coder=base.coder)
     assert delta.index is not None
     assert delta.index.coder is base.coder
     assert set(delta.index.lo.codes.tolist()) == {1}, "all of them are below the edges"
-    mixed = known(np.concatenate((first[:200], second[:200]))).indexed(coder=base.coder)
+    mixed = with_index(known(np.concatenate((first[:200], second[:200]))), coder=base.coder)
     assert mixed.index is not None
     assert mixed.index.lo.codes[:200].tolist() == base.lo.codes[:200].tolist()
 
@@ -133,9 +134,9 @@ def test_an_index_with_the_edges_of_another_one_finds_the_same_slices(seed: int)
     choose = random.Random(seed)
     base, delta = (Table(choose, np.random.default_rng(seed + of), 3000, clustered=False).statistics() for of in (0, 1))
     table = Table(choose, np.random.default_rng(seed), 3000, clustered=False)
-    coders = {name: known.indexed(choose.choice([5, 65_000])).index for name, known in base.items()}
+    coders = {name: with_index(known, choose.choice([5, 65_000])).index for name, known in base.items()}
     indexed = {
-        name: known.indexed(coder=index.coder)
+        name: with_index(known, coder=index.coder)
         for (name, known), index in zip(delta.items(), coders.values(), strict=True)
         if index is not None
     }

@@ -23,7 +23,7 @@ from evaluator.language.types import BINARY, INT, STRING, Kind, Type, decimal_ty
 from evaluator.statistics import stored_bounds
 from evaluator.statistics.codes import MAX_EDGES, Coder, sort_keys
 from evaluator.statistics.columns import ColumnStatistics, Parts
-from evaluator.statistics.groups import slice_groups
+from evaluator.statistics.indexing import with_index
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
 from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import stored
@@ -195,14 +195,14 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         statistics = {name: replace(one, parts=Parts(one, np.arange(n))) for name, one in statistics.items()}
     elif data.draw(st.booleans()):
         statistics = {
-            name: one.indexed(data.draw(st.sampled_from([2, MAX_EDGES])), 8) for name, one in statistics.items()
+            name: with_index(one, data.draw(st.sampled_from([2, MAX_EDGES])), 8) for name, one in statistics.items()
         }
     held = {
         name: replace(
             stored(one),
             index=None
             if one.index is None
-            else stored(one).indexed(len(one.index.coder.edges), one.index.blocks.size).index,
+            else with_index(stored(one), len(one.index.coder.edges), one.index.zone_map.size).index,
         )
         for name, one in statistics.items()
     }
@@ -243,7 +243,7 @@ def test_the_populations_that_functions_descend_are_those_of_objects() -> None:
         np.full(500, 5),
         np.zeros(500, np.uint8),
     )
-    for plain, held in zip(slice_groups(known), slice_groups(stored(known)), strict=True):
+    for plain, held in zip(known.groups, stored(known).groups, strict=True):
         assert plain.rows.tolist() == held.rows.tolist()
         assert [None if bound is None else bound.tolist() for bound in (plain.lo, plain.hi)] == [
             None if bound is None else bound.tolist() for bound in (held.lo, held.hi)
@@ -288,7 +288,7 @@ def many() -> dict[str, ColumnStatistics]:
 def test_an_indexed_search_makes_objects_of_the_ties_only(
     decoded: list[int], leaf: ex.HudiExpression, kept: int
 ) -> None:
-    statistics = {name: one.indexed() for name, one in many().items()}
+    statistics = {name: with_index(one) for name, one in many().items()}
     assert sum(decoded) <= 8, "indexing makes objects of the common prefix only"
     decoded.clear()
     bound = bind(leaf, TEXT_SCHEMA, Semantics.named("spark", "UTC"))
