@@ -54,6 +54,7 @@ from evaluator.functions.conversions import keeps_value
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.like import Form, parse_like
 from evaluator.language.literal import in_domain, is_integer_text, to_ordinals
@@ -196,7 +197,7 @@ class _Binder:
 
     def _comparison(self, op: str, left: BoundOperand, right: BoundOperand) -> tuple[Test, Lookup | None]:
         if isinstance(left, BoundConstant) and not isinstance(right, BoundConstant):
-            op, left, right = ex.MIRRORED[op], right, left
+            op, left, right = MIRRORED[op], right, left
         if not isinstance(right, BoundConstant):
             return self._between_columns(op, left, right), None
         if isinstance(left, BoundConstant):

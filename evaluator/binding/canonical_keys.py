@@ -15,21 +15,11 @@ hold for every engine of ``evaluator.language.semantics.ENGINES``.
 from __future__ import annotations
 
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundIf, BoundOperand, columns_of
+from evaluator.language.function_names import KEY_NAMES
 from evaluator.language.types import Kind
 
 __all__ = ["canonical_key"]
 
-_ONE_NAME = {
-    "lcase": "lower",
-    "ucase": "upper",
-    "ceiling": "ceil",
-    "dayofmonth": "day",
-    "substring": "substr",
-    "ifnull": "coalesce",
-    "nvl": "coalesce",
-    "mod": "%",
-    "signum": "sign",
-}
 _COMMUTATIVE = frozenset({"+", "*"})
 #: What depends on no zone as long as no timestamp is involved.
 _ZONE_FREE = frozenset(
@@ -98,7 +88,7 @@ def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
         if isinstance(operand, BoundIf):
             return None
         if isinstance(operand, BoundFunction):
-            name = _ONE_NAME.get(operand.function, operand.function)
+            name = KEY_NAMES.get(operand.function, operand.function)
             zone_free = zone_free and name in _ZONE_FREE
             if arguments < 0:
                 stack.append((operand, len(operand.arguments)))

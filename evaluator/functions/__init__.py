@@ -18,12 +18,13 @@ from collections.abc import Mapping
 
 from evaluator.functions import arithmetic, calendar, conditional, text
 from evaluator.functions.base import RangeFunction
+from evaluator.language.function_names import SYNONYMS
 
 __all__ = ["FUNCTIONS", "RangeFunction"]
 
+_BY_NAME = {**arithmetic.FUNCTIONS, **calendar.FUNCTIONS, **conditional.FUNCTIONS, **text.FUNCTIONS}
+#: Range functions by name and by synonym.
 FUNCTIONS: Mapping[str, RangeFunction] = {
-    **arithmetic.FUNCTIONS,
-    **calendar.FUNCTIONS,
-    **conditional.FUNCTIONS,
-    **text.FUNCTIONS,
+    **_BY_NAME,
+    **{synonym: _BY_NAME[name] for synonym, name in SYNONYMS.items()},
 }

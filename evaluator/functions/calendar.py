@@ -341,7 +341,6 @@ FUNCTIONS = {
     "quarter": _part(lambda m: (m.month + 2) // 3, lambda m: m.year, 1, 4),
     "month": _part(lambda m: m.month, lambda m: m.year, 1, 12),
     "day": _DAY,
-    "dayofmonth": _DAY,
     "dayofyear": _part(lambda m: m.timetuple().tm_yday, lambda m: m.year, 1, 366),
     "hour": _part(lambda m: m.hour, lambda m: m.date(), 0, 23),
     "minute": _part(lambda m: m.minute, lambda m: (m.date(), m.hour), 0, 59),

@@ -66,7 +66,5 @@ _COALESCE = RangeFunction(_one_type, _coalesce)
 FUNCTIONS = {
     "branches": RangeFunction(_one_type, _branches),
     "coalesce": _COALESCE,
-    "nvl": _COALESCE,
-    "ifnull": _COALESCE,
     "isnan": RangeFunction(_number, _is_nan),
 }

@@ -124,11 +124,8 @@ _LOWER, _UPPER = _case(LOWER), _case(UPPER)
 
 FUNCTIONS = {
     "lower": _LOWER,
-    "lcase": _LOWER,
     "upper": _UPPER,
-    "ucase": _UPPER,
     "left": RangeFunction(_text_type, _first_characters),
-    "substr": _SUBSTRING,
     "substring": _SUBSTRING,
     "concat": RangeFunction(_concat_type, _concat),
     "trim": _trimmed(lambda text: text.strip(" ")),

@@ -53,9 +53,6 @@ __all__ = [
 
 R = TypeVar("R")
 
-#: ``a op b`` is ``b MIRRORED[op] a``.
-MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", "<=>": "<=>"}
-
 
 class Node:
     """Any node of the tree."""

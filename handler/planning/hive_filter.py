@@ -29,6 +29,7 @@ from evaluator.language.expression import (
     fold,
     walk,
 )
+from evaluator.language.function_names import spellings
 from evaluator.language.schema import Schema
 from sarg.hive_tree.exprnode import ColumnNode, ExprNode
 
@@ -36,7 +37,11 @@ __all__ = ["OF_HIVE", "ZONELESS", "read_hive_filter"]
 
 OF_HIVE = "a partition or virtual column, whose value Hive has and not the file"
 ZONELESS = "the session's time zone was not sent, and a timestamp takes part"
-_FUNCTIONS = frozenset({*arithmetic.FUNCTIONS, *text.FUNCTIONS, "coalesce", "nvl", "ifnull", "branches"})
+_FUNCTIONS = frozenset(
+    spelling
+    for name in (*arithmetic.FUNCTIONS, *text.FUNCTIONS, "coalesce", "branches")
+    for spelling in spellings(name)
+)
 
 
 def read_hive_filter(filter_: str, schema: Schema, *, zone_known: bool) -> HudiExpression:

@@ -14,7 +14,7 @@ ILIKE, subqueries                    ?(reason)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -28,24 +28,18 @@ from evaluator.language.expression import (
     Like,
     Literal,
     Not,
+    Operand,
     Or,
     Unknown,
 )
+from evaluator.language.function_names import SQL_COMPARISONS
 from evaluator.language.regular_expression import matches
 from handler.sql.literals import LiteralError
-from handler.sql.operands import TRUE, operand
+from handler.sql.operands import TRUE, OperandReader
 
 __all__ = ["condition", "is_condition"]
 
-_COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "!=",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.NullSafeEQ: "<=>",
-}
+_COMPARISONS: Mapping[type[exp.Expr], str] = {getattr(exp, name): op for name, op in SQL_COMPARISONS.items()}
 
 #: Characters of a condition that a reason quotes.
 LONGEST_TEXT = 60
@@ -107,7 +101,11 @@ def _condition(node: exp.Expr) -> HudiExpression:
         case exp.Predicate():
             return _undecided(node, f"{node.key} is not decided")
         case _:
-            return Compare("=", operand(node), TRUE)
+            return Compare("=", _operand(node), TRUE)
+
+
+def _operand(node: exp.Expr) -> Operand:
+    return _READER.read(node)
 
 
 def _undecided(node: exp.Expr, why: str) -> Unknown:
@@ -148,7 +146,7 @@ def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
         return Unknown("ANY and ALL are not decided")
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return Unknown("a comparison of tuples is not decided")
-    return Compare(op, operand(left), operand(right))
+    return Compare(op, _operand(left), _operand(right))
 
 
 def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
@@ -159,14 +157,14 @@ def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
         return Unknown(f"IS {right.sql('spark')} is not decided")
     wanted = bool(right.this)
     if not _is_truth(left):
-        return Compare("<=>", operand(left), TRUE if wanted else Literal(False, TRUE.type))
+        return Compare("<=>", _operand(left), TRUE if wanted else Literal(False, TRUE.type))
     inner = condition(left) if wanted else Not(condition(left))
     return And((inner, Unknown(f"IS {str(wanted).upper()} is FALSE where the condition is NULL")))
 
 
 def _is_null(node: exp.Expr) -> HudiExpression:
     if not _is_truth(node):
-        return IsNull(operand(node))
+        return IsNull(_operand(node))
     # Not the OR of its sides being NULL: the engine may cast a side on the way, and a cast can make NULL of a value.
     return _undecided(node, "IS NULL of a condition is not decided")
 
@@ -180,13 +178,13 @@ def _in(node: exp.In) -> HudiExpression:
         return Unknown("IN over tuples is not decided")
     if not node.expressions:
         raise LiteralError("IN needs at least one member")
-    return In(operand(node.this), tuple(operand(member) for member in node.expressions))
+    return In(_operand(node.this), tuple(_operand(member) for member in node.expressions))
 
 
 def _between(node: exp.Between) -> HudiExpression:
     if node.args.get("symmetric"):
         return Unknown("BETWEEN SYMMETRIC is not decided")
-    value, low, high = (operand(part) for part in (node.this, node.args["low"], node.args["high"]))
+    value, low, high = (_operand(part) for part in (node.this, node.args["low"], node.args["high"]))
     if any(isinstance(bound, Literal) and bound.value is None for bound in (low, high)):
         return Unknown("BETWEEN with a NULL bound is not decided")  # Hive yields NULL where Spark may yield FALSE
     return And((Compare(">=", value, low), Compare("<=", value, high)))
@@ -214,9 +212,9 @@ def _like(node: exp.Like, escape: str) -> HudiExpression:
 
 
 def _like_one(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression:
-    match operand(pattern):
+    match _operand(pattern):
         case Literal(value=str(text)):
-            return Like(operand(value), text, escape)
+            return Like(_operand(value), text, escape)
         case Literal(value=None):
             return Constant(None)
         case _:
@@ -227,10 +225,10 @@ def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]],
     def build(arguments: Sequence[exp.Expr]) -> HudiExpression:
         if len(arguments) != 2:
             return Unknown(f"{name} takes two arguments")
-        match operand(arguments[1]):
+        match _operand(arguments[1]):
             case Literal(value=str(text)):
                 plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-                return Like(operand(arguments[0]), before + plain + after)
+                return Like(_operand(arguments[0]), before + plain + after)
             case Literal(value=None):
                 return Constant(None)
             case _:
@@ -242,7 +240,7 @@ def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]],
 def _like_function(arguments: Sequence[exp.Expr]) -> HudiExpression:
     if len(arguments) not in (2, 3):
         return Unknown("like takes two arguments")
-    mark = operand(arguments[2]) if len(arguments) == 3 else Literal("\\", TRUE.type)
+    mark = _operand(arguments[2]) if len(arguments) == 3 else Literal("\\", TRUE.type)
     if isinstance(mark, Literal) and isinstance(mark.value, str) and len(mark.value) == 1:
         return _like_one(arguments[0], arguments[1], mark.value)
     return Unknown("ESCAPE is not decided here")
@@ -254,9 +252,9 @@ def _null_test(arguments: Sequence[exp.Expr]) -> HudiExpression:
 
 def _regular_expression(arguments: Sequence[exp.Expr]) -> HudiExpression:
     if len(arguments) == 2:
-        match operand(arguments[1]):
+        match _operand(arguments[1]):
             case Literal(value=str(pattern)):
-                return matches(operand(arguments[0]), pattern)
+                return matches(_operand(arguments[0]), pattern)
             case Literal(value=None):
                 return Constant(None)
     return Unknown("a regular expression that is not a constant is not decided")
@@ -273,3 +271,5 @@ _FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], HudiExpression]] = {
     "regexp": _regular_expression,
     "regexp_like": _regular_expression,
 }
+
+_READER = OperandReader(condition)

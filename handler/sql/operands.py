@@ -6,7 +6,7 @@ name that ``evaluator.functions`` knows. Anything else keeps its name: ``binding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -23,45 +23,15 @@ from evaluator.language.expression import (
     Opaque,
     Operand,
 )
+from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.types import BOOLEAN, Kind
 from handler.sql.literals import VOID, binary, date, number, string, suffixed, timestamp, type_of
 
-__all__ = ["TRUE", "operand"]
+__all__ = ["TRUE", "OperandReader"]
 
 TRUE = Literal(True, BOOLEAN)
 
-_BINARY: dict[type[exp.Expr], str] = {
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.IntDiv: "div",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "^",
-    exp.DPipe: "concat",
-}
-
-_SYNONYMS = {
-    "ucase": "upper",
-    "lcase": "lower",
-    "ceiling": "ceil",
-    "power": "pow",
-    "substr": "substring",
-    "mod": "%",
-    "char_length": "length",
-    "character_length": "length",
-    "len": "length",
-    "dayofmonth": "day",
-    "date_diff": "datediff",
-    "dateadd": "date_add",
-    "signum": "sign",
-    "to_unix_timestamp": "unix_timestamp",
-    "week": "weekofyear",
-    "nvl": "coalesce",
-    "ifnull": "coalesce",
-}
+_OPERATORS: Mapping[type[exp.Expr], str] = {getattr(exp, name): sign for name, sign in SQL_OPERATORS.items()}
 
 #: Functions that are an IF over their arguments.
 _CONDITIONALS: dict[str, Callable[[Operand, Operand, Operand], Operand]] = {
@@ -96,54 +66,99 @@ _MOMENTS: dict[type[exp.Expr], str] = {
 }
 
 
-def operand(node: exp.Expr) -> Operand:
-    """The operand that a value of the parsed text stands for; what is not understood is Opaque."""
-    node = node.unnest()
-    if (literal := _literal(node)) is not None:
-        return literal
-    if (sign := _BINARY.get(type(node))) is not None:
-        return Call(sign, (operand(node.this), operand(node.expression)))
-    if (moment := _MOMENTS.get(type(node))) is not None:
-        return Opaque(f"{moment} is not known here")
-    match node:
-        case exp.Column():
-            return _column(node)
-        case exp.Dot():
-            return _nested(node)
-        case exp.Cast():  # exp.TryCast is a kind of exp.Cast; Hive's and Spark's CAST are TryCast without "safe"
-            inner = operand(node.this)
-            to = type_of(node.to)
-            return Call("try_cast", (inner,), to) if node.args.get("safe") else Cast(inner, to)
-        case exp.Neg():
-            return Call("negative", (operand(node.this),))
-        case exp.BitwiseNot():
-            return Call("~", (operand(node.this),))
-        case exp.If():
-            return If(_condition(node.this), _result(node.args.get("true")), _result(node.args.get("false")))
-        case exp.Case():
-            return _case(node)
-        case exp.Extract() if node.name.lower() in _EXTRACTED:
-            return Call(_EXTRACTED[node.name.lower()], (operand(node.expression),))
-        case exp.Trim() if not node.expression and not node.args.get("collation"):
-            name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
-            return Call(name, (operand(node.this),))
-        case exp.Substring():
-            parts = [node.this, node.args.get("start"), node.args.get("length")]
-            return Call("substring", tuple(operand(part) for part in parts if part is not None))
-        case exp.Anonymous():
-            return _function(node.name.lower(), node.expressions)
-        case exp.Interval():
-            return Opaque("an interval is not decided")
-        case exp.Bracket():
-            return Opaque("an element of an array or a map is not decided")
-        case exp.Query() | exp.Subquery():
-            return Opaque("a subquery is not decided")
-        case exp.Predicate() | exp.Connector() | exp.Not():
-            return Opaque("a condition used as a value is not decided")
-        case exp.Placeholder() | exp.Parameter():
-            return Opaque("a parameter has no value here")
-        case _:
-            return Opaque(f"{node.key} is not decided")
+class OperandReader:
+    """Reads values. ``condition`` reads the conditions inside them: those of IF and CASE."""
+
+    def __init__(self, condition: Callable[[exp.Expr], HudiExpression]) -> None:
+        self._condition = condition
+
+    def read(self, node: exp.Expr) -> Operand:
+        """The operand that a value of the parsed text stands for; what is not understood is Opaque."""
+        node = node.unnest()
+        if (literal := _literal(node)) is not None:
+            return literal
+        if (sign := _OPERATORS.get(type(node))) is not None:
+            return Call(sign, (self.read(node.this), self.read(node.expression)))
+        if (moment := _MOMENTS.get(type(node))) is not None:
+            return Opaque(f"{moment} is not known here")
+        match node:
+            case exp.Column():
+                return _column(node)
+            case exp.Dot():
+                return self._nested(node)
+            case exp.Cast():  # exp.TryCast is a kind of exp.Cast; Hive's and Spark's CAST are TryCast without "safe"
+                inner = self.read(node.this)
+                to = type_of(node.to)
+                return Call("try_cast", (inner,), to) if node.args.get("safe") else Cast(inner, to)
+            case exp.Neg():
+                return Call("negative", (self.read(node.this),))
+            case exp.BitwiseNot():
+                return Call("~", (self.read(node.this),))
+            case exp.If():
+                return If(
+                    self._condition(node.this),
+                    self._result(node.args.get("true")),
+                    self._result(node.args.get("false")),
+                )
+            case exp.Case():
+                return self._case(node)
+            case exp.Extract() if node.name.lower() in _EXTRACTED:
+                return Call(_EXTRACTED[node.name.lower()], (self.read(node.expression),))
+            case exp.Trim() if not node.expression and not node.args.get("collation"):
+                name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
+                return Call(name, (self.read(node.this),))
+            case exp.Substring():
+                parts = [node.this, node.args.get("start"), node.args.get("length")]
+                return Call("substring", tuple(self.read(part) for part in parts if part is not None))
+            case exp.Anonymous():
+                return self._function(node.name.lower(), node.expressions)
+            case exp.Interval():
+                return Opaque("an interval is not decided")
+            case exp.Bracket():
+                return Opaque("an element of an array or a map is not decided")
+            case exp.Query() | exp.Subquery():
+                return Opaque("a subquery is not decided")
+            case exp.Predicate() | exp.Connector() | exp.Not():
+                return Opaque("a condition used as a value is not decided")
+            case exp.Placeholder() | exp.Parameter():
+                return Opaque("a parameter has no value here")
+            case _:
+                return Opaque(f"{node.key} is not decided")
+
+    def _nested(self, node: exp.Dot) -> Operand:
+        base = self.read(node.this)
+        if isinstance(base, Column) and isinstance(node.expression, exp.Identifier):
+            return Column((*base.path, node.expression.name))
+        return Opaque("a field of a computed value is not decided")
+
+    def _case(self, node: exp.Case) -> Operand:
+        """CASE: from the last branch to the first, each an IF around the ones behind it."""
+        found = self._result(node.args.get("default"))
+        for branch in reversed(node.args["ifs"]):
+            condition = (
+                self._condition(branch.this)
+                if node.this is None
+                else Compare("=", self.read(node.this), self.read(branch.this))
+            )
+            found = If(condition, self._result(branch.args.get("true")), found)
+        return found
+
+    def _result(self, node: exp.Expr | None) -> Operand:
+        return Literal(None, VOID) if node is None else self.read(node)
+
+    def _function(self, name: str, written: Sequence[exp.Expr]) -> Operand:
+        arguments = tuple(self.read(argument) for argument in written)
+        if name in _TYPE_FUNCTIONS and len(arguments) == 1:
+            to = exp.DataType.from_str(name, dialect="hive")
+            return Cast(arguments[0], type_of(to))
+        if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
+            return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
+        if name in ("if", "iff") and len(arguments) == 3:
+            return If(self._condition(written[0]), *arguments[1:])
+        name = SQL_SYNONYMS.get(name, name)
+        if name in ("date_add", "datediff") and len(arguments) == 3:
+            return Opaque(f"{name} with a unit is not decided")
+        return Call(name, arguments)
 
 
 def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
@@ -187,46 +202,3 @@ def _typed_literal(node: exp.Cast, sign: str) -> Operand | None:
 def _column(node: exp.Column) -> Operand:
     parts = tuple(part.name for part in node.parts)
     return Opaque("* is not decided") if isinstance(node.this, exp.Star) else Column(parts)
-
-
-def _nested(node: exp.Dot) -> Operand:
-    base = operand(node.this)
-    if isinstance(base, Column) and isinstance(node.expression, exp.Identifier):
-        return Column((*base.path, node.expression.name))
-    return Opaque("a field of a computed value is not decided")
-
-
-def _case(node: exp.Case) -> Operand:
-    """CASE: from the last branch to the first, each an IF around the ones behind it."""
-    found = _result(node.args.get("default"))
-    for branch in reversed(node.args["ifs"]):
-        condition = (
-            _condition(branch.this) if node.this is None else Compare("=", operand(node.this), operand(branch.this))
-        )
-        found = If(condition, _result(branch.args.get("true")), found)
-    return found
-
-
-def _result(node: exp.Expr | None) -> Operand:
-    return Literal(None, VOID) if node is None else operand(node)
-
-
-def _condition(node: exp.Expr) -> HudiExpression:
-    from handler.sql.conditions import condition  # which reads operands here
-
-    return condition(node)
-
-
-def _function(name: str, written: Sequence[exp.Expr]) -> Operand:
-    arguments = tuple(operand(argument) for argument in written)
-    if name in _TYPE_FUNCTIONS and len(arguments) == 1:
-        to = exp.DataType.from_str(name, dialect="hive")
-        return Cast(arguments[0], type_of(to))
-    if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
-        return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
-    if name in ("if", "iff") and len(arguments) == 3:
-        return If(_condition(written[0]), *arguments[1:])
-    name = _SYNONYMS.get(name, name)
-    if name in ("date_add", "datediff") and len(arguments) == 3:
-        return Opaque(f"{name} with a unit is not decided")
-    return Call(name, arguments)

@@ -45,6 +45,7 @@ from evaluator.language.expression import (
     Or,
     Unknown,
 )
+from evaluator.language.function_names import HIVE_COMPARISONS, MIRRORED
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
 from sarg.hive_tree.exprnode import (
@@ -58,7 +59,7 @@ from sarg.hive_tree.exprnode import (
     fold_tree,
 )
 from sarg.translation.calls import call, exactly, only
-from sarg.translation.function_names import COMPARISONS, VIRTUAL_COLUMNS, sql_name
+from sarg.translation.function_names import VIRTUAL_COLUMNS, sql_name
 from sarg.translation.literals import literal_of, range_of, type_of
 from sarg.translation.membership import membership
 from sarg.translation.truth import is_false, is_null, is_true
@@ -128,9 +129,9 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
             return _joined(name, [_condition(child) for child in children])
         case "GenericUDFOPNot":
             return Not(_condition(only(name, children)))
-        case _ if name in COMPARISONS:
+        case _ if name in HIVE_COMPARISONS:
             left, right = exactly(2, name, children)
-            return _comparison(COMPARISONS[name], left, right, node.children)
+            return _comparison(HIVE_COMPARISONS[name], left, right, node.children)
         case "GenericUDFOPNotEqualNS":
             left, right = exactly(2, name, children)
             return Not(_comparison("<=>", left, right, node.children))
@@ -207,8 +208,7 @@ def _comparison(op: str, left: Node, right: Node, nodes: tuple[ExprNode, ...]) -
         return compare_with_range(op, left_operand, *bounds, _NO_ZONE)
     bounds = _bounds(nodes[0])
     if bounds is not None:
-        mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
-        return compare_with_range(mirrored, right_operand, *bounds, _NO_ZONE)
+        return compare_with_range(MIRRORED[op], right_operand, *bounds, _NO_ZONE)
     return Compare(op, left_operand, right_operand)
 
 

@@ -10,9 +10,9 @@
     a boolean value                               value = TRUE
     a condition used as a value                   if(condition, TRUE, if(NOT condition, FALSE, NULL))
     AttributeReference, GetStructField            a column with the type that Spark gave it
-    Literal, Cast                                 ``catalyst_values``
+    Literal, Cast                                 ``handler.spark.catalyst.values``
     If, CaseWhen, Coalesce                        if, coalesce
-    functions                                     ``catalyst_functions``
+    functions                                     ``evaluator.language.function_names``
     an expression that Spark replaces (``nvl``)   what it is replaced with
     anything else                                 ?(reason) at that node
 
@@ -46,9 +46,10 @@ from evaluator.language.expression import (
     Or,
     Unknown,
 )
+from evaluator.language.function_names import CATALYST_COMPARISONS, CATALYST_FUNCTIONS, MIRRORED
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
-from handler.spark.catalyst.functions import FUNCTIONS, MOMENTS, OF_DAYS, TRANSPARENT
+from handler.spark.catalyst.functions import MOMENTS, OF_DAYS, TRANSPARENT
 from handler.spark.catalyst.tree import CatalystNode, read_tree
 from handler.spark.catalyst.values import cast_of, literal_of, type_of
 
@@ -58,22 +59,13 @@ TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(Non
 #: Nodes that a translated condition may have: what is nested and stands twice at each level would double it.
 LARGEST_TREE = 100_000
 
-_COMPARISONS = {
-    "EqualTo": "=",
-    "EqualNullSafe": "<=>",
-    "LessThan": "<",
-    "LessThanOrEqual": "<=",
-    "GreaterThan": ">",
-    "GreaterThanOrEqual": ">=",
-}
-
 
 def condition_of(
     items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None, zone: str = "UTC"
 ) -> HudiExpression:
     """The condition whose nodes Catalyst listed as JSON.
 
-    ``exact``: what the JSON does not tell, by the place of the node (``catalyst_tree.missing_parts``).
+    ``exact``: what the JSON does not tell, by the place of the node (``tree.missing_parts``).
     ``zone``: the session's time zone, for what a constant timestamp shows.
     Never fails for what is not understood, which is Unknown; raises ValueError when the list is no tree.
 
@@ -114,11 +106,11 @@ class _Translator:
 
     def _node(self, node: CatalystNode, children: list[Node]) -> Node:
         name = node.name
-        if name in _COMPARISONS and len(children) == 2:
-            return _compare(_COMPARISONS[name], *children)
+        if name in CATALYST_COMPARISONS and len(children) == 2:
+            return _compare(CATALYST_COMPARISONS[name], *children)
         if name in _CONDITIONS:
             return _CONDITIONS[name](node, children)
-        if name in FUNCTIONS:
+        if name in CATALYST_FUNCTIONS:
             return _call(node, [_operand(child) for child in children])
         if name in MOMENTS:
             return Opaque(f"{name} is known only when the query runs")
@@ -217,7 +209,7 @@ def _struct_fields(node: CatalystNode) -> Sequence[Mapping[str, Any]]:
 def _compare(op: str, left: Node, right: Node) -> HudiExpression:
     if isinstance(left, Literal) and isinstance(right, HudiExpression):
         left, right = right, left  # both ways are the same for = and <=> of conditions
-        op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+        op = MIRRORED[op]
     if isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool):
         inner = left if right.value else Not(left)
         if op == "=":
@@ -355,7 +347,7 @@ def _case(children: list[Node]) -> Operand:
 
 
 def _call(node: CatalystNode, arguments: list[Operand]) -> Operand:
-    name = FUNCTIONS[node.name]
+    name = CATALYST_FUNCTIONS[node.name]
     if name == "unix_timestamp" and len(arguments) == 2 and _is_moment(arguments[0]):
         arguments = arguments[:1]  # the pattern is for texts
     if name in OF_DAYS:

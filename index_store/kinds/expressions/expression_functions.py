@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.function_names import spellings
 from evaluator.language.types import INT, STRING, Kind, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust, distrust_inverted_bounds, distrust_reordered_text
@@ -57,13 +58,13 @@ class ExpressionFunction:
 EXPRESSION_FUNCTIONS: Mapping[str, ExpressionFunction] = {
     "year": ExpressionFunction(("year",), Kind.DATE, INT),
     "month": ExpressionFunction(("month",), Kind.DATE, INT),
-    "day": ExpressionFunction(("day", "dayofmonth"), Kind.DATE, INT),
+    "day": ExpressionFunction(spellings("day"), Kind.DATE, INT),
     "length": ExpressionFunction(("length",), Kind.STRING, INT),
     "trim": ExpressionFunction(("trim",), Kind.STRING, STRING),
     "ltrim": ExpressionFunction(("ltrim",), Kind.STRING, STRING),
     "rtrim": ExpressionFunction(("rtrim",), Kind.STRING, STRING),
-    "lower": ExpressionFunction(("lower", "lcase"), Kind.STRING, STRING, "lower"),
-    "upper": ExpressionFunction(("upper", "ucase"), Kind.STRING, STRING, "upper"),
+    "lower": ExpressionFunction(spellings("lower"), Kind.STRING, STRING, "lower"),
+    "upper": ExpressionFunction(spellings("upper"), Kind.STRING, STRING, "upper"),
 }
 IDENTITY = ExpressionFunction(("",), Kind.STRING, STRING)
 

@@ -7,6 +7,7 @@ import pytest
 from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
+from evaluator.language.function_names import MIRRORED
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, INT, STRING
 from evaluator.statistics.columns import from_values
@@ -42,7 +43,7 @@ def test_comparison_with_a_constant(bounds: tuple[int | None, int | None], row: 
 def test_a_constant_on_the_left_is_the_mirrored_operator(bounds: tuple[int | None, int | None], op: str) -> None:
     statistics = {"x": stats(INT, *bounds)}
     left = outcome_of(ex.Compare(op, lit(5, INT), col("x")), statistics)
-    assert left == outcome_of(ex.Compare(ex.MIRRORED[op], col("x"), lit(5, INT)), statistics)
+    assert left == outcome_of(ex.Compare(MIRRORED[op], col("x"), lit(5, INT)), statistics)
 
 
 @pytest.mark.parametrize(
