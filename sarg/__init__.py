@@ -10,7 +10,7 @@
 
 The input is Base64 text (standard or URL-safe, with or without white space) or the bytes, of an ExprNodeGenericFuncDesc
 (``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). Nothing in it is trusted: see
-``sarg.limits``. Every failure is ``DecodeError``.
+``sarg.kryo.limits``. Every failure is ``DecodeError``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import contextlib
 from dataclasses import dataclass
 
 from evaluator.language.expression import HudiExpression
-from sarg.envelope import to_bytes
-from sarg.errors import DecodeError
 from sarg.hive_tree.build import TOP_NODE, build_tree
 from sarg.hive_tree.exprnode import ExprNode
 from sarg.hive_tree.searchargument import TOP_ARGUMENT, SearchArgument, build_argument
+from sarg.kryo.envelope import to_bytes
+from sarg.kryo.errors import DecodeError
 from sarg.kryo.profiles import EXPRESSION_PROFILES, SEARCH_ARGUMENT_PROFILES, read_with_profiles
 from sarg.translation.demote import demote
 from sarg.translation.translate import translate

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sarg.errors import DecodeError
 from sarg.hive_tree.constants import constant_of
 from sarg.hive_tree.exprnode import (
     Bridge,
@@ -23,8 +22,9 @@ from sarg.hive_tree.exprnode import (
     OtherNode,
 )
 from sarg.hive_tree.typeinfo import TypeTexts
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import CHARACTERS_PER_NODE, MAX_EXPRESSION_DEPTH, MAX_NODES
 from sarg.kryo.values import Boxed, JavaList, JavaObject
-from sarg.limits import CHARACTERS_PER_NODE, MAX_EXPRESSION_DEPTH, MAX_NODES
 
 __all__ = ["TOP_NODE", "build_tree"]
 

@@ -28,10 +28,10 @@ import decimal
 from dataclasses import dataclass
 from typing import Any
 
-from sarg.errors import DecodeError
 from sarg.hive_tree.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
 from sarg.kryo.values import Boxed, JavaList, JavaObject
-from sarg.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
 
 __all__ = [
     "Constant",

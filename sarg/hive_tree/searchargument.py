@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sarg.errors import DecodeError
 from sarg.hive_tree.constants import Constant, constant_of
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
 from sarg.kryo.values import JavaList, JavaObject
-from sarg.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
 
 __all__ = ["TOP_ARGUMENT", "ArgumentTree", "PredicateLeaf", "SearchArgument", "argument_text", "build_argument"]
 

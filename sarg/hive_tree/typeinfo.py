@@ -1,7 +1,7 @@
 """Hive's TypeInfo objects as type texts: ``int``, ``decimal(10,2)``, ``struct<x:int,y:array<string>>``.
 
 A type that is written once and referred to a thousand times is put into words once; the words of all types of a
-filter together are limited, and so is their nesting (sarg.limits).
+filter together are limited, and so is their nesting (sarg.kryo.limits).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sarg.errors import DecodeError
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import MAX_TYPE_DEPTH, MAX_TYPE_TEXT
 from sarg.kryo.values import JavaList, JavaObject
-from sarg.limits import MAX_TYPE_DEPTH, MAX_TYPE_TEXT
 
 _PACKAGE = "org.apache.hadoop.hive.serde2.typeinfo."
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9_ (),]*")

@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sarg.errors import DecodeError
+from sarg.kryo.errors import DecodeError
 from sarg.kryo.layout import load_layouts
+from sarg.kryo.limits import MAX_TOTAL_OBJECTS
 from sarg.kryo.reader import Generation, Reader
 from sarg.kryo.values import JavaObject
-from sarg.limits import MAX_TOTAL_OBJECTS
 
 __all__ = ["EXPRESSION_PROFILES", "SEARCH_ARGUMENT_PROFILES", "Profile", "read_with_profiles"]
 

@@ -27,12 +27,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sarg.errors import DecodeError
+from sarg.kryo.errors import DecodeError
 from sarg.kryo.layout import TAGGED, WRAPPERS, Generic, Layout, Layouts, Shape, Slot
+from sarg.kryo.limits import MAX_CLASS_NAME, MAX_OBJECT_DEPTH, MAX_OBJECTS
 from sarg.kryo.scalars import SCALARS
 from sarg.kryo.values import Boxed, JavaList, JavaObject
 from sarg.kryo.wire import Wire
-from sarg.limits import MAX_CLASS_NAME, MAX_OBJECT_DEPTH, MAX_OBJECTS
 
 __all__ = ["Generation", "Reader"]
 

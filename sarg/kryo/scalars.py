@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sarg.errors import DecodeError
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import MAX_STRING
 from sarg.kryo.values import JavaObject
 from sarg.kryo.wire import Wire
-from sarg.limits import MAX_STRING
 
 __all__ = ["SCALARS"]
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 import re
 import struct
 
-from sarg.errors import DecodeError
-from sarg.limits import MAX_SLOW_CHARACTERS, MAX_STRING
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import MAX_SLOW_CHARACTERS, MAX_STRING
 
 _LAST_ASCII = re.compile(rb"[\x80-\xff]")
 _FIXED_BIG = {width: struct.Struct(">" + width) for width in "hHifdq"}

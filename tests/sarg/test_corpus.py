@@ -9,8 +9,8 @@ import pytest
 
 import sarg
 from evaluator.language.expression import to_dict
-from sarg.errors import DecodeError
 from sarg.hive_tree.build import TOP_NODE, build_tree
+from sarg.kryo.errors import DecodeError
 from sarg.kryo.profiles import EXPRESSION_PROFILES, read_with_profiles
 from tests.sarg.corpus import VERSIONS, digest, records, tree_of
 

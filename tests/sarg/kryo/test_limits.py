@@ -6,7 +6,7 @@ import pytest
 
 import sarg
 from evaluator.language.expression import And, Not, Unknown, fold, to_text
-from sarg import limits
+from sarg.kryo import limits
 from tests.sarg.kryo_writer import (
     BOOLEAN,
     HIVE_4,

@@ -12,8 +12,8 @@ import base64
 import binascii
 import re
 
-from sarg.errors import DecodeError
-from sarg.limits import MAX_BASE64, MAX_INPUT
+from sarg.kryo.errors import DecodeError
+from sarg.kryo.limits import MAX_BASE64, MAX_INPUT
 
 __all__ = ["to_bytes"]
 
