@@ -30,7 +30,7 @@ from evaluator.evaluation.pruning_formula import formula_of, needs_itself, polar
 from evaluator.evaluation.single_bounds import Where
 from evaluator.language import outcome
 from evaluator.language.outcome import Outcomes
-from evaluator.statistics.columns import lanes_of
+from evaluator.statistics.columns import byte_mask
 
 __all__ = [
     "Evaluation",
@@ -254,7 +254,7 @@ class Evaluation:
                 lanes = small.can_be(value, leaf.test, knowing[0].statistics, ones)
                 if lanes is not None:
                     return lanes
-        return lanes_of(self._everywhere.by_statistics(leaf) >> np.uint8(value) & np.uint8(1))
+        return byte_mask(self._everywhere.by_statistics(leaf) >> np.uint8(value) & np.uint8(1))
 
     def _has_parts(self, leaf: BoundLeaf) -> bool:
         return len(leaf.columns) == 1 and any(

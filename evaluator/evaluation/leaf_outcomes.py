@@ -25,7 +25,7 @@ from evaluator.language import outcome
 from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.outcome import Outcomes
 from evaluator.language.types import Kind
-from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype, filler
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array_dtype, filler
 from evaluator.statistics.ranges import MaskedBound, Range, masked_range_of
 from evaluator.statistics.stored_bounds import Bounds
 
@@ -145,7 +145,7 @@ class _ProviderView:
         name = leaf.columns[0]
         return descend(self.source.statistics[name], lambda interval: outcome_of_test(leaf.test, {name: interval}))
 
-    def _by_part(self, leaf: BoundLeaf, parts: Parts) -> Outcomes:
+    def _by_part(self, leaf: BoundLeaf, parts: PartStatistics) -> Outcomes:
         """A leaf over one column, file by file; a slice may be what any of its files may be."""
         view = _ProviderView(
             StatisticsProvider(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics)

@@ -1,9 +1,16 @@
-"""Statistics of one column over all slices, as arrays: what an index kind gives and what the rules read.
+"""Statistics of one column over all slices, as arrays. An index kind provides them, the rules read them.
 
-``lo[i] <= x <= hi[i]`` for every non-null x of slice i, wherever the bound is known. A bound that is not known holds
-``filler`` and is masked: a rule must see "unknown", never the filler. Bounds are *bounds*, not values that occur (P20).
+    slice  lo   hi   lo_known  hi_known  null_count  row_count     meaning
+    0       3   17   True      True       0          100           every value in [3, 17], no NULL
+    1       0   40   False     True      -1          100           values up to 40; NULL possible
+    2       0    0   False     False     50           50           nothing but NULL
 
-Pitfalls P3 and P20 are described in docs/facts/pitfalls.md.
+The contract: ``lo[i] <= x <= hi[i]`` for every non-null x of slice i, wherever the bound is known. A bound that is not
+known holds a ``filler`` and is masked; a rule sees "unknown", never the filler. A bound need not be a value that occurs
+(docs/facts/pitfalls.md#p20).
+
+Values stand in *ordinal* form, in which the arrays' order is the type's order: DATE as days and TIMESTAMP as
+microseconds since 1970, DECIMAL as its unscaled integer, BOOLEAN as 0 and 1 (``to_ordinal``).
 """
 
 from __future__ import annotations
@@ -27,12 +34,12 @@ from evaluator.statistics.stored_bounds import Bounds, taken
 __all__ = [
     "UNKNOWN_COUNT",
     "ColumnStatistics",
-    "Parts",
+    "PartStatistics",
     "PlainBounds",
     "array_dtype",
+    "byte_mask",
     "filler",
     "from_values",
-    "lanes_of",
     "to_ordinal",
 ]
 
@@ -49,13 +56,11 @@ class ColumnStatistics:
 
     lo, hi              ``(n,)`` of ``array_dtype(type)``; text, binary and wide decimals may be ``StoredBounds``
     lo_known, hi_known  ``(n,) bool``
-    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; for a merged slice an upper bound (0 is
-    exact)
+    null_count          ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; of a merged slice an upper bound (0 is exact)
     row_count           ``(n,) int64``, ``UNKNOWN_COUNT`` where not known; null_count == row_count means all null
-    parts               the same by file, for slices of several files, if it is known
+    parts               the same by part of a slice (its files, or values within them), where it is known
     index               the search index that ``indexing.with_index`` builds
-    trust               ``(n,) uint8``, codes of ``statistics.distrust.Trust``: why a statistic is missing or was
-    distrusted
+    trust               ``(n,) uint8``, codes of ``statistics.distrust.Trust``: why a statistic is missing or distrusted
     """
 
     type: Type
@@ -66,7 +71,7 @@ class ColumnStatistics:
     null_count: Counts
     row_count: Counts
     trust: npt.NDArray[np.uint8]
-    parts: Parts | None = None
+    parts: PartStatistics | None = None
     index: ColumnIndex | None = None
 
     def __len__(self) -> int:
@@ -76,7 +81,8 @@ class ColumnStatistics:
     def usable_bounds(self) -> tuple[Mask, Mask]:
         """``(n,) bool`` twice: where the lower and the upper bound bound every value.
 
-        NaN may be among floating-point values unless both bounds are known: it has no place in an order (P3).
+        NaN may be among floating-point values unless both bounds are known, and has no place in an order
+        (docs/facts/pitfalls.md#p3).
         """
         if not self.type.kind.is_fractional:
             return self.lo_known, self.hi_known
@@ -117,12 +123,12 @@ class ColumnStatistics:
         lo, hi = self.lo.tolist(), self.hi.tolist()
         lo_known, hi_known = (known.tolist() for known in self.usable_bounds)
         value = self.may_be_value.tolist()
-        places = range(len(lo))
+        slices = range(len(lo))
         return PlainBounds(
-            [(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in places],
-            [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in places],
-            lanes_of(self.may_be_null),
-            lanes_of(self.may_be_value),
+            [(lo[i] if lo_known[i] else LEAST) if value[i] else GREATEST for i in slices],
+            [(hi[i] if hi_known[i] else GREATEST) if value[i] else LEAST for i in slices],
+            byte_mask(self.may_be_null),
+            byte_mask(self.may_be_value),
         )
 
     @cached_property
@@ -179,30 +185,33 @@ class PlainBounds:
     value: int
 
 
-def lanes_of(values: Mask | npt.NDArray[np.uint8]) -> int:
-    """An integer with a byte per value, the first one lowest."""
+def byte_mask(values: Mask | npt.NDArray[np.uint8]) -> int:
+    """The flags, or outcomes, of some slices as one integer: a byte per slice, the first slice lowest."""
     return int.from_bytes(values.tobytes(), "little")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """Statistics of one column by file, for slices of several files: ``slice_of[j]`` is the slice of part j.
+class PartStatistics:
+    """Statistics of one column by part of a slice: ``slice_of[j]``, ``(p,) intp``, is the slice of part j.
 
-    Each value of a merged row comes from one of its slice's files, so a leaf over this one column is what it is in
-    one of the parts:
-    tighter than the bounds of the whole slice, which also span the gap between the files.
+    A part is one of the files of a slice, or what a sketch knows apart within a file: one value, or one prefix. Every
+    value of the column in the slice lies in one of the slice's parts, so a leaf over this one column has the union of
+    its outcomes in the parts. That is tighter than its outcome on the bounds of the whole slice, which also span the
+    gaps between the parts:
+
+        slice  [1, 900]     parts  [1, 40] and [800, 900]     x = 500: possible by the slice, impossible by the parts
     """
 
     statistics: ColumnStatistics
     slice_of: npt.NDArray[np.intp]
 
-    def take(self, indices: npt.NDArray[Any], n: int) -> Parts:
+    def take(self, indices: npt.NDArray[Any], n: int) -> PartStatistics:
         """The parts of some of n slices, by index or by mask, which must not name a slice twice."""
-        place = np.full(n, -1, np.intp)
+        new_number = np.full(n, -1, np.intp)
         rows = np.flatnonzero(indices) if indices.dtype == np.bool_ else indices
-        place[rows] = np.arange(len(rows))
-        wanted = np.flatnonzero(place[self.slice_of] >= 0)
-        return Parts(self.statistics.take(wanted), place[self.slice_of[wanted]])
+        new_number[rows] = np.arange(len(rows))
+        wanted = np.flatnonzero(new_number[self.slice_of] >= 0)
+        return PartStatistics(self.statistics.take(wanted), new_number[self.slice_of[wanted]])
 
 
 def _uniform(flags: Mask) -> bool | Mask:

@@ -1,14 +1,16 @@
-"""Two layers of slices that are one table: what was written down once, and what commits have changed since.
+"""The slices of one table in two layers: a base that stays as it was stored, and a delta of later slices.
 
-The *base* is large and indexed; a commit replaces some of its slices, which are then *dead*, and the new ones stand in
-the *delta*. The whole is numbered anew: the live slices of the base in their order, then the delta:
+The *base* is large and indexed. A commit replaces some of its slices: the replaced ones are *tombstoned*, and the new
+ones form the *delta*. The *whole* is the table as it is now: the live slices of the base in their order, then the
+delta.
 
-    base     0  1  2  3  4  5      dead: 1, 4
+    base     0  1  2  3  4  5         tombstoned: 1, 4
     delta                     0  1
     whole    0     1  2     3 4  5
 
-Nothing is kept for each slice of the base. How many dead ones stand before a slice is found by binary search, so that
-a question about a few slices costs the same however many there are.
+``Layers`` converts slice numbers, values per slice and statistics between the layers and the whole. It holds no array
+with an entry per slice of the base: the number of tombstones before a slice is found by binary search, so the cost of
+converting a few slices does not grow with the table.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, filler
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, filler
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, concatenated, taken
 
 __all__ = ["Layers"]
@@ -33,28 +35,28 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """How many slices the layers have, and which of the base's are dead.
+    """The sizes of the two layers, and the tombstoned slices of the base.
 
-    base    number of slices of the base, dead ones included
-    dead    ``(d,) int64``, ascending: slices of the base
-    delta   number of slices of the delta
+    base        number of slices of the base, tombstoned ones included
+    tombstoned  ``(t,) int64``, ascending: slices of the base
+    delta       number of slices of the delta
 
-    Raises ValueError when ``dead`` is not such a list.
+    Raises ValueError when ``tombstoned`` is not such a list.
     """
 
     base: int
-    dead: Rows
+    tombstoned: Rows
     delta: int
 
     def __post_init__(self) -> None:
-        dead = self.dead
-        if len(dead) and (dead[0] < 0 or dead[-1] >= self.base or not (dead[1:] > dead[:-1]).all()):
-            raise ValueError(f"the dead slices of {self.base} are numbers from 0 to {self.base - 1}, ascending")
+        rows = self.tombstoned
+        if len(rows) and (rows[0] < 0 or rows[-1] >= self.base or not (rows[1:] > rows[:-1]).all()):
+            raise ValueError(f"the tombstoned slices of {self.base} are numbers from 0 to {self.base - 1}, ascending")
 
     @property
     def live(self) -> int:
-        """The number of slices of the base that are still part of the table; the delta's numbers begin here."""
-        return self.base - len(self.dead)
+        """The number of slices of the base that are not tombstoned; in the whole, the delta starts at this number."""
+        return self.base - len(self.tombstoned)
 
     @property
     def n(self) -> int:
@@ -63,45 +65,45 @@ class Layers:
 
     @cached_property
     def _counts(self) -> Rows:
-        """``(d + 1,)``: how many dead slices stand before each stretch of live ones."""
-        return np.arange(len(self.dead) + 1)
+        """``(t + 1,)``: the number of tombstones before each run of live slices."""
+        return np.arange(len(self.tombstoned) + 1)
 
     @cached_property
     def _gaps(self) -> Rows:
-        """``(d,)``: the number, in the whole, of the first live slice behind each dead one."""
-        return self.dead - self._counts[:-1]
+        """``(t,)``: the number, in the whole, of the first live slice after each tombstoned one."""
+        return self.tombstoned - self._counts[:-1]
 
     # -- rows
 
     def whole_of_base(self, rows: npt.NDArray[Any]) -> Rows:
-        """Ascending slices of the base by their numbers in the whole; dead ones are left out."""
+        """Ascending slices of the base by their numbers in the whole; tombstoned ones are left out."""
         return self.join_rows(rows, rows[:0])
 
     def join_rows(self, base: npt.NDArray[Any], delta: npt.NDArray[Any]) -> Rows:
-        """Ascending slices of either layer by their numbers in the whole; dead ones are left out."""
+        """Ascending slices of either layer by their numbers in the whole; tombstoned ones are left out."""
         count = len(base)
-        found = np.empty(count + len(delta), np.int64)
-        found[count:] = delta
-        found[count:] += self.live
-        if not len(self.dead):
-            found[:count] = base
-            return found
-        if count < len(self.dead):
-            before = self.dead.searchsorted(base)
-            held = np.flatnonzero(self.dead.take(before, mode="clip") == base)
+        whole = np.empty(count + len(delta), np.int64)
+        whole[count:] = delta
+        whole[count:] += self.live
+        if not len(self.tombstoned):
+            whole[:count] = base
+            return whole
+        if count < len(self.tombstoned):
+            before = self.tombstoned.searchsorted(base)
+            dropped = np.flatnonzero(self.tombstoned.take(before, mode="clip") == base)
         else:
-            edges = np.empty(len(self.dead) + 2, np.int64)  # of the stretches between dead slices
+            edges = np.empty(len(self.tombstoned) + 2, np.int64)  # of the runs between tombstones
             edges[0], edges[-1] = 0, count
-            edges[1:-1] = base.searchsorted(self.dead)
+            edges[1:-1] = base.searchsorted(self.tombstoned)
             before = np.repeat(self._counts, edges[1:] - edges[:-1])
-            held = edges[1:-1][base.take(edges[1:-1], mode="clip") == self.dead]
-        np.subtract(base, before, out=found[:count])
-        return np.delete(found, held) if len(held) else found
+            dropped = edges[1:-1][base.take(edges[1:-1], mode="clip") == self.tombstoned]
+        np.subtract(base, before, out=whole[:count])
+        return np.delete(whole, dropped) if len(dropped) else whole
 
     def base_of_whole(self, rows: npt.NDArray[Any]) -> Rows:
         """Slices of the whole that are of the base, in any order, by their numbers in the base."""
-        found: Rows = rows + self._gaps.searchsorted(rows, "right") if len(self.dead) else rows
-        return found
+        of_base: Rows = rows + self._gaps.searchsorted(rows, "right") if len(self.tombstoned) else rows
+        return of_base
 
     def split_rows(self, rows: npt.NDArray[Any]) -> tuple[Rows, Rows]:
         """Slices of the whole, in any order: those of the base and those of the delta, by their numbers there."""
@@ -112,15 +114,15 @@ class Layers:
 
     def join_values(self, base: npt.NDArray[T], delta: npt.NDArray[T]) -> npt.NDArray[T]:
         """``(n,)`` values of the whole from those of the layers."""
-        return np.concatenate((np.delete(base, self.dead) if len(self.dead) else base, delta))
+        return np.concatenate((np.delete(base, self.tombstoned) if len(self.tombstoned) else base, delta))
 
-    def split_values(self, values: npt.NDArray[T], of_dead: Any) -> tuple[npt.NDArray[T], npt.NDArray[T]]:
-        """The values of the base and of the delta from those of the whole; ``of_dead`` stands for the dead ones."""
+    def split_values(self, values: npt.NDArray[T], fill_value: Any) -> tuple[npt.NDArray[T], npt.NDArray[T]]:
+        """The values of the base and of the delta from those of the whole; tombstoned slices get ``fill_value``."""
         base, delta = values[: self.live], values[self.live :]
-        return (np.insert(base, self._gaps, of_dead) if len(self.dead) else base), delta
+        return (np.insert(base, self._gaps, fill_value) if len(self.tombstoned) else base), delta
 
     def split_mask(self, mask: Mask) -> tuple[Mask, Mask]:
-        """The flags of the base, FALSE for the dead ones, and of the delta."""
+        """The flags of the base, False for tombstoned slices, and of the delta."""
         return self.split_values(mask, False)
 
     # -- statistics
@@ -135,11 +137,11 @@ class Layers:
                 f"{len(base)} slices of {base.type} and {len(delta)} of {delta.type} are no layers of "
                 f"{self.base} and {self.delta} slices of a column"
             )
-        live = base.take(self._alive) if len(self.dead) else base
-        return _one_after_the_other(live, delta, self._joined_parts(live.parts, delta.parts))
+        live = base.take(self._is_live) if len(self.tombstoned) else base
+        return _concatenated(live, delta, self._joined_parts(live.parts, delta.parts))
 
     def split_statistics(self, whole: ColumnStatistics) -> tuple[ColumnStatistics, ColumnStatistics]:
-        """The statistics of the base, where nothing is known of the dead slices, and of the delta; without index.
+        """The statistics of the base, unknown for tombstoned slices, and of the delta; without index.
 
         Raises ValueError when they are of another number of slices.
         """
@@ -151,7 +153,9 @@ class Layers:
         parts = None
         if whole.parts is not None:
             wanted = np.flatnonzero(whole.parts.slice_of < self.live)
-            parts = Parts(whole.parts.statistics.take(wanted), self.base_of_whole(whole.parts.slice_of[wanted]))
+            parts = PartStatistics(
+                whole.parts.statistics.take(wanted), self.base_of_whole(whole.parts.slice_of[wanted])
+            )
         lo, hi = (self._base_bounds(bound, filler(whole.type)) for bound in (whole.lo, whole.hi))
         lo_known, hi_known = (self.split_mask(known)[0] for known in (whole.lo_known, whole.hi_known))
         nulls, rows = (self.split_values(count, UNKNOWN_COUNT)[0] for count in (whole.null_count, whole.row_count))
@@ -167,34 +171,34 @@ class Layers:
         if len(whole) != self.n:
             raise ValueError(f"{len(whole)} slices are not the {self.n} of the layers")
 
-    def _base_bounds(self, bounds: Bounds, of_dead: object) -> Bounds:
+    def _base_bounds(self, bounds: Bounds, fill_value: object) -> Bounds:
         if not isinstance(bounds, StoredBounds):
-            return self.split_values(bounds, of_dead)[0]
+            return self.split_values(bounds, fill_value)[0]
         base = bounds.take(slice(self.live))
-        if not len(self.dead):
+        if not len(self.tombstoned):
             return base
-        filled = concatenated([base, np.array([of_dead], object)])
+        filled = concatenated([base, np.array([fill_value], object)])
         return taken(filled, np.insert(np.arange(self.live), self._gaps, self.live))
 
     @cached_property
-    def _alive(self) -> Mask:
-        alive: Mask = np.ones(self.base, np.bool_)
-        alive[self.dead] = False
-        return alive
+    def _is_live(self) -> Mask:
+        is_live: Mask = np.ones(self.base, np.bool_)
+        is_live[self.tombstoned] = False
+        return is_live
 
-    def _joined_parts(self, live: Parts | None, delta: Parts | None) -> Parts | None:
+    def _joined_parts(self, live: PartStatistics | None, delta: PartStatistics | None) -> PartStatistics | None:
         if delta is None:
             return live
-        moved = Parts(delta.statistics, delta.slice_of + self.live)
+        moved = PartStatistics(delta.statistics, delta.slice_of + self.live)
         if live is None:
             return moved
-        return Parts(
-            _one_after_the_other(live.statistics, moved.statistics, None),
+        return PartStatistics(
+            _concatenated(live.statistics, moved.statistics, None),
             np.concatenate((live.slice_of, moved.slice_of)),
         )
 
 
-def _one_after_the_other(first: ColumnStatistics, second: ColumnStatistics, parts: Parts | None) -> ColumnStatistics:
+def _concatenated(first: ColumnStatistics, second: ColumnStatistics, parts: PartStatistics | None) -> ColumnStatistics:
     return ColumnStatistics(
         first.type,
         concatenated([first.lo, second.lo]),

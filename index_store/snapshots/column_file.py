@@ -23,7 +23,7 @@ import xxhash
 from evaluator.language.schema import Field
 from evaluator.language.types import Type
 from evaluator.statistics.column_index import ColumnIndex
-from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array_dtype
 from evaluator.statistics.stored_bounds import StoredBounds, is_storable
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError, write_arrays
@@ -80,7 +80,7 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
         if "part_of" in names:
             part_of = stored.array("part_of")
             statistics = replace(
-                statistics, parts=Parts(_read_statistics(stored, "part.", column.type, len(part_of)), part_of)
+                statistics, parts=PartStatistics(_read_statistics(stored, "part.", column.type, len(part_of)), part_of)
             )
         if _INDEX in stored.about:
             statistics = replace(statistics, index=ColumnIndex.from_arrays(column.type, _read_index(stored)))

@@ -90,7 +90,7 @@ def _committed(path: Path, cache: SnapshotCache) -> list[Row]:
     opened = OpenTable(open_table(path), cache)
     layers = opened.at().layers
     assert layers is not None
-    assert (layers.base, len(layers.dead), layers.delta) == (FILES, 500, 1000)
+    assert (layers.base, len(layers.tombstoned), layers.delta) == (FILES, 500, 1000)
     for text in FILTERS:
         _check(prune(opened, text))
         after = _least(lambda text=text: prune(opened, text).kept_rows)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evaluator.language.types import Type
 from evaluator.statistics.column_index import ColumnIndex
-from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.stored_bounds import StoredBounds, is_storable
 
 __all__ = ["mapped", "read_only", "stored"]
@@ -28,7 +28,9 @@ def stored(known: ColumnStatistics) -> ColumnStatistics:
         StoredBounds.of(np.asarray(bound), known.type) if is_storable(known.type) else read_only(np.asarray(bound))
         for bound in (known.lo, known.hi)
     )
-    parts = None if known.parts is None else Parts(stored(known.parts.statistics), read_only(known.parts.slice_of))
+    parts = (
+        None if known.parts is None else PartStatistics(stored(known.parts.statistics), read_only(known.parts.slice_of))
+    )
     return ColumnStatistics(
         known.type,
         lo,

@@ -7,7 +7,7 @@ De Morgan      NOT driven inward through the whole tree changes nothing
 growth         a slice that is united with another never loses a value from its outcome
 intersection   what a further source says never adds a value
 search         the kept and the fully matched slices are found without the outcomes, with an index and without
-layers         a base with dead slices and a delta say of every slice what the whole table says
+layers         a base with tombstones and a delta say of every slice what the whole table says
 """
 
 from __future__ import annotations

@@ -222,10 +222,10 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
 
 
 def _in_layers(rng: random.Random, table: Table) -> Table:
-    """The same slices as a base, indexed or not, some of whose slices are dead, and a delta."""
-    delta, dead = rng.choice((0, 1, 40, 250, SLICES)), rng.choice((0, 1, 60))
-    base = SLICES - delta + dead
-    layers = Layers(base, np.array(sorted(rng.sample(range(base), dead)), np.int64), delta)
+    """The same slices as a base, indexed or not, some of whose slices are tombstoned, and a delta."""
+    delta, tombstoned = rng.choice((0, 1, 40, 250, SLICES)), rng.choice((0, 1, 60))
+    base = SLICES - delta + tombstoned
+    layers = Layers(base, np.array(sorted(rng.sample(range(base), tombstoned)), np.int64), delta)
     edges, block = rng.choice(((1, 4), (60_000, 1024)))
     layered = []
     for source in table.sources:
@@ -249,12 +249,12 @@ def _in_layers(rng: random.Random, table: Table) -> Table:
 
 
 def _raised(rng: random.Random, layers: Layers, statistics: ColumnStatistics) -> ColumnStatistics:
-    """With statistics of other slices where the dead ones are: nobody may see them."""
+    """With statistics of other slices where the tombstoned ones are: no answer may depend on them."""
     rows = np.arange(len(statistics))
-    alive = np.setdiff1d(rows, layers.dead)
+    alive = np.setdiff1d(rows, layers.tombstoned)
     if not len(alive):
         return statistics
-    rows[layers.dead] = rng.choices(alive.tolist(), k=len(layers.dead))
+    rows[layers.tombstoned] = rng.choices(alive.tolist(), k=len(layers.tombstoned))
     return replace(replace(statistics, parts=None).take(rows), parts=statistics.parts)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language.types import Type
-from evaluator.statistics.columns import ColumnStatistics, Parts, array_dtype, filler
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array_dtype, filler
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds, concatenated, is_storable
 from index_store.table.file_slices import FileSlice
 
@@ -93,7 +93,7 @@ def join_statistics(columns: Sequence[ColumnStatistics]) -> ColumnStatistics:
     ]
     parts = None
     if with_parts:
-        parts = Parts(
+        parts = PartStatistics(
             join_statistics([part.statistics for part, _ in with_parts]),
             np.concatenate([part.slice_of + start for part, start in with_parts]),
         )
@@ -128,7 +128,7 @@ def _bound(values: Bounds, known: Mask, of: Type) -> pa.Array:
     return pa.array(values, mask=~known, from_pandas=False)
 
 
-def _lists(parts: Parts, n: int) -> pa.Array:
+def _lists(parts: PartStatistics, n: int) -> pa.Array:
     order = np.argsort(parts.slice_of, kind="stable")
     flat = _flat(parts.statistics.take(order))
     offsets = np.zeros(n + 1, np.int32)
@@ -154,7 +154,7 @@ def _statistics(table: pa.Table, number: int, of: Type) -> ColumnStatistics:
         found.null_count,
         found.row_count,
         found.trust,
-        Parts(parts, slice_of),
+        PartStatistics(parts, slice_of),
     )
 
 

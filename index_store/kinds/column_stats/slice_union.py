@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, array_dtype, filler
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, array_dtype, filler
 from evaluator.statistics.distrust import Trust
 from evaluator.statistics.stored_bounds import StoredBounds, spread
 from index_store.formats.keys import partition_id
@@ -143,7 +143,7 @@ def unite(
     )
 
 
-def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray[np.bool_]) -> Parts | None:
+def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray[np.bool_]) -> PartStatistics | None:
     """The statistics of each file of the wanted slices, all of whose files have some.
 
     A merged value comes from one of the files, and two records of one file bound it only together: then there are none.
@@ -155,7 +155,7 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
     files = ColumnStatistics(
         rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust
     )
-    return Parts(files.take(chosen), of[chosen])
+    return PartStatistics(files.take(chosen), of[chosen])
 
 
 def _extreme(

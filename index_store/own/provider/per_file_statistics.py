@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics
 from evaluator.statistics.distrust import Trust
 from evaluator.statistics.stored_bounds import concatenated, taken
 from index_store.kinds.column_stats.file_rules import FileStatistics
@@ -132,7 +132,7 @@ def _no_bounds(of: Type, n: int) -> FileBounds:
 
 def _parts(
     pieces: Sequence[tuple[Places, Piece]], rows: FileStatistics, files: SliceFiles, usable: Mask
-) -> Parts | None:
+) -> PartStatistics | None:
     """The parts of the slices that have a file with parts, or several files."""
     in_parts = np.zeros(len(files.paths), np.bool_)
     for places, piece in pieces:
@@ -179,4 +179,4 @@ def _parts(
     )
     of = files.slice_of[place]
     order = np.argsort(of, kind="stable")
-    return Parts(statistics.take(order), of[order])
+    return PartStatistics(statistics.take(order), of[order])

@@ -24,7 +24,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import INT, STRING
 from evaluator.statistics.codes import MAX_EDGES
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, Parts, from_values
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, from_values
 from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from evaluator.statistics.stored_bounds import StoredBounds
@@ -42,8 +42,8 @@ def numbers(*rows: int) -> npt.NDArray[np.int64]:
 @st.composite
 def layers_of(draw: st.DrawFn, most: int = 40) -> Layers:
     base = draw(st.integers(0, most))
-    dead = draw(st.sets(st.integers(0, base - 1), max_size=base)) if base else set()
-    return Layers(base, read_only(numbers(*sorted(dead))), draw(st.integers(0, most)))
+    tombstoned = draw(st.sets(st.integers(0, base - 1), max_size=base)) if base else set()
+    return Layers(base, read_only(numbers(*sorted(tombstoned))), draw(st.integers(0, most)))
 
 
 # -- numbers
@@ -51,8 +51,8 @@ def layers_of(draw: st.DrawFn, most: int = 40) -> Layers:
 
 def meaning(layers: Layers) -> list[tuple[str, int]]:
     """Each slice of the whole, the slow way."""
-    dead = set(layers.dead.tolist())
-    return [("base", row) for row in range(layers.base) if row not in dead] + [
+    tombstoned = set(layers.tombstoned.tolist())
+    return [("base", row) for row in range(layers.base) if row not in tombstoned] + [
         ("delta", row) for row in range(layers.delta)
     ]
 
@@ -85,18 +85,18 @@ def test_values_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers
     joined = layers.join_values(base, delta)
     assert joined.tolist() == [row if of == "base" else row + 1000 for of, row in whole]
     again = layers.split_values(joined, -1)
-    assert again[0].tolist() == [-1 if row in layers.dead.tolist() else row for row in range(layers.base)]
+    assert again[0].tolist() == [-1 if row in layers.tombstoned.tolist() else row for row in range(layers.base)]
     assert again[1].tolist() == delta.tolist()
     flags = np.array(data.draw(st.lists(st.booleans(), min_size=layers.n, max_size=layers.n)), np.bool_)
     of_base, of_delta = layers.split_mask(flags)
-    assert not of_base[layers.dead].any()
+    assert not of_base[layers.tombstoned].any()
     assert layers.join_values(of_base, of_delta).tolist() == flags.tolist()
 
 
-@pytest.mark.parametrize("dead", [(-1,), (3,), (1, 1), (2, 1), (0, 2, 1)])
-def test_dead_slices_are_slices_of_the_base_in_order(dead: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("tombstoned", [(-1,), (3,), (1, 1), (2, 1), (0, 2, 1)])
+def test_tombstoned_slices_are_slices_of_the_base_in_order(tombstoned: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="numbers from 0 to 2, ascending"):
-        Layers(3, numbers(*dead), 0)
+        Layers(3, numbers(*tombstoned), 0)
 
 
 # -- statistics
@@ -125,7 +125,7 @@ def drawn(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
             null_count=np.full(n, UNKNOWN_COUNT),
             row_count=np.full(n, UNKNOWN_COUNT),
         )
-        known = replace(wide, parts=Parts(files, of))
+        known = replace(wide, parts=PartStatistics(files, of))
     return stored(known) if data.draw(st.booleans()) else known
 
 
@@ -149,8 +149,10 @@ def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Laye
     assert (len(first), len(second)) == (layers.base, layers.delta)
     assert plain(layers.join_statistics(first, second)) == plain(whole)
     for known in (first.lo_known, first.hi_known):
-        assert not known[layers.dead].any()
-    assert set(first.null_count[layers.dead].tolist() + first.row_count[layers.dead].tolist()) <= {UNKNOWN_COUNT}
+        assert not known[layers.tombstoned].any()
+    assert set(first.null_count[layers.tombstoned].tolist() + first.row_count[layers.tombstoned].tolist()) <= {
+        UNKNOWN_COUNT
+    }
 
 
 def test_statistics_of_other_types_or_sizes_are_refused() -> None:

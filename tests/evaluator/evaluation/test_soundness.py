@@ -16,7 +16,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import HudiExpression, column_names
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.reference.row_oracle import value_of
-from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
 
 NAMES = [(engine, "UTC") for engine in ENGINES] + [
@@ -77,7 +77,7 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
     statistics = {
         name: replace(
             ColumnStatistics.unknown(TYPES[name], 2),
-            parts=Parts(weakened(exact_statistics(name, files), data.draw), slice_of),
+            parts=PartStatistics(weakened(exact_statistics(name, files), data.draw), slice_of),
         )
         for name in columns
     }

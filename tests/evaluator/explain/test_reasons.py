@@ -22,7 +22,7 @@ from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, TRUE
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import DATE, INT, STRING, TINYINT, decimal_type
-from evaluator.statistics.columns import ColumnStatistics, Parts, from_values
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics, from_values
 from evaluator.statistics.distrust import Trust, reason
 from tests.evaluator.build import NULL, SPARK, col, lit
 
@@ -277,7 +277,7 @@ def test_every_kind_speaks_for_itself() -> None:
 def test_a_slice_that_was_decided_file_by_file_shows_its_files() -> None:
     files = from_values(INT, [1, 8], [2, 9], [0, 0], [5, 5])
     united = from_values(INT, [1], [9], [0], [None])
-    statistics = replace(united, parts=Parts(files, np.array([0, 0], np.intp)))
+    statistics = replace(united, parts=PartStatistics(files, np.array([0, 0], np.intp)))
     [found] = decide(ex.Compare("=", col("x"), lit(5, INT)), column_stats(x=statistics))
     assert found.statistic == "lo = 1, hi = 2; lo = 8, hi = 9"
     assert found.outcome == "{false}"

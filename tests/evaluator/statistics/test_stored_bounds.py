@@ -22,7 +22,7 @@ from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import BINARY, INT, STRING, Kind, Type, decimal_type
 from evaluator.statistics import stored_bounds
 from evaluator.statistics.codes import MAX_EDGES, Coder, sort_keys
-from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.indexing import with_index
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
 from tests.evaluator.answers_of import all_answers
@@ -192,7 +192,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
     rows = np.arange(n) * 7 % len(few)
     statistics = {name: one.take(rows) for name, one in statistics.items()}
     if n <= len(few) and data.draw(st.booleans()):
-        statistics = {name: replace(one, parts=Parts(one, np.arange(n))) for name, one in statistics.items()}
+        statistics = {name: replace(one, parts=PartStatistics(one, np.arange(n))) for name, one in statistics.items()}
     elif data.draw(st.booleans()):
         statistics = {
             name: with_index(one, data.draw(st.sampled_from([2, MAX_EDGES])), 8) for name, one in statistics.items()

@@ -12,7 +12,7 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
-from evaluator.statistics.columns import ColumnStatistics, Parts
+from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
 from handler.spark.distributed.stored_answers import StateFolder
 from index_store.kinds.base import Coverage
@@ -87,7 +87,7 @@ def statistics_of(column: Field, n: int) -> ColumnStatistics:
     if column.type.kind is Kind.TIMESTAMP_LTZ:
         twice = np.repeat(np.arange(0, n, 3), 2)
         narrow = np.where(np.arange(len(twice)) % 2, least[twice], greatest[twice])
-        parts = Parts(
+        parts = PartStatistics(
             ColumnStatistics(
                 column.type, narrow, narrow, lo_known[twice], hi_known[twice], nulls[twice], rows[twice], trust[twice]
             ),

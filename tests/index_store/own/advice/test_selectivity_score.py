@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language.types import DOUBLE, INT, STRING, decimal_type
-from evaluator.statistics.columns import Parts, from_values
+from evaluator.statistics.columns import PartStatistics, from_values
 from evaluator.statistics.stored_bounds import StoredBounds
 from index_store.own.advice.selectivity_score import (
     ABOUT,
@@ -119,7 +119,7 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
     looked_up = of_look_ups(held, np.array([i for i, _ in asked]))
     assert looked_up.score == pytest.approx(100 * (1 - np.mean(kept) / (n - 1)))
     assert of_statistics(bounds).score <= looked_up.score + 1e-9
-    points = Parts(
+    points = PartStatistics(
         from_values(INT, [value for _, value in asked], [value for _, value in asked]),
         np.array([i for i, _ in asked], np.intp),
     )
@@ -150,7 +150,7 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
         [4 if some == [] else 0 for some in lists],
         [4] * len(lists),
     )
-    parts = Parts(from_values(of, points, points), np.array(places, np.intp))
+    parts = PartStatistics(from_values(of, points, points), np.array(places, np.intp))
     said = of_statistics(
         type(whole)(
             whole.type,
@@ -180,7 +180,7 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
 def test_parts_that_are_ranges_meet_as_ranges_do():
     """Prefixes: 'a'..'b' meets 'aa'..'ab' and not 'c'; one slice counts once, however many of its parts meet."""
     whole = from_values(STRING, ["a", "aa", "c"], ["b", "ad", "c"], [0, 0, 0], [9, 9, 9])
-    parts = Parts(from_values(STRING, ["a", "aa", "ac", "c"], ["b", "ab", "ad", "c"]), np.array([0, 1, 1, 2]))
+    parts = PartStatistics(from_values(STRING, ["a", "aa", "ac", "c"], ["b", "ab", "ad", "c"]), np.array([0, 1, 1, 2]))
     said = of_statistics(
         type(whole)(
             STRING,
@@ -201,7 +201,7 @@ def test_parts_that_are_ranges_meet_as_ranges_do():
 def test_with_too_many_parts_some_of_them_are_asked_for():
     n = 50
     lo = [10 * i for i in range(n) for _ in range(4)]
-    parts = Parts(from_values(INT, lo, [one + 12 for one in lo]), np.repeat(np.arange(n), 4))
+    parts = PartStatistics(from_values(INT, lo, [one + 12 for one in lo]), np.repeat(np.arange(n), 4))
     whole = from_values(INT, [None] * n, [None] * n, [0] * n, [9] * n)
     whole = type(whole)(
         INT, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count, whole.row_count, whole.trust, parts
