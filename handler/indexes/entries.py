@@ -23,8 +23,7 @@ from index_store.own.build.expressions import EXPRESSION, ZONE, Expression, to_j
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.definition import SKETCHES as SKETCHES_KIND
 from index_store.own.secondary.keys import is_encodable
-from index_store.own.secondary.operations import columns_of
-from index_store.own.secondary.slice_entries import RECORD_KEY
+from index_store.own.secondary.slice_entries import RECORD_KEY, key_columns
 from index_store.own.sketches import parse_sketch
 from index_store.table.properties import names
 
@@ -70,7 +69,7 @@ def known_by_hudi(table: Table, definition: Definition) -> str:
     """
     if definition.kind != SECONDARY_INDEX:
         return ""
-    columns = columns_of(definition)
+    columns = key_columns(definition)
     for one in table.indexes():
         if one.read and one.name.startswith(SECONDARY_PREFIX) and one.columns == columns:
             return f"Hudi keeps {one.name} of {columns[0]} in the metadata table, and filters use that already"

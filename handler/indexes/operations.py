@@ -23,7 +23,7 @@ from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.maintenance.operations import OperationResult, Removed, create, drop, optimize, refresh, vacuum
 from index_store.own.maintenance.table_files import table_files
 from index_store.own.secondary import operations as secondary
-from index_store.own.secondary.slice_entries import LocalReader, SliceReader
+from index_store.own.secondary.slice_entries import LocalReader, MakeReader, SliceReader, key_columns
 from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.folder import Folder
 from index_store.own.store.locations import DIRECTORY, IndexLocation, folder_of, indexes_of
@@ -213,9 +213,9 @@ class IndexWork:
         make = build_on(self._session(), self.storage_options)
         return lambda table, definition: _OnSpark(make(table, definition))
 
-    def _make_reader(self) -> secondary.MakeReader:
+    def _make_reader(self) -> MakeReader:
         if not self.spark:
-            return lambda table, definition: LocalReader(table.storage, secondary.columns_of(definition))
+            return lambda table, definition: LocalReader(table.storage, key_columns(definition))
         make = read_on(self._session(), self.storage_options)
         return lambda table, definition: _ReadOnSpark(make(table, definition))
 

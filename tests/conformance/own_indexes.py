@@ -21,7 +21,7 @@ from index_store.own.maintenance.operations import create, refresh
 from index_store.own.provider.kind import make as own_index
 from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.kind import make as own_secondary_index
-from index_store.own.secondary.slice_entries import LocalReader
+from index_store.own.secondary.slice_entries import LocalReader, key_columns
 from index_store.own.sketches import parse_sketch
 from index_store.own.store.folder import Folder
 from index_store.own.store.locations import OTHERS
@@ -80,7 +80,7 @@ def brought_up_to_date(folder: Folder, table: Table, definition: Definition) -> 
 
 
 def _reader(table: Table, definition: Definition) -> LocalReader:
-    return LocalReader(table.storage, secondary.columns_of(definition), threads=2)
+    return LocalReader(table.storage, key_columns(definition), threads=2)
 
 
 def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[str, str]:

@@ -27,7 +27,7 @@ from index_store.own.builder import FILE_ID, FILES, NewFiles
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import partitions_of, table_files, with_ids
 from index_store.own.provider.kind import OwnSketches
-from index_store.own.store.manifest import ids_of, places_of
+from index_store.own.store.manifest import ids_of, row_indices_of
 from index_store.own.store.own_index import FileRows
 from index_store.own.store.stored_table import stored_size
 from index_store.table.file_slices import FileSlices
@@ -55,7 +55,7 @@ class InMemory:
         self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
     ) -> npt.NDArray[np.int64]:
         """``(m,)``: the row of each path in ``files``, -1 where it is not among them."""
-        return places_of(paths if isinstance(paths, pa.Array) else pa.array(paths, pa.string()), sizes, self.files)
+        return row_indices_of(paths if isinstance(paths, pa.Array) else pa.array(paths, pa.string()), sizes, self.files)
 
     def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
         """These columns of all rows."""

@@ -15,8 +15,8 @@ from index_store.own.advice.benefit import Benefit
 from index_store.own.advice.selectivity_score import ABOUT, Effectiveness
 from index_store.own.definition import SECONDARY_INDEX, Entry
 from index_store.own.secondary.generation import live_groups
-from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.search import Search
+from index_store.own.secondary.slice_entries import key_columns
 from index_store.own.secondary.sorted_table import SortedTable
 from index_store.own.store.own_index import OwnIndex
 
@@ -35,7 +35,7 @@ def benefits_of_keys(index: OwnIndex) -> list[Benefit]:
         return []
     left = float(np.mean(found))
     score = 100.0 * (1.0 - (left - 1.0) / (groups - 1)) if groups > 1 else 0.0
-    entry = Entry(", ".join(columns_of(index.definition)), SECONDARY_INDEX)
+    entry = Entry(", ".join(key_columns(index.definition)), SECONDARY_INDEX)
     return [Benefit(entry, Effectiveness(score, left, groups, ABOUT, len(found)), groups)]
 
 

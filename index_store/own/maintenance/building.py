@@ -16,7 +16,7 @@ from index_store.own.build.aggregates import AGGREGATES, united
 from index_store.own.builder import FILE_ID, FILES, Aggregating, Builder, NewFiles, Progress
 from index_store.own.maintenance.table_files import partitions_of, with_ids
 from index_store.own.store.folder import Folder, new_token
-from index_store.own.store.manifest import Manifested, ids_of, places_of
+from index_store.own.store.manifest import Manifested, ids_of, row_indices_of
 from index_store.own.store.stored_table import TableWriter, read_groups, read_table
 from index_store.own.store.versions import Build
 from index_store.storage.errors import StatsError
@@ -78,7 +78,7 @@ def merge(
 ) -> Built:
     """The statistics of some of the known files (all but their ids) in one build, with ids in the order given."""
     own = with_ids(files)
-    old = places_of(known.files.column("path"), known.files.column("size").to_numpy(), own)
+    old = row_indices_of(known.files.column("path"), known.files.column("size").to_numpy(), own)
     new_id = np.full(max((one.first_id + one.span for one in known.builds), default=0), -1, np.int64)
     new_id[ids_of(known.files)] = old
     done, rows = 0, sum(part.rows for one in known.builds for part in one.parts)

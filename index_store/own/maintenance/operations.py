@@ -31,8 +31,8 @@ from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
 from index_store.own.maintenance.table_files import table_files, with_ids
 from index_store.own.store.folder import VERSIONS, Folder, age_of
-from index_store.own.store.manifest import Manifested, compose, live_files, places_of, write_delta, write_master
-from index_store.own.store.optimistic_commit import TRIES, check_there, commit, forget, given_up, pause, refuse_existing
+from index_store.own.store.manifest import Manifested, compose, live_files, row_indices_of, write_delta, write_master
+from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import (
     Latest,
@@ -41,7 +41,6 @@ from index_store.own.store.versions import (
     latest_versions,
     read_version,
     version_files,
-    write_version,
 )
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
@@ -54,7 +53,7 @@ RETENTION = timedelta(days=7)
 MAX_BUILDS = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult:
     """What an operation did, and what it cost.
 
@@ -90,17 +89,23 @@ class Removed:
 def create(
     folder: Folder, table: Table, definition: Definition, make_builder: MakeBuilder, progress: Progress | None = None
 ) -> OperationResult:
-    """Make an index. Raises TableError when there is one in the folder already, also if it came about meanwhile."""
+    """Create an index. Raises TableError when the folder holds one, also when another writer created it meanwhile."""
     began = time.monotonic()
     refuse_existing(folder)
     files, instant = table_files(table)
     built = build(folder, make_builder(table, definition), NewFiles(with_ids(files)), instant, progress)
-    version = _version_of_all(folder, files, [built.known], "create", 1, table.path, definition, instant)
-    check_there(folder, version)
-    if not write_version(folder, version):
-        forget(folder, [version.master])
-        raise TableError(folder.path, "another index was created here at the same time")
-    return _change("create", version, built, 0, began, 1)
+    version = _whole_version(
+        folder,
+        files,
+        [built.known],
+        operation="create",
+        number=1,
+        table=table.path,
+        definition=definition,
+        instant=instant,
+    )
+    commit_first(folder, Change(version, (version.master,)))
+    return _result("create", Commit(version, version, 1, committed=True), [built], 0, began)
 
 
 def refresh(
@@ -112,67 +117,96 @@ def refresh(
     their own files of statistics, the index is optimized too.
     """
     began = time.monotonic()
-    mine: list[Built] = []
-    for attempt in range(TRIES):
-        latest = latest_versions(folder)
+    attempts = _Refresh(folder, table, make_builder, full=full, progress=progress)
+    commit = commit_on_latest(folder, attempts.change)
+    result = _result(
+        "full refresh" if full and commit.committed else "refresh", commit, attempts.built, attempts.gone, began
+    )
+    if commit.committed and len(commit.version.builds) > MAX_BUILDS:
+        with suppress(TableError):  # the refresh is done in any case
+            version = optimize(folder, progress).version
+            result = replace(result, version=version, size=version.size, seconds=time.monotonic() - began)
+    return result
+
+
+class _Refresh:
+    """A refresh over its attempts: what was built for one of them serves the next ones."""
+
+    def __init__(
+        self, folder: Folder, table: Table, make_builder: MakeBuilder, *, full: bool, progress: Progress | None
+    ) -> None:
+        self._folder, self._table, self._make_builder = folder, table, make_builder
+        self._full, self._progress = full, progress
+        self.built: list[Built] = []
+        #: Files that the version knew before, and that the table no longer has.
+        self.gone = 0
+
+    def change(self, latest: Latest) -> Change | None:
+        """The refreshed version on top of the latest one; None when that one is up to date."""
         current = latest.current
-        table = Table(table.storage.afresh(), table.options)  # as it is after the version was read
+        table = Table(self._table.storage.afresh(), self._table.options)  # read after the version: see the module
         files, instant = table_files(table)
-        known = _known(folder, latest)
-        left = _missing(files, [*(() if full else known), *(one.known for one in mine)], mine)
-        if left.num_rows:
-            builder = make_builder(table, current.definition)
-            mine.append(build(folder, builder, NewFiles(with_ids(left)), instant, progress))
-        sources = [one.known for one in mine]
-        if full:
-            version = _version_of_all(
-                folder, files, sources, "full refresh", latest.number + 1, current.table, current.definition, instant
+        known = _known(self._folder, latest)
+        self._build_missing(table, files, instant, [] if self._full else known, current.definition)
+        built = [one.known for one in self.built]
+        if self._full:
+            version: Version | None = _whole_version(
+                self._folder,
+                files,
+                built,
+                operation="full refresh",
+                number=latest.number + 1,
+                table=current.table,
+                definition=current.definition,
+                instant=instant,
             )
         else:
-            changed = _refreshed(folder, latest, files, [*known, *sources], instant)
-            if changed is None:
-                return _change("refresh", current, _together(mine), 0, began, attempt + 1, committed=False)
-            version = changed
-        if commit(folder, latest, version, _lists(version)):
-            gone = int((~_among(known[0].files, [files])).sum())
-            if len(version.builds) > MAX_BUILDS:
-                with suppress(TableError):  # the refresh is done in any case
-                    version = optimize(folder, progress).version
-            return _change("full refresh" if full else "refresh", version, _together(mine), gone, began, attempt + 1)
-        pause(folder, attempt)
-    raise given_up(folder)
+            version = _refreshed_version(self._folder, latest, files, [*known, *built], instant)
+        if version is None:
+            return None
+        self.gone = int((~_in_any(known[0].files, [files])).sum())
+        return Change(version, _manifests(version))
+
+    def _build_missing(
+        self, table: Table, files: pa.Table, instant: str | None, known: list[Manifested], definition: Definition
+    ) -> None:
+        """Build the files that neither the version nor an earlier attempt knows, nor was unable to read."""
+        done = [source.files for source in (*known, *(one.known for one in self.built))]
+        missing = files.filter(pa.array(~_in_any(files, [*done, *(one.unread for one in self.built)])))
+        if missing.num_rows:
+            builder = self._make_builder(table, definition)
+            self.built.append(build(self._folder, builder, NewFiles(with_ids(missing)), instant, self._progress))
 
 
 def optimize(folder: Folder, progress: Progress | None = None) -> OperationResult:
-    """Put all statistics of an index together, and all files into a new master. Answers stay what they are.
+    """Merge all statistics of an index into one build, and all files into a new master. Answers stay the same.
 
-    Nothing is committed when they are together already. Raises TableError; then nothing has changed.
+    Nothing is committed when they are merged already. Raises TableError; then nothing has changed.
     """
     began = time.monotonic()
-    mine: Built | None = None
-    for attempt in range(TRIES):
-        latest = latest_versions(folder)
+    merged: list[Built] = []
+
+    def change(latest: Latest) -> Change | None:
         current = latest.current
         known = _known(folder, latest)
         if current.delta is None and len(current.builds) <= 1 and len(known) == 1:
-            return _change("optimize", current, None, 0, began, attempt + 1, committed=False)
+            return None
         files = known[0].files.drop_columns([FILE_ID]).sort_by("path")
-        if mine is None:
-            mine = merge(folder, known[0], files, current.instant, progress)
-        version = _version_of_all(
+        if not merged:
+            merged.append(merge(folder, known[0], files, current.instant, progress))
+        version = _whole_version(
             folder,
             files,
-            [mine.known, *known],
-            "optimize",
-            latest.number + 1,
-            current.table,
-            current.definition,
-            current.instant,
+            [merged[0].known, *known],
+            operation="optimize",
+            number=latest.number + 1,
+            table=current.table,
+            definition=current.definition,
+            instant=current.instant,
         )
-        if commit(folder, latest, version, _lists(version)):
-            return _change("optimize", version, None, 0, began, attempt + 1)
-        pause(folder, attempt)
-    raise given_up(folder)
+        return Change(version, _manifests(version))
+
+    return _result("optimize", commit_on_latest(folder, change), [], 0, began)
 
 
 def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
@@ -222,32 +256,27 @@ def drop(folder: Folder) -> Removed:
     return Removed(len(files), len(stats) - len(files), sum(one.size for one in stats))
 
 
-# -- parts of a commit
+# -- parts of a change
 
 
 def _known(folder: Folder, latest: Latest) -> list[Manifested]:
-    """What the current version knows, and others of its number."""
-    return [Manifested(live_files(folder, one), one.builds) for one in latest.versions]
+    """The files that the current version knows, and those of other versions with its number."""
+    return [Manifested(live_files(folder, version), version.builds) for version in latest.versions]
 
 
-def _missing(files: pa.Table, sources: list[Manifested], mine: list[Built]) -> pa.Table:
-    """The files that no source knows, and that were not tried in vain."""
-    return files.filter(pa.array(~_among(files, [*(one.files for one in sources), *(one.unread for one in mine)])))
-
-
-def _among(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
-    """Which of the files are in one of the lists."""
+def _in_any(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
+    """``(n,)``: which of the files are in one of the lists."""
     sizes = files.column("size").to_numpy()
     found = np.zeros(files.num_rows, np.bool_)
-    for one in lists:
-        found |= places_of(files.column("path"), sizes, one) >= 0
+    for known in lists:
+        found |= row_indices_of(files.column("path"), sizes, known) >= 0
     return found
 
 
-def _refreshed(
+def _refreshed_version(
     folder: Folder, latest: Latest, files: pa.Table, sources: list[Manifested], instant: str | None
 ) -> Version | None:
-    """The next version after a refresh; None when the current one says all of it."""
+    """The current version with a new delta; None when it knows these files already, at this instant."""
     current = latest.current
     composed = compose(files, sources, keep=current.next_id)
     same = composed.known.files.num_rows == current.files == sources[0].files.num_rows and (
@@ -270,67 +299,51 @@ def _refreshed(
     )
 
 
-def _version_of_all(
+def _whole_version(
     folder: Folder,
     files: pa.Table,
     sources: list[Manifested],
+    *,
     operation: str,
     number: int,
     table: str,
     definition: Definition,
     instant: str | None,
 ) -> Version:
-    """A version whose master has all of the files that a source knows."""
+    """A version without a delta: its master lists those of the files that a source knows."""
     composed = compose(files, sources or [Manifested(FILES.empty_table(), ())])
-    master = write_master(folder, composed.known.files, instant)
     return Version(
-        number,
-        operation,
-        table,
-        definition,
-        instant,
-        master,
-        composed.next_id,
-        instant,
-        None,
-        composed.known.builds,
-        composed.next_id,
-        composed.known.files.num_rows,
-        0,
+        number=number,
+        operation=operation,
+        table=table,
+        definition=definition,
+        instant=instant,
+        master=write_master(folder, composed.known.files, instant),
+        master_end=composed.next_id,
+        master_instant=instant,
+        delta=None,
+        builds=composed.known.builds,
+        next_id=composed.next_id,
+        files=composed.known.files.num_rows,
+        tombstones=0,
     )
 
 
-def _lists(version: Version) -> list[StoredTable]:
-    """The files of a version that say which files it knows; its builds serve whoever begins anew."""
-    return [one for one in (version.master, version.delta) if one]
+def _manifests(version: Version) -> tuple[StoredTable, ...]:
+    """The lists of files of a version. Only these are orphaned by a conflict: the next attempt uses the builds."""
+    return (version.master,) if version.delta is None else (version.master, version.delta)
 
 
-def _together(mine: list[Built]) -> Built | None:
-    """What one operation built, also when it was begun anew."""
-    if not mine:
-        return None
-    return replace(mine[-1], rows=sum(one.rows for one in mine), size=sum(one.size for one in mine))
-
-
-def _change(
-    operation: str,
-    version: Version,
-    built: Built | None,
-    gone: int,
-    began: float,
-    tries: int,
-    *,
-    committed: bool = True,
-) -> OperationResult:
+def _result(operation: str, commit: Commit, built: list[Built], gone: int, began: float) -> OperationResult:
     return OperationResult(
-        operation,
-        version,
-        committed,
-        built.rows if built else 0,
-        built.size if built else 0,
-        built.unread.num_rows if built else 0,
-        gone,
-        version.size,
-        time.monotonic() - began,
-        tries,
+        operation=operation,
+        version=commit.version,
+        committed=commit.committed,
+        built=sum(one.rows for one in built),
+        built_bytes=sum(one.size for one in built),
+        unread=built[-1].unread.num_rows if built else 0,
+        gone=gone if commit.committed else 0,
+        size=commit.version.size,
+        seconds=time.monotonic() - began,
+        tries=commit.attempts,
     )

@@ -39,10 +39,9 @@ from index_store.own.secondary.constraints import pieces_of_values, ranges_of_fi
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import Range, is_encodable, key_range
 from index_store.own.secondary.keys import leading as leading_length
-from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.search import Search
 from index_store.own.secondary.shards import shard_of
-from index_store.own.secondary.slice_entries import statistics_plan
+from index_store.own.secondary.slice_entries import key_columns, statistics_plan
 from index_store.own.secondary.staged_entries import lines_of, slice_name
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.own.store.locations import indexes_of, may_have_indexes
@@ -173,7 +172,7 @@ class _Index:
         self._usable: dict[int, Mask] = {}
         reused = read_name_history(table.storage).reused
         found: list[Field] = []
-        for name in columns_of(index.definition):
+        for name in key_columns(index.definition):
             column = table.schema.resolve(name, case_sensitive=True)
             if column is None or name in reused or not is_encodable(column.type):
                 break

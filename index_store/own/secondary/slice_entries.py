@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -29,10 +29,14 @@ import pyarrow as pa
 from evaluator.language.types import BIGINT, Type
 from index_store.own.build.file_rows import RowBatch, read_rows
 from index_store.own.build.sketching import SketchPlan, sketch_rows
+from index_store.own.definition import Definition
 from index_store.own.secondary.keys import encode, is_encodable
 from index_store.own.sketches.values import ABSENT, FileType
 from index_store.storage.errors import FormatError, StatsError, TableError
 from index_store.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from index_store.table.table import Table
 
 __all__ = [
     "RAW",
@@ -40,9 +44,11 @@ __all__ = [
     "SLICES",
     "About",
     "LocalReader",
+    "MakeReader",
     "SliceReader",
     "check_batch",
     "files_in",
+    "key_columns",
     "read_slice",
     "statistics_plan",
 ]
@@ -188,6 +194,15 @@ class SliceReader(Protocol):
     def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
         """Batches of RAW for slices (the schema SLICES), in any order; each slice ends with its row ``about``."""
         ...
+
+
+#: Makes the reader of an index's slices for a table, as it is now. Raises SargoError when the table cannot be read.
+MakeReader = Callable[["Table", Definition], SliceReader]
+
+
+def key_columns(definition: Definition) -> tuple[str, ...]:
+    """The columns of the key of a secondary index, in order."""
+    return tuple(entry.on for entry in definition.entries)
 
 
 class LocalReader:

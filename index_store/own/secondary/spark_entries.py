@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from index_store.own.definition import Definition
-from index_store.own.secondary.operations import MakeReader, columns_of
-from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader
+from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader, MakeReader, key_columns
 from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def read_on(spark: SparkSession, storage_options: Mapping[str, str] | None = Non
     """Makes readers that use this session. ``storage_options``: what workers need to open the table's files."""
 
     def make(table: Table, definition: Definition) -> SparkReader:
-        return SparkReader(spark, table.storage.root, columns_of(definition), storage_options)
+        return SparkReader(spark, table.storage.root, key_columns(definition), storage_options)
 
     return make
 

@@ -21,7 +21,7 @@ from index_store.own.secondary.slice_entries import RAW, SLICES, About, SliceRea
 from index_store.storage.errors import StatsError, TableError
 from index_store.table.table import Table
 
-__all__ = ["Readings", "SliceName", "TableSlices", "lines_of", "slice_name"]
+__all__ = ["SliceName", "StagedEntries", "TableSlices", "lines_of", "slice_name"]
 
 #: A file group's partition and id, as ``partition/id``, and its files, as lines (``slice_entries.SLICES``).
 SliceName = tuple[str, str]
@@ -69,7 +69,7 @@ class TableSlices:
         return cls(found, listed, sizes, instant)
 
 
-class Readings:
+class StagedEntries:
     """Entries that were read, in a directory that somebody else removes."""
 
     def __init__(self, directory: Path) -> None:

@@ -23,7 +23,7 @@ from index_store.own.store.stored_table import StoredTable, read_table, write_ta
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
 
-__all__ = ["DELTA", "Composed", "Manifested", "compose", "live_files", "places_of", "write_delta", "write_master"]
+__all__ = ["DELTA", "Composed", "Manifested", "compose", "live_files", "row_indices_of", "write_delta", "write_master"]
 
 DELTA = pa.schema(
     [
@@ -95,7 +95,7 @@ def write_delta(folder: Folder, files: pa.Table, base: Version, instant: str | N
     return write_table(folder, name, pa.concat_tables([delta, tombstones]), ["path"]), len(gone)
 
 
-def places_of(
+def row_indices_of(
     paths: pa.ChunkedArray | pa.Array, sizes: npt.NDArray[np.int64] | None, files: pa.Table
 ) -> npt.NDArray[np.int64]:
     """``(n,)``: the row of each path among the files, -1 where there is none, or none of that size."""
@@ -117,7 +117,7 @@ def compose(wanted: pa.Table, sources: Sequence[Manifested], *, keep: int | None
     files: list[pa.Table] = []
     builds: list[Build] = []
     for number, source in enumerate(sources):
-        rows = places_of(wanted.column("path"), sizes, source.files)
+        rows = row_indices_of(wanted.column("path"), sizes, source.files)
         chosen = left & (rows >= 0)
         left &= ~chosen
         taken = source.files.take(pa.array(np.sort(rows[chosen])))

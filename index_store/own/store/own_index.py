@@ -22,7 +22,7 @@ import pyarrow as pa
 from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition
 from index_store.own.store.folder import Folder
-from index_store.own.store.manifest import ids_of, live_files, places_of
+from index_store.own.store.manifest import ids_of, live_files, row_indices_of
 from index_store.own.store.stored_table import read_groups, read_table
 from index_store.own.store.versions import Version, latest_versions
 from index_store.storage.errors import TableError
@@ -106,7 +106,7 @@ class OwnIndex:
         ``sizes`` in bytes, where a file may have grown since (log files of version 6); what has another is not known.
         """
         given: Any = paths if isinstance(paths, pa.Array | pa.ChunkedArray) else pa.array(paths, pa.string())
-        return places_of(given, sizes, self.files)
+        return row_indices_of(given, sizes, self.files)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -126,7 +126,7 @@ def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
     return tuple(StoredTable.from_dict(one) for one in plain)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
     """A version of an index.
 
@@ -215,21 +215,21 @@ class Version:
             raise ValueError(f"format {plain['format']} is not known: it was written by a newer Sargo")
         delta = plain["delta"]
         return cls(
-            int(plain["number"]),
-            str(plain["operation"]),
-            str(plain["table"]),
-            Definition.from_dict(plain["definition"]),
-            plain["instant"],
-            StoredTable.from_dict(plain["master"]),
-            int(plain["master_end"]),
-            plain["master_instant"],
-            None if delta is None else StoredTable.from_dict(delta),
-            tuple(Build.from_dict(one) for one in plain["builds"]),
-            int(plain["next_id"]),
-            int(plain["files"]),
-            int(plain["tombstones"]),
-            float(plain["written"]),
-            tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
+            number=int(plain["number"]),
+            operation=str(plain["operation"]),
+            table=str(plain["table"]),
+            definition=Definition.from_dict(plain["definition"]),
+            instant=plain["instant"],
+            master=StoredTable.from_dict(plain["master"]),
+            master_end=int(plain["master_end"]),
+            master_instant=plain["master_instant"],
+            delta=None if delta is None else StoredTable.from_dict(delta),
+            builds=tuple(Build.from_dict(one) for one in plain["builds"]),
+            next_id=int(plain["next_id"]),
+            files=int(plain["files"]),
+            tombstones=int(plain["tombstones"]),
+            written=float(plain["written"]),
+            generations=tuple(Generation.from_dict(one) for one in plain.get("generations", ())),
         )
 
 

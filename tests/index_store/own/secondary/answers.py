@@ -9,10 +9,9 @@ from index_store.own.build.file_rows import read_rows
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import encode_value, leading_of
-from index_store.own.secondary.operations import columns_of
 from index_store.own.secondary.runs import merge_runs
 from index_store.own.secondary.shards import shard_of
-from index_store.own.secondary.slice_entries import LocalReader
+from index_store.own.secondary.slice_entries import LocalReader, key_columns
 from index_store.own.secondary.sorted_table import read_sorted
 from index_store.own.sketches.values import python_values
 from index_store.own.store.folder import Folder
@@ -27,7 +26,7 @@ def by(*columns: str, name: str = "it") -> Definition:
 
 def local(table: Table, definition: Definition) -> LocalReader:
     """Reads in threads."""
-    return LocalReader(table.storage, columns_of(definition), threads=2)
+    return LocalReader(table.storage, key_columns(definition), threads=2)
 
 
 def said_by(folder: Folder) -> tuple[dict[str, dict], set[tuple[str, bytes, bytes]]]:

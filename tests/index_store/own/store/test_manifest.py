@@ -14,7 +14,7 @@ from index_store.own.builder import FILES
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import TABLE_FILES, partitions_of, with_ids
 from index_store.own.store.folder import Folder
-from index_store.own.store.manifest import Manifested, compose, live_files, places_of, write_delta, write_master
+from index_store.own.store.manifest import Manifested, compose, live_files, row_indices_of, write_delta, write_master
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
@@ -110,26 +110,26 @@ def master(folder: Folder, known: Manifested, wanted: pa.Table) -> Version:
     composed = compose(wanted, [known])
     stored = write_master(folder, composed.known.files, "2026")
     return Version(
-        1,
-        "create",
-        "/t",
-        Definition("x", (Entry("a"),)),
-        "2026",
-        stored,
-        composed.next_id,
-        "2026",
-        None,
-        composed.known.builds,
-        composed.next_id,
-        wanted.num_rows,
-        0,
+        number=1,
+        operation="create",
+        table="/t",
+        definition=Definition("x", (Entry("a"),)),
+        instant="2026",
+        master=stored,
+        master_end=composed.next_id,
+        master_instant="2026",
+        delta=None,
+        builds=composed.known.builds,
+        next_id=composed.next_id,
+        files=wanted.num_rows,
+        tombstones=0,
     )
 
 
 def test_a_file_that_grew_is_another_file():
     files = with_ids(listed({"a": 1, "b": 2}))
-    assert places_of(pa.array(["b", "a", "c"]), np.array([2, 3, 1]), files).tolist() == [1, -1, -1]
-    assert places_of(pa.array(["b", "a", "c"]), None, files).tolist() == [1, 0, -1]
+    assert row_indices_of(pa.array(["b", "a", "c"]), np.array([2, 3, 1]), files).tolist() == [1, -1, -1]
+    assert row_indices_of(pa.array(["b", "a", "c"]), None, files).tolist() == [1, 0, -1]
 
 
 def test_ids_do_not_run_over():
