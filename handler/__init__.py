@@ -1,7 +1,16 @@
-"""The front doors: SQL text, pruning, plans, the command line and the demo.
+"""Plans which files of a Hudi table a filter needs. The front doors: Python, SQL text, PySpark, Hive's sidecar, commands.
 
-from handler import open_table, prune
-plan = prune("/data/trips", "fare > 50 AND city = 'sf'", engine="spark")
+    from handler import open_table, prune
+
+    plan = prune("/data/trips", "fare > 50 AND city = 'sf'", engine="spark")
+    plan.kept        # the file slices to read
+
+    table = open_table("/data/trips")       # for several filters: statistics stay in memory
+    plan = prune(table, "fare > 50")
+
+A plan names only what may be skipped (contract C4): an unknown file is read, and a failure skips nothing and says why.
+
+The package is on top: it imports ``sarg``, ``index_store`` and ``evaluator``, and holds no pruning rule of its own.
 """
 
 from handler.planning.plan import Plan, Reason

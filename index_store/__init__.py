@@ -1,7 +1,13 @@
-"""Statistics about the files of a Hudi table, read from the table itself.
+"""Reads what is known of the files of a Hudi table: its timeline and file slices, and every index that it has.
 
-``open_table(path)`` gives a ``Table``; ``table.slices()`` the file slices of an instant; ``table.kinds(slices)`` the
-index kinds that know something about them. Nothing here decides what is skipped.
+    open_table(path)       a ``Table``
+    table.slices()         the file slices of an instant
+    table.kinds(slices)    the index kinds that know something of them, each a provider of statistics
+
+Each index kind declares its coverage (contract C5), and a file outside it is unknown. The package decides nothing: which
+slices are skipped is the work of ``evaluator`` (C1), and ``handler`` brings the two together.
+
+The package imports ``evaluator``, and neither ``sarg`` nor ``handler``.
 """
 
 from __future__ import annotations

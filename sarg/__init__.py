@@ -1,4 +1,4 @@
-"""Hive's wire forms: the bytes of a pushed filter to a HudiExpression.
+"""Decodes the filter that Hive pushes into a table: bytes of a job configuration to a ``HudiExpression``.
 
 >>> import sarg
 >>> str(sarg.decode(job_conf["hive.io.filter.expr.serialized"]))   # doctest: +SKIP
@@ -9,8 +9,10 @@
     decode_detailed   both, with the profile that read it
 
 The input is Base64 text (standard or URL-safe, with or without white space) or the bytes, of an ExprNodeGenericFuncDesc
-(``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). Nothing in it is trusted: see
-``sarg.kryo.limits``. Every failure is ``DecodeError``.
+(``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). The bytes are not trusted: classes that
+they name are never instantiated, and ``sarg.kryo.limits`` bounds depth, sizes and counts. Every failure is ``DecodeError``.
+
+The package imports ``evaluator.language`` only.
 """
 
 from __future__ import annotations
