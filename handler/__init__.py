@@ -1,4 +1,4 @@
-"""Plans which files of a Hudi table a filter needs. The front doors: Python, SQL text, PySpark, Hive's sidecar, commands.
+"""Plans which files of a Hudi table a filter needs, for Python, SQL text, PySpark, Hive and the command line.
 
     from handler import open_table, prune
 

@@ -4,8 +4,8 @@
     table.slices()         the file slices of an instant
     table.kinds(slices)    the index kinds that know something of them, each a provider of statistics
 
-Each index kind declares its coverage (contract C5), and a file outside it is unknown. The package decides nothing: which
-slices are skipped is the work of ``evaluator`` (C1), and ``handler`` brings the two together.
+Each index kind declares its coverage (contract C5), and a file outside it is unknown. The package does not decide which
+slices are skipped: ``evaluator`` does (C1), and ``handler`` brings the two together.
 
 The package imports ``evaluator``, and neither ``sarg`` nor ``handler``.
 """

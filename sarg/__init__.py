@@ -10,7 +10,8 @@
 
 The input is Base64 text (standard or URL-safe, with or without white space) or the bytes, of an ExprNodeGenericFuncDesc
 (``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). The bytes are not trusted: classes that
-they name are never instantiated, and ``sarg.kryo.limits`` bounds depth, sizes and counts. Every failure is ``DecodeError``.
+they name are never instantiated, and ``sarg.kryo.limits`` bounds depth, sizes and counts. Every failure is a
+``DecodeError``.
 
 The package imports ``evaluator.language`` only.
 """
