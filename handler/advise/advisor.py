@@ -1,9 +1,12 @@
-"""What ``sargo advise`` works on: the filters of a workload, what the table's indexes keep of each, and a sample.
+"""The input of ``sargo advise``: the filters of a workload bound to a table, candidate sketches, and a sample of files.
 
-filters      bound to the table; what its own indexes keep is found out for all of its file slices
-candidates   every sketch of every column that the filters name (all columns, without a workload), and bounds of
-             every expression in them
-sample       of slices that some filter keeps; of all, when all their files are few enough
+    filters      bound to the table; the slices that the table's own indexes keep are computed for all of its slices
+    candidates   every sketch in ``SKETCHES`` of every column that a filter names (of all columns, without a workload),
+                 and bounds of every expression in the filters
+    sample       files of slices that some filter keeps; of all slices, when the table has few enough files
+
+The filters take the way of a query (``planning.pipeline``): an index kind that cannot be read is left out (contract
+C4), and a filter that fails does not stop the others.
 """
 
 from __future__ import annotations
@@ -16,9 +19,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression, bind
-from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
-from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
+from evaluator.binding.required_statistics import RequiredStatistics
+from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Call, Cast, Column, IsNull, Operand, to_text, walk
 from evaluator.language.schema import Field
@@ -26,10 +28,17 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
 from handler.advise.workload import LoggedFilter, Workload
 from handler.indexes.entries import definition_of
-from handler.planning.implied_keys import with_record_keys
+from handler.planning.pipeline import (
+    BoundFilter,
+    bind_filter,
+    evaluate_filter,
+    ignore_failure,
+    kept_mask,
+    provide_from_kinds,
+    provide_statistics,
+)
 from handler.sql.parsing import parse
 from index_store import IndexKind
-from index_store.kinds.record_keys.record_keys import composite_key
 from index_store.opened_table import CachedStatistics, OpenTable, TableAt
 from index_store.own.advice.sample import chosen_slices, take_sample
 from index_store.own.definition import Entry
@@ -38,11 +47,11 @@ from index_store.own.sketches import parse_sketch
 from index_store.own.store.locations import indexes_of
 from index_store.table.table_schema import META_COLUMNS
 
-__all__ = ["DEFAULT_FILES", "Advisor", "Asked"]
+__all__ = ["DEFAULT_FILES", "Advisor", "WorkloadFilter"]
 
-#: How many files are read.
+#: The default limit on the number of files that are read.
 DEFAULT_FILES = 64
-#: What is proposed of each column.
+#: The sketches that are tried on each column.
 SKETCHES = (
     "min_max",
     "value_list(limit=50)",
@@ -51,32 +60,37 @@ SKETCHES = (
     "bloom_filter(fpp=0.01)",
     "null_count",
 )
-#: Kept beside every sketch, so it is no choice where no filter asks for it.
-_COUNTS = "null_count"
-#: Columns of which nobody makes an index, unless a filter names them.
-_OWN_NAMES = frozenset(META_COLUMNS)
-#: Larger tables are never read whole.
-_COUNTED = 10_000
+#: A sketch that every other one includes: no candidate of its own where no filter asks for NULL.
+_NULL_COUNT = "null_count"
+#: Hudi's own columns are candidates only when a filter names them.
+_HUDI_COLUMNS = frozenset(META_COLUMNS)
+#: A table of more slices is never read whole, however many files are allowed.
+_MAX_SLICES_READ_WHOLE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A filter as it is answered: what it asks of indexes, and what the table's own indexes keep."""
+class WorkloadFilter:
+    """A filter of the workload, bound to the table; ``kept`` are the slices that the table's own indexes keep."""
 
     filter: LoggedFilter
-    bound: BoundExpression
-    needs: RequiredStatistics
+    bound: BoundFilter
     kept: npt.NDArray[np.int64]
+
+    @property
+    def required(self) -> RequiredStatistics:
+        """The statistics that the filter can use."""
+        return self.bound.required
 
     @cached_property
     def why_undecided(self) -> str:
-        """Why no statistics can decide the filter, or ""."""
-        reasons = [leaf.reason for leaf in self.bound.leaves if leaf.reason]
-        return reasons[0] if len(reasons) == len(self.bound.leaves) and reasons else ""
+        """Why no statistics can decide the filter: the first leaf's reason when every leaf has one, else ""."""
+        leaves = self.bound.bound.leaves
+        reasons = [leaf.reason for leaf in leaves if leaf.reason]
+        return reasons[0] if len(reasons) == len(leaves) and reasons else ""
 
 
 class Advisor:
-    """Filters, the table that they are asked of, and a sample of its files."""
+    """A table, the filters of a workload, and a sample of the table's files."""
 
     def __init__(
         self,
@@ -86,125 +100,130 @@ class Advisor:
         time_zone: str | None = None,
         also: Sequence[Field] = (),
     ) -> None:
-        """``also``: columns of which bounds are wanted in any case. Raises TableError."""
+        """Read the sample: at most ``most_files`` files, with bounds of the columns ``also`` in any case.
+
+        Raises TableError when the table's slices cannot be listed.
+        """
         self.opened, self.table = opened, opened.table
         self.workload, self.time_zone = workload, time_zone
         self.at = opened.at()
         self.n = len(self.at.slices)
+        #: Filters that cannot be bound, by the reason: how often they were asked.
         self.unbound: dict[str, int] = {}
-        self.asked = tuple(self._bound(workload.filters)) if workload else ()
+        self.filters = tuple(self._bind(workload.filters)) if workload else ()
         self.entries, self.options = self._candidates()
-        wanted = [one for one in (Entry(column.name, "min_max") for column in also) if one not in self.entries]
+        added = [entry for entry in (Entry(column.name, "min_max") for column in also) if entry not in self.entries]
         self.sample = take_sample(
-            self.table, self.at.slices, self._places(most_files), (*self.entries, *wanted), self.options
+            self.table, self.at.slices, self._sampled_slices(most_files), (*self.entries, *added), self.options
         )
 
     # -- the filters
 
-    def _bound(self, filters: Sequence[LoggedFilter]) -> Iterator[Asked]:
-        key, schema = composite_key(self.table), self.table.schema
-        for one in filters:
+    def _bind(self, filters: Sequence[LoggedFilter]) -> Iterator[WorkloadFilter]:
+        for logged in filters:
             try:
-                semantics = Semantics.named(one.engine, one.time_zone or self.time_zone)
-                whole = one.expression if key is None else with_record_keys(one.expression, key, schema, semantics)
-                bound = bind(whole, schema, semantics)
-                needs = required_statistics_of(bound.leaves)
-                kept = self.at.ask(needs, _say_nothing).evaluate(bound, self.n).kept_rows
-            except Exception as error:  # as in a query: what one filter is, is not the others'
+                semantics = Semantics.named(logged.engine, logged.time_zone or self.time_zone)
+                bound = bind_filter(logged.expression, self.table.schema, semantics, self.table)
+                answers = provide_statistics(bound.required, self.at, ignore_failure)
+                kept = evaluate_filter(bound, answers, self.n).kept_rows
+            except Exception as error:  # as in a query, one filter's fault is not the others'
                 why = " ".join(str(error).split())
-                self.unbound[why] = self.unbound.get(why, 0) + one.count
+                self.unbound[why] = self.unbound.get(why, 0) + logged.count
                 continue
-            yield Asked(one, bound, needs, np.asarray(kept))
+            yield WorkloadFilter(logged, bound, np.asarray(kept))
 
     @cached_property
     def columns(self) -> tuple[Field, ...]:
-        """The columns that an index could be of: those that the filters name, or all, without a workload."""
+        """The columns that an index could cover: those that the filters name, or all of them without a workload."""
 
-        def usable(one: Field) -> bool:
-            return one.type.kind is not Kind.OTHER
+        def has_order(column: Field) -> bool:
+            return column.type.kind is not Kind.OTHER
 
         if self.workload is None:
-            parents = {one.name.rpartition(".")[0] for one in self.table.schema}
+            parents = {column.name.rpartition(".")[0] for column in self.table.schema}
             return tuple(
-                one
-                for one in self.table.schema
-                if usable(one) and one.name not in _OWN_NAMES and one.name not in parents
+                column
+                for column in self.table.schema
+                if has_order(column) and column.name not in _HUDI_COLUMNS and column.name not in parents
             )
-        found = {column.name: column for one in self.asked for column in one.needs.columns if usable(column)}
-        return tuple(found.values())
+        named = {column.name: column for one in self.filters for column in one.required.columns if has_order(column)}
+        return tuple(named.values())
 
     def _candidates(self) -> tuple[tuple[Entry, ...], Mapping[str, str]]:
+        """The entries that an index could have, and the options that its expressions need."""
         sketches = [parse_sketch(text) for text in SKETCHES]
-        found = [
-            Entry(column.name, one.text)
+        entries = [
+            Entry(column.name, sketch.text)
             for column in self.columns
-            for one in sketches
-            if not one.why_not(column.type) and not (self.workload is None and one.name == _COUNTS)
+            for sketch in sketches
+            if not sketch.why_not(column.type) and not (self.workload is None and sketch.name == _NULL_COUNT)
         ]
         options: dict[str, str] = {}
         for operand in self._expressions():
             on = to_text(operand)
             try:
-                same = parse(f"({on}) IS NULL", "spark")
-                if isinstance(same, IsNull) and same.operand == operand:
+                reparsed = parse(f"({on}) IS NULL", "spark")
+                if isinstance(reparsed, IsNull) and reparsed.operand == operand:
                     definition = definition_of(self.table, [(on, "min_max")], "", self.time_zone)
                     options |= definition.options
-                    found += [one for one in definition.entries if one not in found]
+                    entries += [entry for entry in definition.entries if entry not in entries]
             except SargoError:
-                continue  # no index can be of it
-        return tuple(found), options
+                continue  # an index cannot cover this expression
+        return tuple(entries), options
 
     def _expressions(self) -> Iterator[Operand]:
-        seen: dict[Operand, None] = {}
-        for one in self.asked:
-            if not one.needs.functions:
+        """The expressions over columns in the filters, each once."""
+        distinct: dict[Operand, None] = {}
+        for one in self.filters:
+            if not one.required.functions:
                 continue
             for node in walk(one.filter.expression):
                 if isinstance(node, Call | Cast) and any(isinstance(part, Column) for part in walk(node)):
-                    seen.setdefault(node)
-        yield from seen
+                    distinct.setdefault(node)
+        yield from distinct
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the table's own indexes."""
         with suppress(SargoError):
-            return tuple(one.name for one in indexes_of(self.table))
+            return tuple(index.name for index in indexes_of(self.table))
         return ()
 
     # -- the sample
 
-    def _places(self, most_files: int) -> npt.NDArray[np.int64]:
-        """Slices of which some filter keeps one are those that matter."""
+    def _sampled_slices(self, most_files: int) -> npt.NDArray[np.int64]:
+        """Which slices are sampled: of those that some filter keeps, for no other slice can be skipped by an index."""
         among = np.arange(self.n)
-        if self.asked:
+        if self.filters:
             mask = np.zeros(self.n, np.bool_)
-            for one in self.asked:
+            for one in self.filters:
                 mask[one.kept] = True
             if mask.any():
                 among = np.flatnonzero(mask)
-        if self.n <= min(most_files, _COUNTED) and sum(len(one.files) for one in self.at.slices) <= most_files:
-            among = np.arange(self.n)  # all of them: then nothing is estimated
+        if (
+            self.n <= min(most_files, _MAX_SLICES_READ_WHOLE)
+            and sum(len(item.files) for item in self.at.slices) <= most_files
+        ):
+            among = np.arange(self.n)  # the whole table is read: then nothing is estimated
         return chosen_slices(self.at.slices, among, most_files)
 
     @cached_property
     def _existing(self) -> TableAt:
-        """What the table has, of the sample's slices."""
+        """The sample's slices with the index kinds that the table has."""
         kinds: tuple[IndexKind, ...] = ()
         with suppress(SargoError):
             kinds = self.table.kinds(self.sample.slices)
         return TableAt(self.sample.slices, tuple(CachedStatistics(kind) for kind in kinds))
 
-    def existing_sources(self, needs: RequiredStatistics) -> list[StatisticsProvider]:
-        """What the table's indexes say of the sample's slices."""
-        return self._existing.ask(needs, _say_nothing).sources
+    def existing_providers(self, required: RequiredStatistics) -> list[StatisticsProvider]:
+        """The statistics that the table's indexes have of the sample's slices."""
+        return provide_statistics(required, self._existing, ignore_failure).sources
 
-    def source(self, entry: Entry, needs: RequiredStatistics) -> StatisticsProvider | None:
-        """What one sketch would say, None if it has nothing to say to these questions."""
-        kind = self._kind(entry)
-        asked = kind.requires(needs)
-        if not asked:
-            return None
-        return replace(kind.provide(asked), name=f"{entry.sketch} of {entry.on}")
+    def provider(self, entry: Entry, required: RequiredStatistics) -> StatisticsProvider | None:
+        """The statistics that one sketch would have of the sample's slices; None if it has none of those required."""
+        for provider in provide_from_kinds(required, [self._kind(entry)]):
+            return replace(provider, name=f"{entry.sketch} of {entry.on}")
+        return None
 
     def _kind(self, entry: Entry) -> OwnSketches:
         if entry not in self._kinds:
@@ -215,11 +234,6 @@ class Advisor:
     def _kinds(self) -> dict[Entry, OwnSketches]:
         return {}
 
-    def kept_of(self, asked: Asked, sources: Sequence[StatisticsProvider]) -> npt.NDArray[np.bool_]:
-        """``(k,)``: which slices of the sample a filter keeps by these."""
-        return evaluate(asked.bound, len(self.sample.slices), list(sources)).keep
-
-
-def _say_nothing(kind: str, error: Exception) -> None:
-    """What an index cannot say, it does not say: as in a query (C4)."""
-    del kind, error
+    def kept(self, one: WorkloadFilter, providers: Sequence[StatisticsProvider]) -> npt.NDArray[np.bool_]:
+        """``(k,) bool``: the slices of the sample that a filter keeps by these statistics."""
+        return kept_mask(one.bound, len(self.sample.slices), providers)

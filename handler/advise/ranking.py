@@ -1,24 +1,25 @@
-"""Which indexes of one's own would be worth their bytes: what ``sargo advise`` finds out before anything is built.
+"""``advise``: which new indexes would skip most for their size, found out before any is built.
 
-    filters of a workload     every sketch of every column that they name, ranked by file slices that it leaves out,
-                              over all filters, which nothing that the table has leaves out, per byte of index
-    no workload               every sketch of every column, ranked by its score (``own.effectiveness``)
+    with a workload      every sketch of every column that its filters name, ranked by the file slices per byte of index
+                         that it skips over all filters and that the table's own indexes do not skip already
+    without a workload   every sketch of every column, ranked by its score (``own.advice.selectivity_score``)
 
-A bounded sample of files is read, once, by the code that builds indexes, and asked by the code that answers filters;
-what holds for it is carried over to the table (``own.sample``). What the table's indexes keep is not estimated.
+The sample of files is read once, with the code that builds indexes, and evaluated with the code that answers queries.
+What is measured on it is scaled to the table by the number of slices (``own.advice.sample``). What the table's own
+indexes keep is exact: it is evaluated on all slices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.evaluation.evaluate import StatisticsProvider
-from handler.advise.advisor import Advisor, Asked
+from handler.advise.advisor import Advisor, WorkloadFilter
 from handler.advise.candidate_scores import score_of, values_of
 from handler.advise.workload import LoggedFilter, Workload
 from index_store import TableError
@@ -26,22 +27,23 @@ from index_store.own.advice.selectivity_score import Effectiveness, of_statistic
 from index_store.own.definition import Entry
 from index_store.own.sketches import parse_sketch
 
-__all__ = ["Advice", "Candidate", "Remaining", "Step", "advise"]
+__all__ = ["Advice", "Candidate", "ChosenEntry", "Proposal", "Remaining", "SampleSize", "WorkloadSummary", "advise"]
 
-#: A set of sketches grows while the next one leaves out this share of what is kept.
-WORTH, MAX_CHOSEN = 0.01, 6
+#: An entry is added to the proposal while it skips at least this share of the slices that are kept now.
+MIN_GAIN, MAX_CHOSEN = 0.01, 6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """One sketch of one column or expression, before it is built.
 
-    skipped    file slices that it leaves out and nothing else does, added up over all filters that were asked
-    alone      the same if the table had no other index; None without a workload
-    filters    of how many distinct filters it leaves out something
-    size       bytes of an index of nothing else; ``seconds`` to build it here
-    score      how well it tells slices apart; None if that cannot be told
-    existing   what the table has that does as much already, or ""
+    skipped        file slices that it skips and the table's indexes do not, added up over all filters as often as asked
+    alone          the same if the table had no other index; None without a workload
+    filters        the number of distinct filters that skip more with it
+    size           bytes of an index of this entry alone; ``seconds`` to build it in this process
+    score          how well it tells slices apart; None if that cannot be computed
+    from_footers   whether footers suffice to build it
+    existing       the table's own indexes that skip as much already, or ""
     """
 
     entry: Entry
@@ -56,13 +58,13 @@ class Candidate:
 
     @property
     def per_byte(self) -> float:
-        """Slices left out per byte of index."""
+        """Slices skipped per byte of index."""
         return self.skipped / max(self.size, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One sketch of the set that is proposed: what it leaves out beside those before it, and what it adds in bytes."""
+class ChosenEntry:
+    """An entry of the proposed index: what it skips beside the entries before it, and the bytes that it adds."""
 
     entry: Entry
     skipped: float
@@ -71,9 +73,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """A filter of the workload: slices that it keeps ``now``, and ``after`` the chosen sketches; None: not seen.
+    """A filter of the workload: slices that it keeps ``now``, and ``after`` the proposed index is built.
 
-    Not seen are filters that keep nothing of the sample.
+    ``after`` is None for a filter that keeps slices of the table but none of the sample.
     """
 
     filter: LoggedFilter
@@ -82,57 +84,100 @@ class Remaining:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """What was found out. ``kept`` and ``slices`` are added up over all filters that were asked.
+class Proposal:
+    """The entries that are worth an index together, its size in bytes and the seconds to build it, and its effect."""
 
-    sampled     of how many slices the files were read; ``complete``: of all
-    candidates  best first; ``chosen``: those that together are worth it; ``remaining``: what filters keep with them
-    names       of the indexes that the table has
-    undecided   filters that no sketch can help, by the reason
-    unbound     the same of filters that do not fit the table
+    entries: tuple[ChosenEntry, ...] = ()
+    size: int = 0
+    seconds: float = 0.0
+    remaining: tuple[Remaining, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSize:
+    """The files that were read, of ``slices`` file slices: how many of the table's, their bytes, and the time.
+
+    failed   the files that cannot be read, and why
+    """
+
+    slices: int
+    files: int
+    all_files: int
+    bytes: int
+    seconds: float
+    failed: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSummary:
+    """The filters that were bound to the table, each counted as often as it was asked.
+
+    asked       how often all of them were asked
+    kept        the file slices that they keep now, added up
+    undecided   filters that no statistics can decide, by the reason
+    unbound     filters that do not fit the table, by the reason
+    """
+
+    asked: int
+    kept: float
+    undecided: Mapping[str, int]
+    unbound: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The result of ``advise`` for a table of ``slices`` file slices at ``instant``.
+
+    workload     the filters that were read; None: candidates are ranked by their score
+    summary      of the filters of the workload
+    candidates   best first
+    names        of the indexes that the table has
     """
 
     table: str
     instant: str | None
     slices: int
-    sampled: int
-    files: int
-    all_files: int
-    sample_bytes: int
-    all_bytes: int
-    sample_seconds: float
-    failed: Mapping[str, str]
+    sample: SampleSize
     workload: Workload | None
-    asked: int
-    kept: float
+    summary: WorkloadSummary
     candidates: tuple[Candidate, ...]
-    chosen: tuple[Step, ...]
-    chosen_size: int = 0
-    chosen_seconds: float = 0.0
-    undecided: Mapping[str, int] = field(default_factory=dict)
-    unbound: Mapping[str, int] = field(default_factory=dict)
-    remaining: tuple[Remaining, ...] = ()
+    proposal: Proposal
     names: tuple[str, ...] = ()
 
     @property
     def unseen(self) -> int:
-        """How many distinct filters keep slices, but none of the sample."""
-        return sum(one.after is None for one in self.remaining)
+        """How many distinct filters keep slices of the table, but none of the sample."""
+        return sum(one.after is None for one in self.proposal.remaining)
 
     @property
     def complete(self) -> bool:
-        return self.sampled == self.slices
+        """Whether the sample is the whole table, so that nothing is estimated."""
+        return self.sample.slices == self.slices
 
 
 @dataclass(frozen=True, eq=False)
-class _Gain:
-    """What candidates say to one filter: by entry, beside what the table has."""
+class _SampledFilter:
+    """A filter evaluated on the sample.
 
-    asked: Asked
-    scale: float  # slices of the table for each kept one of the sample
+    scale      slices of the table for each slice of the sample that the filter keeps
+    existing   the statistics of the table's own indexes; ``before`` ``(k,) bool``: what the filter keeps by them
+    offered    the statistics that each candidate would have, of those that the filter can use
+    """
+
+    filter: WorkloadFilter
+    scale: float
     existing: list[StatisticsProvider]
     before: npt.NDArray[np.bool_]
-    said: dict[Entry, StatisticsProvider]
+    offered: dict[Entry, StatisticsProvider]
+
+    @property
+    def count(self) -> int:
+        """How often the filter was asked."""
+        return self.filter.filter.count
+
+    def saved(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> float:
+        """The slices of the table that are kept before and not after."""
+        return float(np.count_nonzero(before & ~after)) * self.scale
 
 
 def advise(advisor: Advisor) -> Advice:
@@ -141,176 +186,177 @@ def advise(advisor: Advisor) -> Advice:
     if sample.files.num_rows and len(sample.failed) == sample.files.num_rows:
         path, why = next(iter(sample.failed.items()))
         raise TableError(f"{advisor.opened.path}/{path}", f"no file of the sample can be read: {why}")
-    by_workload = advisor.workload is not None
-    gains = [_gain_of(advisor, one) for one in advisor.asked]
-    measured = _measured(advisor, gains) if by_workload else _scored(advisor)
-    chosen, remaining = _chosen(advisor, gains, measured) if by_workload else ([], [])
-    entries = [one.entry for one in chosen]
+    if advisor.workload is not None:
+        filters = [_sampled(advisor, one) for one in advisor.filters]
+        candidates = _rank_by_workload(advisor, filters)
+        proposal = _propose(advisor, filters, candidates)
+    else:
+        candidates, proposal = _rank_by_score(advisor), Proposal()
+    return Advice(
+        table=advisor.opened.path,
+        instant=advisor.at.slices.instant,
+        slices=advisor.n,
+        sample=SampleSize(
+            len(sample.slices),
+            sample.files.num_rows,
+            sample.all_files,
+            sample.bytes,
+            sample.seconds,
+            dict(sample.failed),
+        ),
+        workload=advisor.workload,
+        summary=_summary(advisor),
+        candidates=candidates,
+        proposal=proposal,
+        names=advisor.names,
+    )
+
+
+def _summary(advisor: Advisor) -> WorkloadSummary:
     undecided: dict[str, int] = {}
-    for one in advisor.asked:
+    for one in advisor.filters:
         if one.why_undecided:
             undecided[one.why_undecided] = undecided.get(one.why_undecided, 0) + one.filter.count
-    return Advice(
-        advisor.opened.path,
-        advisor.at.slices.instant,
-        advisor.n,
-        len(sample.slices),
-        sample.files.num_rows,
-        sample.all_files,
-        sample.bytes,
-        sample.all_bytes,
-        sample.seconds,
-        dict(sample.failed),
-        advisor.workload,
-        sum(one.filter.count for one in advisor.asked),
-        float(sum(one.filter.count * len(one.kept) for one in advisor.asked)),
-        measured,
-        tuple(chosen),
-        sample.index_bytes(*entries) if entries else 0,
-        sample.build_seconds(*entries) if entries else 0.0,
+    return WorkloadSummary(
+        sum(one.filter.count for one in advisor.filters),
+        float(sum(one.filter.count * len(one.kept) for one in advisor.filters)),
         undecided,
         dict(advisor.unbound),
-        tuple(remaining),
-        advisor.names,
     )
 
 
 # -- by the filters of a workload
 
 
-def _gain_of(advisor: Advisor, asked: Asked) -> _Gain:
-    existing = advisor.existing_sources(asked.needs)
-    before = advisor.kept_of(asked, existing)
-    said = {entry: source for entry in advisor.entries if (source := advisor.source(entry, asked.needs)) is not None}
-    return _Gain(asked, len(asked.kept) / before.sum() if before.any() else 0.0, existing, before, said)
+def _sampled(advisor: Advisor, filter_: WorkloadFilter) -> _SampledFilter:
+    existing = advisor.existing_providers(filter_.required)
+    before = advisor.kept(filter_, existing)
+    offered = {
+        entry: provider
+        for entry in advisor.entries
+        if (provider := advisor.provider(entry, filter_.required)) is not None
+    }
+    return _SampledFilter(filter_, len(filter_.kept) / before.sum() if before.any() else 0.0, existing, before, offered)
 
 
-def _measured(advisor: Advisor, gains: Sequence[_Gain]) -> tuple[Candidate, ...]:
+def _rank_by_workload(advisor: Advisor, filters: Sequence[_SampledFilter]) -> tuple[Candidate, ...]:
     values = values_of(advisor.sample, advisor.columns)
-    found = []
+    candidates = []
     for entry in advisor.entries:
         skipped = alone = 0.0
         helped = 0
-        for gain in gains:
-            source = gain.said.get(entry)
-            if source is None:
+        for one in filters:
+            provider = one.offered.get(entry)
+            if provider is None:
                 continue
-            count = gain.asked.filter.count
-            after = advisor.kept_of(gain.asked, [*gain.existing, source])
-            extra = float(np.count_nonzero(gain.before & ~after)) * gain.scale
-            skipped += count * extra
+            extra = one.saved(one.before, advisor.kept(one.filter, [*one.existing, provider]))
+            skipped += one.count * extra
             helped += extra > 0
-            by_itself = np.count_nonzero(~advisor.kept_of(gain.asked, [source]))
-            alone += count * by_itself * advisor.n / max(len(advisor.sample.slices), 1)
-        existing = _existing_of(advisor, gains, entry) if alone > 0 and skipped == 0 else ""
-        found.append(_candidate(advisor, entry, values, skipped, alone, helped, existing))
-    return tuple(sorted(found, key=lambda one: (-one.per_byte, -(one.alone or 0) / max(one.size, 1))))
+            by_itself = np.count_nonzero(~advisor.kept(one.filter, [provider]))
+            alone += one.count * by_itself * advisor.n / max(len(advisor.sample.slices), 1)
+        existing = _existing_of(advisor, filters, entry) if alone > 0 and skipped == 0 else ""
+        candidates.append(
+            replace(_unused(advisor, entry, values), skipped=skipped, alone=alone, filters=helped, existing=existing)
+        )
+    return tuple(sorted(candidates, key=lambda one: (-one.per_byte, -(one.alone or 0) / max(one.size, 1))))
 
 
-def _candidate(
-    advisor: Advisor,
-    entry: Entry,
-    values: Mapping[str, Sequence[tuple[int, object]]],
-    skipped: float,
-    alone: float | None,
-    helped: int,
-    existing: str,
-) -> Candidate:
-    sample = advisor.sample
-    score = score_of(sample, entry, advisor.table.schema, values)
+def _unused(advisor: Advisor, entry: Entry, values: Mapping[str, Sequence[tuple[int, object]]]) -> Candidate:
+    """An entry with its cost and score, as if no filter used it."""
+    sample, schema = advisor.sample, advisor.table.schema
+    score = score_of(sample, entry, schema, values)
     return Candidate(
-        entry,
-        skipped,
-        alone,
-        helped,
-        sample.index_bytes(entry),
-        sample.build_seconds(entry),
-        None if score is None else score.scaled(advisor.n),
-        parse_sketch(entry.sketch).from_footers
-        and advisor.table.schema.resolve(entry.on, case_sensitive=True) is not None,
-        existing,
+        entry=entry,
+        skipped=0.0,
+        alone=None,
+        filters=0,
+        size=sample.index_bytes(entry),
+        seconds=sample.build_seconds(entry),
+        score=None if score is None else score.scaled(advisor.n),
+        from_footers=parse_sketch(entry.sketch).from_footers
+        and schema.resolve(entry.on, case_sensitive=True) is not None,
     )
 
 
-def _existing_of(advisor: Advisor, gains: Sequence[_Gain], entry: Entry) -> str:
-    """Which of the table's indexes leave out what the candidate would, those first that leave out most."""
+def _existing_of(advisor: Advisor, filters: Sequence[_SampledFilter], entry: Entry) -> str:
+    """The table's own indexes that skip slices for the filters that the entry serves, those first that skip most."""
     counts: dict[str, int] = {}
-    for gain in gains:
-        if entry in gain.said:
-            for source in gain.existing:
-                skipped = int(np.count_nonzero(~advisor.kept_of(gain.asked, [source])))
+    for one in filters:
+        if entry in one.offered:
+            for provider in one.existing:
+                skipped = int(np.count_nonzero(~advisor.kept(one.filter, [provider])))
                 if skipped:
-                    counts[source.name] = counts.get(source.name, 0) + skipped
+                    counts[provider.name] = counts.get(provider.name, 0) + skipped
     return ", ".join(sorted(counts, key=lambda name: -counts[name]))
 
 
-def _chosen(
-    advisor: Advisor, gains: Sequence[_Gain], measured: Sequence[Candidate]
-) -> tuple[list[Step], list[Remaining]]:
-    """Sketches that together leave out most per byte, each counted beside those before it; and what is kept then."""
-    enough = WORTH * sum(gain.asked.filter.count * len(gain.asked.kept) for gain in gains)
-    left = [one.entry for one in measured if one.skipped > 0]
-    steps: list[Step] = []
-    now = {id(gain): (list(gain.existing), gain.before) for gain in gains}
+def _propose(advisor: Advisor, filters: Sequence[_SampledFilter], candidates: Sequence[Candidate]) -> Proposal:
+    """Choose entries one by one: each time the one that skips most per byte beside those chosen before it."""
+    min_gain = MIN_GAIN * sum(one.count * len(one.filter.kept) for one in filters)
+    left = [candidate.entry for candidate in candidates if candidate.skipped > 0]
+    chosen: list[ChosenEntry] = []
+    #: By filter: the statistics so far, and what it keeps by them.
+    states = [(list(one.existing), one.before) for one in filters]
     size = 0
-    while left and len(steps) < MAX_CHOSEN:
-        best: tuple[float, Step] | None = None
+    while left and len(chosen) < MAX_CHOSEN:
+        best: tuple[float, ChosenEntry] | None = None
         for entry in left:
-            added = advisor.sample.index_bytes(*(one.entry for one in steps), entry) - size
+            added = advisor.sample.index_bytes(*(step.entry for step in chosen), entry) - size
             extra = 0.0
-            for gain in gains:
-                if entry in gain.said and gain.scale:
-                    sources, before = now[id(gain)]
-                    after = advisor.kept_of(gain.asked, [*sources, gain.said[entry]])
-                    extra += gain.asked.filter.count * float(np.count_nonzero(before & ~after)) * gain.scale
-            if extra > 0 and extra >= enough and (best is None or extra / max(added, 1) > best[0]):
-                best = extra / max(added, 1), Step(entry, extra, added)
+            for one, (providers, kept) in zip(filters, states, strict=True):
+                if entry in one.offered and one.scale:
+                    extra += one.count * one.saved(kept, advisor.kept(one.filter, [*providers, one.offered[entry]]))
+            if extra > 0 and extra >= min_gain and (best is None or extra / max(added, 1) > best[0]):
+                best = extra / max(added, 1), ChosenEntry(entry, extra, added)
         if best is None:
             break
         step = best[1]
-        steps.append(step)
+        chosen.append(step)
         left.remove(step.entry)
-        size = advisor.sample.index_bytes(*(one.entry for one in steps))
-        for gain in gains:
-            if step.entry in gain.said:
-                sources = [*now[id(gain)][0], gain.said[step.entry]]
-                now[id(gain)] = sources, advisor.kept_of(gain.asked, sources)
-    remaining = [
+        size = advisor.sample.index_bytes(*(one.entry for one in chosen))
+        for place, one in enumerate(filters):
+            if step.entry in one.offered:
+                providers = [*states[place][0], one.offered[step.entry]]
+                states[place] = providers, advisor.kept(one.filter, providers)
+    remaining = tuple(
         Remaining(
-            gain.asked.filter,
-            len(gain.asked.kept),
-            float(now[id(gain)][1].sum()) * gain.scale if gain.scale or not len(gain.asked.kept) else None,
+            one.filter.filter,
+            len(one.filter.kept),
+            float(kept.sum()) * one.scale if one.scale or not len(one.filter.kept) else None,
         )
-        for gain in gains
-    ]
-    return steps, remaining
+        for one, (_, kept) in zip(filters, states, strict=True)
+    )
+    entries = [step.entry for step in chosen]
+    seconds = advisor.sample.build_seconds(*entries) if entries else 0.0
+    return Proposal(tuple(chosen), size, seconds, remaining)
 
 
 # -- by scores alone
 
 
-def _scored(advisor: Advisor) -> tuple[Candidate, ...]:
+def _rank_by_score(advisor: Advisor) -> tuple[Candidate, ...]:
     values = values_of(advisor.sample, advisor.columns)
-    found = []
-    has = _existing_scores(advisor)
+    existing_scores = _existing_scores(advisor)
+    candidates = []
     for entry in advisor.entries:
-        one = _candidate(advisor, entry, values, 0.0, None, 0, "")
-        name, score = has.get(entry.on, ("", 0.0))
-        mine = one.score.score if one.score else 0.0
-        found.append(replace(one, existing=name if name and mine <= score else ""))
-    return tuple(
-        sorted(found, key=lambda one: (bool(one.existing), -round(one.score.score if one.score else 0.0), one.size))
-    )
+        candidate = _unused(advisor, entry, values)
+        name, existing = existing_scores.get(entry.on, ("", 0.0))
+        candidates.append(replace(candidate, existing=name if name and _score(candidate) <= existing else ""))
+    return tuple(sorted(candidates, key=lambda one: (bool(one.existing), -round(_score(one)), one.size)))
+
+
+def _score(candidate: Candidate) -> float:
+    return candidate.score.score if candidate.score else 0.0
 
 
 def _existing_scores(advisor: Advisor) -> dict[str, tuple[str, float]]:
-    """Of each column the table's best index and the score of its statistics."""
-    found: dict[str, tuple[str, float]] = {}
-    for source in advisor.existing_sources(RequiredStatistics(bounds=advisor.columns)):
-        for name, statistics in source.statistics.items():
+    """By column the table's own index with the best score, and that score."""
+    best: dict[str, tuple[str, float]] = {}
+    for provider in advisor.existing_providers(RequiredStatistics(bounds=advisor.columns)):
+        for name, statistics in provider.statistics.items():
             if not (statistics.lo_known | statistics.hi_known | ~statistics.may_be_value).any():
                 continue
             score = of_statistics(statistics).score
-            if name not in found or score > found[name][1]:
-                found[name] = source.name, score
-    return found
+            if name not in best or score > best[name][1]:
+                best[name] = provider.name, score
+    return best

@@ -1,4 +1,4 @@
-"""Why no sketch helps: said as it is, with what might."""
+"""The sentence of ``sargo advise`` that says why no candidate is worth building, and what to try instead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handler.advise.ranking import Advice
 
 __all__ = ["why_nothing"]
 
-#: A score below this tells no files apart.
+#: A sketch with a lower score does not tell files apart.
 USELESS = 1.0
 
 
@@ -20,37 +20,37 @@ def why_nothing(advisor: Advisor, advice: Advice) -> str:
         return "the table has one file slice: there is nothing to tell apart"
     if advisor.workload is None:
         return _why_no_score(advisor, advice)
-    if not advisor.asked:
+    if not advisor.filters:
         return _why_no_filter(advisor)
     if any(one.skipped > 0 for one in advice.candidates):
         return ""
-    if advice.kept == 0:
+    if advice.summary.kept == 0:
         return "no sketch skips a file on these filters: what the table has skips every file already"
-    whys = []
-    columns = sorted({name for one in advisor.asked for name in column_names(one.filter.expression)})
+    causes = []
+    columns = sorted({name for one in advisor.filters for name in column_names(one.filter.expression)})
     helped = [one for one in advice.candidates if one.existing]
     if helped:
         kinds = ", ".join(dict.fromkeys(name for one in helped for name in one.existing.split(", ")))
-        whys.append(f"what they would skip is skipped already, by {kinds}")
+        causes.append(f"what they would skip is skipped already, by {kinds}")
     if not advisor.entries:
-        whys.append(
+        causes.append(
             "they name no column that a sketch can be made of" + (f" ({', '.join(columns[:5])})" if columns else "")
         )
-    undecided = sum(advice.undecided.values())
+    undecided = sum(advice.summary.undecided.values())
     if undecided:
-        why, count = max(advice.undecided.items(), key=lambda pair: pair[1])
-        whys.append(
-            f"{undecided} of {advice.asked + sum(advisor.unbound.values())} cannot be decided by any "
+        why, count = max(advice.summary.undecided.items(), key=lambda pair: pair[1])
+        causes.append(
+            f"{undecided} of {advice.summary.asked + sum(advisor.unbound.values())} cannot be decided by any "
             f"statistics, {count} of them because of: {why}"
         )
-    open_filters = sum(one.filter.count for one in advisor.asked if not one.why_undecided and len(one.kept))
-    if open_filters and advisor.entries and advice.sampled:
-        whys.append(
-            f"{open_filters} of {advice.asked} ask for what may be in each of the file slices that they keep, "
-            f'of {advice.sampled} that were looked at; try --what-if "sort by (...)"'
+    open_filters = sum(one.filter.count for one in advisor.filters if not one.why_undecided and len(one.kept))
+    if open_filters and advisor.entries and advice.sample.slices:
+        causes.append(
+            f"{open_filters} of {advice.summary.asked} ask for what may be in each of the file slices that they keep, "
+            f'of {advice.sample.slices} that were looked at; try --what-if "sort by (...)"'
         )
     return "no sketch skips a file on these filters: " + "; ".join(
-        whys or ["none of them keeps a file that was looked at"]
+        causes or ["none of them keeps a file that was looked at"]
     )
 
 
@@ -61,7 +61,7 @@ def _why_no_filter(advisor: Advisor) -> str:
         return "the workload has no line"
     if workload.others == workload.lines:
         return (
-            f"none of the {workload.lines} lines is of this table, but of {', '.join(workload.tables)}: name the "
+            f"none of the {workload.lines} lines is of this table, but of {', '.join(workload.other_tables)}: name the "
             "table as the log does"
         )
     return (

@@ -1,26 +1,29 @@
-"""``--what-if "sort by (city, ts)"``: how many file slices filters keep by bounds, as the rows lie and after arranging.
+"""``--what-if "sort by (city, ts)"``: how many file slices filters would keep by bounds if rows were laid out that way.
 
-    filter             kept now   bounds   bounds after      before and after are compared by bounds alone, and by the
-    -----------------  ---------  -------  ------------      partition values: arranging rows changes nothing else
-    city = 'oslo'      14         14       3
+    filter           kept now   by bounds   after
+    --------------   --------   ---------   -----
+    city = 'oslo'          14          14       3
 
-Without filters, the score of each column's bounds before and after says the same of equalities.
+``by bounds`` and ``after`` use bounds and partition values alone, before and after the simulated layout, because
+nothing else changes with the order of rows. Without a workload, the scores of each column's bounds are compared.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
-from handler.advise.advisor import Advisor, Asked
+from handler.advise.advisor import Advisor, WorkloadFilter
 from handler.indexes.entries import IndexWorkError
+from handler.planning.pipeline import kept_mask, provide_from_kinds
 from index_store import FileSlices, Table
 from index_store.kinds.partition_values import make as partition_values
 from index_store.own.advice.layout_simulation import (
@@ -40,7 +43,12 @@ __all__ = ["WhatIf", "WhatIfColumn", "WhatIfFilter", "arrangement_of", "what_if"
 
 @dataclass(frozen=True, slots=True)
 class WhatIfFilter:
-    """Slices that a filter keeps: with all that the table has, by bounds as rows lie, by bounds after arranging."""
+    """The slices that a filter keeps, which was asked ``count`` times.
+
+    now      by all indexes of the table
+    before   by bounds in today's layout
+    after    by bounds in the simulated layout
+    """
 
     text: str
     count: int
@@ -51,20 +59,22 @@ class WhatIfFilter:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfColumn:
-    """How well the bounds of a column tell slices apart, before and after."""
+    """How well the bounds of a column tell slices apart, in today's layout and in the simulated one."""
 
     name: str
     before: Effectiveness
     after: Effectiveness
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """What arranging the rows would change. ``pieces``: files that the sampled rows were cut into.
+    """The effect of a layout.
 
-    exact       every row of the table was read
-    left_out    files that could not be used, and why
-    partitioned rows stay in their partitions
+    arrangement   the layout as text: ``sort by (city, ts)``
+    rows          sampled rows that were laid out, and the number of ``pieces`` (files) that they were cut into
+    exact         whether every row of the table was read
+    left_out      files that could not be used, and why
+    partitioned   whether rows stay in their partitions
     """
 
     arrangement: str
@@ -78,75 +88,76 @@ class WhatIf:
 
     @property
     def before(self) -> float:
-        """Slices kept, over all filters that were asked."""
+        """Slices kept by bounds today, over all filters as often as they were asked."""
         return sum(one.count * one.before for one in self.filters)
 
     @property
     def after(self) -> float:
+        """The same in the simulated layout."""
         return sum(one.count * one.after for one in self.filters)
 
 
 def arrangement_of(text: str, table: Table) -> tuple[Arrangement, tuple[Field, ...]]:
-    """The arrangement over the table's columns. Raises IndexWorkError with what would do."""
+    """Parse a layout and resolve its columns in the table. Raises IndexWorkError, which says what would be valid."""
     try:
         written = parse_arrangement(text)
     except ValueError as error:
         raise IndexWorkError(str(error)) from error
-    found = []
+    columns = []
     for name in written.columns:
         column = table.schema.resolve(name, case_sensitive=False)
         if column is None:
-            near = difflib.get_close_matches(name, [one.name for one in table.schema], 1)
+            near = difflib.get_close_matches(name, [field.name for field in table.schema], 1)
             raise IndexWorkError(f"{table.path} has no column {name}" + (f": do you mean {near[0]}?" if near else ""))
         if column.type.kind is Kind.OTHER:
             raise IndexWorkError(f"rows cannot be sorted by {column.name}: values of type {column.type} have no order")
-        found.append(column)
-    return Arrangement(tuple(one.name for one in found), written.curve), tuple(found)
+        columns.append(column)
+    return Arrangement(tuple(column.name for column in columns), written.curve), tuple(columns)
 
 
 def what_if(advisor: Advisor, arrangement: Arrangement, sorted_by: Sequence[Field]) -> WhatIf:
-    """Arrange a sample's rows and ask again. The advisor's sample has bounds of ``sorted_by``."""
-    sample, at = advisor.sample, advisor.at
-    columns = tuple(dict.fromkeys((*sorted_by, *(one for one in advisor.columns if advisor.workload is not None))))
+    """Lay the sample's rows out and evaluate the filters on it. The advisor's sample has bounds of ``sorted_by``."""
+    sample = advisor.sample
+    columns = tuple(dict.fromkeys((*sorted_by, *(advisor.columns if advisor.workload is not None else ()))))
     counts = sample.rows[ROWS].to_numpy() if ROWS in sample.rows.column_names else np.zeros(0, np.int64)
     rows = sampled_rows(sample, columns, int(counts[counts > 0].sum()))
-    slices_of: dict[str, int] = {}
-    for one in at.slices:
-        slices_of[one.partition] = slices_of.get(one.partition, 0) + 1
-    made = rearranged(sample, rows, arrangement, slices_of)
-    now = sample.kind(*(Entry(one.name, "min_max") for one in columns))
-    filters = tuple(_filter(advisor, one, now, made) for one in advisor.asked)
-    scores = tuple(
-        WhatIfColumn(one.name, _score(now, one, advisor.n), _score(made.kind, one, advisor.n)) for one in sorted_by
-    )
-    exact = rows.stride == 1 and len(sample.slices) == advisor.n and not rows.left_out
+    slices_by_partition = Counter(item.partition for item in advisor.at.slices)
+    layout = rearranged(sample, rows, arrangement, slices_by_partition)
+    today = sample.kind(*(Entry(column.name, "min_max") for column in columns))
     return WhatIf(
-        arrangement.text, filters, scores, rows.rows, len(made.slices), exact, rows.left_out, len(slices_of) > 1
+        arrangement=arrangement.text,
+        filters=tuple(_compare_filter(advisor, one, today, layout) for one in advisor.filters),
+        columns=tuple(
+            WhatIfColumn(column.name, _score(today, column, advisor.n), _score(layout.kind, column, advisor.n))
+            for column in sorted_by
+        ),
+        rows=rows.rows,
+        pieces=len(layout.slices),
+        exact=rows.stride == 1 and len(sample.slices) == advisor.n and not rows.left_out,
+        left_out=rows.left_out,
+        partitioned=len(slices_by_partition) > 1,
     )
 
 
-def _filter(advisor: Advisor, asked: Asked, now: OwnSketches, made: Rearranged) -> WhatIfFilter:
-    k = len(advisor.sample.slices)
-    before = _kept(advisor.table, asked, now, advisor.sample.slices)
-    after = _kept(advisor.table, asked, made.kind, made.slices)
+def _compare_filter(advisor: Advisor, one: WorkloadFilter, today: OwnSketches, layout: Rearranged) -> WhatIfFilter:
+    sampled = advisor.sample.slices
+    before = _kept_by_bounds(advisor.table, one, today, sampled)
+    after = _kept_by_bounds(advisor.table, one, layout.kind, layout.slices)
     return WhatIfFilter(
-        asked.filter.text,
-        asked.filter.count,
-        len(asked.kept),
-        float(before.sum()) * advisor.n / max(k, 1),
-        float(made.weight[after].sum()),
+        one.filter.text,
+        one.filter.count,
+        len(one.kept),
+        float(before.sum()) * advisor.n / max(len(sampled), 1),
+        float(layout.weight[after].sum()),
     )
 
 
-def _kept(
-    table: Table, asked: Asked, bounds: OwnSketches, slices: FileSlices
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    sources: list[StatisticsProvider] = []
-    for kind in (partition_values(table, slices), bounds):
-        if kind is not None:
-            needs = kind.requires(RequiredStatistics(asked.needs.bounds, asked.needs.nulls))
-            sources += [kind.provide(needs)] if needs else []
-    return evaluate(asked.bound, len(slices), sources).keep
+def _kept_by_bounds(
+    table: Table, one: WorkloadFilter, bounds: OwnSketches, slices: FileSlices
+) -> npt.NDArray[np.bool_]:
+    """``(k,) bool``: the slices that a filter keeps by bounds and partition values."""
+    required = RequiredStatistics(one.required.bounds, one.required.nulls)
+    return kept_mask(one.bound, len(slices), provide_from_kinds(required, (partition_values(table, slices), bounds)))
 
 
 def _score(kind: OwnSketches, column: Field, slices: int) -> Effectiveness:

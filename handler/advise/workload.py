@@ -1,12 +1,12 @@
-"""The filters that a table was asked: lines of the sidecar's log of filters, or of SQL text, each of a kind once.
+"""The filters of a workload, read from lines of the sidecar's filter log or of SQL text; equal lines are counted once.
 
     {"table": "/warehouse/trips", "engine": "hive4", "time_zone": "UTC", "filter": Base64 as Hive sent it, ...}
     {"table": "/warehouse/trips", "filter": "city = 'oslo'"}
     city = 'oslo' AND fare > 50
     -- a comment
 
-A line that cannot be read is counted and named, and never stops the others. Lines of other tables are counted. What the
-sidecar understood of a filter is what is understood here (``planning.hive_filter``).
+A line that cannot be read is counted and reported; the others are still used. Lines of other tables are counted. A Hive
+filter is read as the sidecar reads it (``planning.hive_filter``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 
 from evaluator.language.errors import SargoError
@@ -29,14 +29,14 @@ from handler.sql.parsing import Engine, parse
 
 __all__ = ["MAX_FILTERS", "LoggedFilter", "UnreadLine", "Workload", "read_workload"]
 
-#: Distinct filters that are looked at, those that were asked most often; how many unread lines are named.
+#: At most so many distinct filters are used, those that were asked most often; so many unread lines are reported.
 MAX_FILTERS, MAX_UNREAD = 500, 20
 _HIVE, _SPARK = "hive", "spark"
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedFilter:
-    """A filter, how often it was asked, and under whose rules. ``line`` is the first one that holds it."""
+    """A filter, the engine whose rules it follows, how often it was asked, and the first line that holds it."""
 
     expression: HudiExpression
     engine: Engine
@@ -52,30 +52,37 @@ class LoggedFilter:
 
 @dataclass(frozen=True, slots=True)
 class UnreadLine:
-    """A line that is no filter, and why."""
+    """The number of a line that cannot be read, and the reason."""
 
     line: int
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Filters of one table, most often asked first.
+    """The filters of one table, those first that were asked most often.
 
-    lines    that are not empty; ``unread`` of them hold no filter (``named``: the first ones), ``others`` are of other
-             tables (``tables``: some of them), and ``left_out`` hold filters beyond MAX_FILTERS
+    lines          the number of lines that are neither empty nor comments
+    unread         how many of them hold no filter; ``unread_lines``: the first of these
+    others         how many are of other tables; ``other_tables``: the most frequent of these
+    left_out       how many hold filters beyond MAX_FILTERS
     """
 
     filters: tuple[LoggedFilter, ...]
     lines: int
     unread: int = 0
-    named: tuple[UnreadLine, ...] = ()
+    unread_lines: tuple[UnreadLine, ...] = ()
     others: int = 0
-    tables: tuple[str, ...] = ()
+    other_tables: tuple[str, ...] = ()
     left_out: int = 0
 
 
-_Key = tuple[str, str, "str | None"]
+class _Line(NamedTuple):
+    """The content of a line: a filter as text, the engine whose rules it follows, and its session's zone."""
+
+    filter: str
+    engine: str
+    time_zone: str | None
 
 
 def read_workload(
@@ -84,82 +91,84 @@ def read_workload(
     schema: Schema,
     engine: Engine | None = None,
     time_zone: str | None = None,
-    most: int = MAX_FILTERS,
+    *,
+    max_filters: int = MAX_FILTERS,
 ) -> Workload:
-    """Read lines. ``engine`` and ``time_zone`` hold where a line does not say its own; default as in ``prune``."""
-    counts: Counter[_Key] = Counter()
-    first: dict[_Key, int] = {}
-    unread: list[UnreadLine] = []
-    others: Counter[str] = Counter()
-    wanted, seen = _place(table), 0
+    """Read the filters of one table. ``engine`` and ``time_zone``: of lines that name none; default as in ``prune``."""
+    counts: Counter[_Line] = Counter()
+    first_line: dict[_Line, int] = {}
+    unread_lines: list[UnreadLine] = []
+    other_tables: Counter[str] = Counter()
+    location, total = _location(table), 0
     for number, raw in enumerate(lines, 1):
         text = raw.strip()
         if not text or text.startswith("--"):
             continue
-        seen += 1
+        total += 1
         try:
-            key, of = _key(text, engine, time_zone)
+            line, line_table = _parse_line(text, engine, time_zone)
         except ValueError as error:
-            unread.append(UnreadLine(number, str(error)))
+            unread_lines.append(UnreadLine(number, str(error)))
             continue
-        if of is not None and _place(of) != wanted:
-            others[of] += 1
+        if line_table is not None and _location(line_table) != location:
+            other_tables[line_table] += 1
             continue
-        counts[key] += 1
-        first.setdefault(key, number)
-    found = []
-    unread_lines = len(unread)
-    for key, count in counts.most_common(most):
+        counts[line] += 1
+        first_line.setdefault(line, number)
+    filters = []
+    unread = len(unread_lines)
+    used = counts.most_common(max_filters)
+    for line, count in used:
         try:
-            found.append(LoggedFilter(_expression(key, schema), cast(Engine, key[1]), key[2], count, first[key]))
-        except Exception as error:  # whatever is wrong with one line, the others count
-            said = " ".join(str(error).split())
-            unread.append(
-                UnreadLine(
-                    first[key], said if isinstance(error, SargoError | ValueError) else f"{type(error).__name__} {said}"
-                )
+            expression = _expression(line, schema)
+        except Exception as error:  # one line's fault is not the others'
+            message = " ".join(str(error).split())
+            is_ours = isinstance(error, SargoError | ValueError)
+            unread_lines.append(
+                UnreadLine(first_line[line], message if is_ours else f"{type(error).__name__} {message}")
             )
-            unread_lines += count
-    unread.sort(key=lambda one: one.line)
+            unread += count
+        else:
+            filters.append(LoggedFilter(expression, cast(Engine, line.engine), line.time_zone, count, first_line[line]))
+    unread_lines.sort(key=lambda one: one.line)
     return Workload(
-        tuple(found),
-        seen,
-        unread_lines,
-        tuple(unread[:MAX_UNREAD]),
-        sum(others.values()),
-        tuple(name for name, _ in others.most_common(3)),
-        sum(counts.values()) - sum(count for _, count in counts.most_common(most)),
+        filters=tuple(filters),
+        lines=total,
+        unread=unread,
+        unread_lines=tuple(unread_lines[:MAX_UNREAD]),
+        others=sum(other_tables.values()),
+        other_tables=tuple(name for name, _ in other_tables.most_common(3)),
+        left_out=sum(counts.values()) - sum(count for _, count in used),
     )
 
 
-def _key(text: str, engine: Engine | None, time_zone: str | None) -> tuple[_Key, str | None]:
-    """What a line holds: filter, engine and zone, and its table. Raises ValueError."""
+def _parse_line(text: str, engine: Engine | None, time_zone: str | None) -> tuple[_Line, str | None]:
+    """A line's content and the table that it names, if any. Raises ValueError."""
     if not text.startswith("{"):
-        return (text, engine or (_HIVE if is_hive_filter(text) else _SPARK), time_zone), None
+        return _Line(text, engine or (_HIVE if is_hive_filter(text) else _SPARK), time_zone), None
     try:
-        line: Any = json.loads(text)
+        document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from error
-    given = line.get("filter")
-    if not isinstance(given, str) or not given.strip():
+    filter_ = document.get("filter")
+    if not isinstance(filter_, str) or not filter_.strip():
         raise ValueError('a JSON line without "filter"')
-    said = line.get("engine") or engine or (_HIVE if is_hive_filter(given) else _SPARK)
-    if said not in ENGINES:
-        raise ValueError(f"engine {said!r} is not known")
-    zone, of = line.get("time_zone", time_zone), line.get("table")
-    return (given, said, None if zone is None else str(zone)), None if of is None else str(of)
+    rules = document.get("engine") or engine or (_HIVE if is_hive_filter(filter_) else _SPARK)
+    if rules not in ENGINES:
+        raise ValueError(f"engine {rules!r} is not known")
+    zone, table = document.get("time_zone", time_zone), document.get("table")
+    return _Line(filter_, rules, None if zone is None else str(zone)), None if table is None else str(table)
 
 
-def _expression(key: _Key, schema: Schema) -> HudiExpression:
-    text, engine, zone = key
-    Semantics.named(engine, zone)
-    if is_hive_filter(text):
-        return read_hive_filter("".join(text.split()), schema, zone_known=zone is not None)
-    return parse(text, cast(Engine, engine))
+def _expression(line: _Line, schema: Schema) -> HudiExpression:
+    Semantics.named(line.engine, line.time_zone)
+    if is_hive_filter(line.filter):
+        return read_hive_filter("".join(line.filter.split()), schema, zone_known=line.time_zone is not None)
+    return parse(line.filter, cast(Engine, line.engine))
 
 
-def _place(table: str) -> str:
-    """A table's path in one form: local ones without scheme and links, other ones as they are."""
+def _location(table: str) -> str:
+    """A table's location in one form: a local path without scheme and links, any other URI without a last slash."""
     parts = urlsplit(table)
     if parts.scheme in ("", "file"):
         return os.path.realpath(unquote(parts.path) if parts.scheme else table)

@@ -45,7 +45,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Plan:
     """The answer of ``prune`` for one table, filter and instant.
 

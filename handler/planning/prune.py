@@ -1,38 +1,38 @@
-"""The one place where a filter, a table and its index kinds meet (contracts C4, C6).
+"""``prune``: open a table, read a filter, run the pipeline, and record the result as a Plan (contracts C4, C6).
 
-    open -> read the filter -> bind -> ask the kinds for what they need for it -> evaluate -> Plan
+    open_table ─► read_filter ─► bind_filter ─► provide_statistics ─► evaluate_filter ─► Plan      (``pipeline``)
 
-Whatever fails on the way becomes a reason, and the answer is "skip nothing" for as much as it concerns: the whole
-filter if that cannot be read, one column of one index kind if that cannot be read. ``strict`` raises instead. Only a
-table that cannot be opened always raises: there is nothing that could be kept.
+A failure becomes a reason of the plan, and nothing is skipped by the part that failed:
+
+    what fails                            what is not used for skipping
+    the filter cannot be read or bound    the whole filter
+    one column of one index kind          that column of that kind
+    ``strict=True``                       the failure is raised instead
+    the table cannot be opened            always raised: without its slices nothing can be kept
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import bind
-from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
+from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Unknown
 from evaluator.language.semantics import Semantics, process_time_zone
 from handler.planning.explanation import Explanation
 from handler.planning.filters import Filter, default_engine, read_filter
-from handler.planning.implied_keys import with_record_keys
+from handler.planning.pipeline import bind_filter, evaluate_filter, ignore_failure, provide_statistics
 from handler.planning.plan import Plan, Reason
 from handler.sql.parsing import Engine
-from index_store.kinds.record_keys.record_keys import composite_key
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["prune"]
 
 Openable = OpenTable | str | os.PathLike[str]
-_Fail = Callable[[str, str, Exception], None]
 
 
 class _Stopwatch:
@@ -84,9 +84,9 @@ def prune(
         reasons.append(Reason("store", at.slices.note))
     if at.failure is not None:
         fail("store", "the indexes cannot be read", at.failure)
-    chosen: Engine = engine or default_engine(filter)
+    rules: Engine = engine or default_engine(filter)
     try:
-        expression = read_filter(filter, chosen)
+        expression = read_filter(filter, rules)
     except Exception as error:
         fail("filter", "the filter cannot be read", error)
         expression = Unknown(reasons[-1].text)
@@ -95,51 +95,41 @@ def prune(
     explanation = None
     kept: npt.NDArray[np.int64] | None = None
     try:
-        schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(chosen, time_zone)
-        key = composite_key(opened.table)
-        asked = expression if key is None else with_record_keys(expression, key, schema, semantics)
-        bound = bind(asked, schema, semantics)
+        schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone)
+        filter_ = bind_filter(expression, schema, semantics, opened.table)
         watch.lap("bind")
-        answers = at.ask(
-            required_statistics_of(bound.leaves), lambda kind, error: fail("store", f"{kind} cannot be read", error)
+        answers = provide_statistics(
+            filter_.required, at, lambda kind, error: fail("store", f"{kind} cannot be read", error)
         )
         watch.lap("statistics")
-        evaluation = answers.evaluate(bound, n)
+        evaluation = evaluate_filter(filter_, answers, n)
         kept = evaluation.kept_rows
         watch.lap("evaluate")
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
-        explanation = Explanation(bound, evaluation, answers.sources, n)
-        said = {reason.text for reason in reasons}
+        explanation = Explanation(filter_.bound, evaluation, answers.sources, n)
+        known = {reason.text for reason in reasons}
         reasons += [
             Reason("leaf", _why_unknown(leaf.text, leaf.reason))
-            for leaf in bound.leaves
-            if leaf.reason and leaf.reason not in said
+            for leaf in filter_.bound.leaves
+            if leaf.reason and leaf.reason not in known
         ]
-    zone = time_zone or process_time_zone()
-    if kept is None:
-        kept = np.arange(n)
     return Plan(
-        opened.path,
-        at.slices.instant,
-        expression,
-        chosen,
-        zone,
-        at.slices,
-        kept,
-        tuple(dict.fromkeys(reasons)),
-        watch.seconds,
-        explanation,
-        tuple(k.kind for k in at.knowledge),
-        None if explanation is None else opened.table.schema,
-        lambda columns: at.ask(RequiredStatistics(bounds=tuple(columns)), _say_nothing).sources,
+        table=opened.path,
+        instant=at.slices.instant,
+        expression=expression,
+        engine=rules,
+        time_zone=time_zone or process_time_zone(),
+        slices=at.slices,
+        kept_rows=np.arange(n) if kept is None else kept,
+        reasons=tuple(dict.fromkeys(reasons)),
+        seconds=watch.seconds,
+        explanation=explanation,
+        kinds=tuple(cached.kind for cached in at.knowledge),
+        schema=None if explanation is None else opened.table.schema,
+        ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).sources,
     )
-
-
-def _say_nothing(kind: str, error: Exception) -> None:
-    """What is asked for after the answer can only be left out (C4)."""
-    del kind, error
 
 
 def _why_unknown(text: str, reason: str) -> str:

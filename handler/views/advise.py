@@ -1,4 +1,4 @@
-"""``sargo advise``: what was found out, for people and as plain values for JSON."""
+"""``sargo advise``: the advice for people, and as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -27,53 +27,53 @@ MAX_CANDIDATES, MAX_FILTERS, MAX_LEFT = 15, 20, 5
 
 
 def commands_of(advice: Advice) -> list[str]:
-    """What builds the chosen sketches: one command for all columns that get the same ones."""
-    of: dict[str, list[str]] = {}
-    for step in advice.chosen:
-        of.setdefault(step.entry.on, []).append(step.entry.sketch)
-    columns: dict[tuple[str, ...], list[str]] = {}
-    for on, sketches in of.items():
-        columns.setdefault(tuple(sketches), []).append(on)
-    free = (name for number in itertools.count(1) if (name := f"advised_{number}") not in advice.names)
+    """The commands that build the proposed entries: one command for all columns that get the same sketches."""
+    sketches_by_column: dict[str, list[str]] = {}
+    for chosen in advice.proposal.entries:
+        sketches_by_column.setdefault(chosen.entry.on, []).append(chosen.entry.sketch)
+    columns_by_sketches: dict[tuple[str, ...], list[str]] = {}
+    for on, sketches in sketches_by_column.items():
+        columns_by_sketches.setdefault(tuple(sketches), []).append(on)
+    free_names = (name for number in itertools.count(1) if (name := f"advised_{number}") not in advice.names)
     return [
         " ".join(
             [
                 "sargo index create",
                 shlex.quote(advice.table),
-                *(f"--on {shlex.quote(on)}" for on in ons),
-                *(f"--using {shlex.quote(one)}" for one in sketches),
-                *([f"--name {next(free)}"] if advice.names else []),
+                *(f"--on {shlex.quote(on)}" for on in columns),
+                *(f"--using {shlex.quote(sketch)}" for sketch in sketches),
+                *([f"--name {next(free_names)}"] if advice.names else []),
             ]
         )
-        for sketches, ons in columns.items()
+        for sketches, columns in columns_by_sketches.items()
     ]
 
 
 # -- JSON
 
 
-def advice_report(advice: Advice, nothing: str, arranged: WhatIf | None) -> dict[str, Any]:
-    """Plain values (README, "JSON")."""
+def advice_report(advice: Advice, nothing: str, layout: WhatIf | None) -> dict[str, Any]:
+    """The advice as plain values for JSON (README, "JSON"). ``nothing``: why no candidate is worth building, or ""."""
     document: dict[str, Any] = {
         "table": advice.table,
         "instant": advice.instant,
         "slices": advice.slices,
         "sample": {
-            "slices": advice.sampled,
-            "files": advice.files,
-            "bytes": advice.sample_bytes,
+            "slices": advice.sample.slices,
+            "files": advice.sample.files,
+            "bytes": advice.sample.bytes,
             "complete": advice.complete,
-            "seconds": round(advice.sample_seconds, 3),
-            "unread_files": dict(advice.failed),
+            "seconds": round(advice.sample.seconds, 3),
+            "unread_files": dict(advice.sample.failed),
         },
         "workload": None
         if advice.workload is None
         else {
             **_workload(advice.workload),
-            "kept": round(advice.kept),
-            "slices": advice.slices * advice.asked,
-            "undecided": dict(advice.undecided),
-            "not_of_the_table": dict(advice.unbound),
+            "kept": round(advice.summary.kept),
+            "slices": advice.slices * advice.summary.asked,
+            "undecided": dict(advice.summary.undecided),
+            "not_of_the_table": dict(advice.summary.unbound),
             "by_filter": [
                 {
                     "filter": one.filter.text,
@@ -82,22 +82,23 @@ def advice_report(advice: Advice, nothing: str, arranged: WhatIf | None) -> dict
                     "kept": one.now,
                     "kept_with_chosen": None if one.after is None else round(one.after, 2),
                 }
-                for one in advice.remaining
+                for one in advice.proposal.remaining
             ],
         },
         "candidates": [_candidate(one, by_workload=advice.workload is not None) for one in advice.candidates],
         "chosen": {
             "entries": [
-                {**_entry(one.entry), "skipped": round(one.skipped, 2), "bytes": one.size} for one in advice.chosen
+                {**_entry(one.entry), "skipped": round(one.skipped, 2), "bytes": one.size}
+                for one in advice.proposal.entries
             ],
-            "bytes": advice.chosen_size,
-            "seconds": round(advice.chosen_seconds, 3),
+            "bytes": advice.proposal.size,
+            "seconds": round(advice.proposal.seconds, 3),
             "commands": commands_of(advice),
         },
         "nothing_helps": nothing or None,
     }
-    if arranged is not None:
-        document["what_if"] = _arranged(arranged)
+    if layout is not None:
+        document["what_if"] = _layout(layout)
     return document
 
 
@@ -107,9 +108,9 @@ def _workload(workload: Workload) -> dict[str, Any]:
         "filters": len(workload.filters),
         "asked": sum(one.count for one in workload.filters),
         "unread": workload.unread,
-        "unread_lines": [{"line": one.line, "why": one.why} for one in workload.named],
+        "unread_lines": [{"line": one.line, "why": one.why} for one in workload.unread_lines],
         "of_other_tables": workload.others,
-        "other_tables": list(workload.tables),
+        "other_tables": list(workload.other_tables),
         "left_out": workload.left_out,
     }
 
@@ -152,16 +153,16 @@ def _candidate(one: Candidate, *, by_workload: bool) -> dict[str, Any]:
     return document
 
 
-def _arranged(found: WhatIf) -> dict[str, Any]:
+def _layout(layout: WhatIf) -> dict[str, Any]:
     return {
-        "arrangement": found.arrangement,
-        "rows": found.rows,
-        "pieces": found.pieces,
-        "exact": found.exact,
-        "within_partitions": found.partitioned,
-        "left_out": dict(found.left_out),
-        "kept_before": round(found.before, 2),
-        "kept_after": round(found.after, 2),
+        "arrangement": layout.arrangement,
+        "rows": layout.rows,
+        "pieces": layout.pieces,
+        "exact": layout.exact,
+        "within_partitions": layout.partitioned,
+        "left_out": dict(layout.left_out),
+        "kept_before": round(layout.before, 2),
+        "kept_after": round(layout.after, 2),
         "filters": [
             {
                 "filter": one.text,
@@ -170,11 +171,11 @@ def _arranged(found: WhatIf) -> dict[str, Any]:
                 "kept_before": round(one.before, 2),
                 "kept_after": round(one.after, 2),
             }
-            for one in found.filters
+            for one in layout.filters
         ],
         "columns": [
             {"column": one.name, "before": score_as_dict(one.before), "after": score_as_dict(one.after)}
-            for one in found.columns
+            for one in layout.columns
         ],
     }
 
@@ -182,12 +183,12 @@ def _arranged(found: WhatIf) -> dict[str, Any]:
 # -- for people
 
 
-def show_advice(advice: Advice, nothing: str, arranged: WhatIf | None, console: Console) -> None:
-    """Print the filters, the candidates, what to do, and what arranging the rows would change."""
+def show_advice(advice: Advice, nothing: str, layout: WhatIf | None, console: Console) -> None:
+    """Print the filters, the candidates, the commands to run, and the effect of a simulated layout."""
     _show_head(advice, console)
     by_workload = advice.workload is not None
     useful = [
-        one for one in advice.candidates if (one.skipped > 0 if by_workload else not one.existing and _tells(one))
+        one for one in advice.candidates if (one.skipped > 0 if by_workload else not one.existing and _tells_apart(one))
     ]
     if nothing:
         console.print(Text(f"\n{nothing[:1].upper()}{nothing[1:]}", style="bold yellow"))
@@ -203,19 +204,20 @@ def show_advice(advice: Advice, nothing: str, arranged: WhatIf | None, console: 
                 f"{'; '.join(names)}{f' and {len(done) - 4} more' if len(done) > 4 else ''}",
             )
         )
-    useless = [one for one in advice.candidates if not by_workload and not one.existing and not _tells(one)]
+    useless = [one for one in advice.candidates if not by_workload and not one.existing and not _tells_apart(one)]
     if useless and not nothing:
         names = [f"{one.entry.sketch} of {one.entry.on}" for one in useless[:4]]
         more = f" and {len(useless) - 4} more" if len(useless) > 4 else ""
         console.print(
             Text.assemble(("\nOf no use  ", "bold"), f"what they know may be in every file: {'; '.join(names)}{more}")
         )
-    _show_chosen(advice, console)
-    if arranged is not None:
-        _show_arranged(arranged, advice, console)
+    _show_proposal(advice, console)
+    if layout is not None:
+        _show_layout(layout, advice, console)
 
 
 def _show_head(advice: Advice, console: Console) -> None:
+    sample, summary = advice.sample, advice.summary
     lines = Table.grid(padding=(0, 2))
     lines.add_row(Text("table", style="dim"), Text(f"{advice.table}, as of {advice.instant or 'no commit'}"))
     how = (
@@ -225,34 +227,33 @@ def _show_head(advice: Advice, console: Console) -> None:
     )
     lines.add_row(
         Text("sample", style="dim"),
-        Text(
-            f"{advice.files} files, {size_text(advice.sample_bytes)}, of {_count(advice.sampled, 'file slice')}, {how}"
-        ),
+        Text(f"{sample.files} files, {size_text(sample.bytes)}, of {_count(sample.slices, 'file slice')}, {how}"),
     )
-    for path, why in list(advice.failed.items())[:1]:
-        said = f"{_count(len(advice.failed), 'file')}, such as {path}: {why}"
-        lines.add_row(Text("not read", style="dim"), Text(said))
+    for path, why in list(sample.failed.items())[:1]:
+        text = f"{_count(len(sample.failed), 'file')}, such as {path}: {why}"
+        lines.add_row(Text("not read", style="dim"), Text(text))
     workload = advice.workload
     if workload is not None:
-        asked = f"{_count(len(workload.filters), 'filter')}, asked {_count(advice.asked, 'time')}"
+        asked = f"{_count(len(workload.filters), 'filter')}, asked {_count(summary.asked, 'time')}"
         notes = [f"{_count(workload.others, 'line')} of other tables"] if workload.others else []
         notes += [f"{workload.left_out} lines hold rarer filters, which are left out"] if workload.left_out else []
         lines.add_row(Text("workload", style="dim"), Text("; ".join([asked, *notes])))
-        for one in workload.named[:3]:
+        for one in workload.unread_lines[:3]:
             lines.add_row("", Text(f"line {one.line} is left out: {one.why}", style="magenta"))
         if workload.unread > 3:
             lines.add_row("", Text(f"{workload.unread} lines are left out in all (--json names more)", style="magenta"))
-        for why, count in list(advice.unbound.items())[:2]:
+        for why, count in list(summary.unbound.items())[:2]:
             lines.add_row("", Text(f"{count} do not fit the table: {why}", style="magenta"))
         if advice.unseen:
-            said = f"{_count(advice.unseen, 'filter')} keep none of the files that were looked at"
-            lines.add_row("", Text(f"{said}: take more with --sample", style="magenta"))
-        whole = advice.slices * advice.asked
+            text = f"{_count(advice.unseen, 'filter')} keep none of the files that were looked at"
+            lines.add_row("", Text(f"{text}: take more with --sample", style="magenta"))
+        whole = advice.slices * summary.asked
         lines.add_row(
             Text("skipped now", style="dim"),
             Text.assemble(
-                bar(round(whole - advice.kept), whole, "green"),
-                f"  {whole - advice.kept:,.0f} of {whole:,} file slices, over all filters; {advice.kept:,.0f} are read",
+                bar(round(whole - summary.kept), whole, "green"),
+                f"  {whole - summary.kept:,.0f} of {whole:,} file slices, over all filters; "
+                f"{summary.kept:,.0f} are read",
             ),
         )
     console.print(lines)
@@ -304,7 +305,7 @@ def _show_candidates(advice: Advice, useful: Sequence[Candidate], console: Conso
     )
 
 
-def _tells(one: Candidate) -> bool:
+def _tells_apart(one: Candidate) -> bool:
     return one.score is not None and one.score.score >= USELESS
 
 
@@ -312,22 +313,25 @@ def _left_text(score: Effectiveness | None) -> str:
     return "·" if score is None else f"{_number(score.left)} of {score.slices:,}"
 
 
-def _show_chosen(advice: Advice, console: Console) -> None:
-    if not advice.chosen:
+def _show_proposal(advice: Advice, console: Console) -> None:
+    proposal = advice.proposal
+    if not proposal.entries:
         return
-    whole = sum(one.skipped for one in advice.chosen)
+    whole = sum(one.skipped for one in proposal.entries)
     console.print(
         Text.assemble(
             ("\nTogether  ", "bold"),
-            f"{_count(len(advice.chosen), 'sketch', 'sketches')} skip {whole:,.0f} of the "
-            f"{advice.kept:,.0f} file slices that are read now, in an index of {size_text(advice.chosen_size)}, "
+            f"{_count(len(proposal.entries), 'sketch', 'sketches')} skip {whole:,.0f} of the "
+            f"{advice.summary.kept:,.0f} file slices that are read now, in an index of {size_text(proposal.size)}, "
             "built in "
-            f"about {_seconds(advice.chosen_seconds)}",
+            f"about {_seconds(proposal.seconds)}",
         )
     )
     for command in commands_of(advice):
         console.print(Text(f"  {command}", style="green"), soft_wrap=True)
-    left = sorted((one for one in advice.remaining if one.after), key=lambda one: -one.filter.count * (one.after or 0))
+    left = sorted(
+        (one for one in proposal.remaining if one.after), key=lambda one: -one.filter.count * (one.after or 0)
+    )
     if left:
         console.print(Text("\nStill read most", style="bold"))
         rows = Table.grid(padding=(0, 2))
@@ -353,25 +357,25 @@ def _short(text: str) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
+def _show_layout(layout: WhatIf, advice: Advice, console: Console) -> None:
     console.print(
         Text.assemble(
             ("\nWhat if  ", "bold"),
-            found.arrangement,
+            layout.arrangement,
             (
-                f"  ({found.rows} rows cut into {_count(found.pieces, 'file')} of equal rows"
-                f"{', within their partitions' if found.partitioned else ''})",
+                f"  ({layout.rows} rows cut into {_count(layout.pieces, 'file')} of equal rows"
+                f"{', within their partitions' if layout.partitioned else ''})",
                 "dim",
             ),
         )
     )
-    if found.filters:
+    if layout.filters:
         rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         rows.add_column("filter", overflow="fold")
         for name in ("asked", "kept now", "by bounds", "after"):
             rows.add_column(name, justify="right", no_wrap=True)
         changed = sorted(
-            (one for one in found.filters if abs(one.after - one.before) > 0.5),
+            (one for one in layout.filters if abs(one.after - one.before) > 0.5),
             key=lambda one: -one.count * abs(one.after - one.before),
         )
         for one in changed[:MAX_FILTERS]:
@@ -385,25 +389,25 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
         if changed:
             console.print(rows)
         rest = [f"{len(changed) - MAX_FILTERS} more"] if len(changed) > MAX_FILTERS else []
-        same = len(found.filters) - len(changed)
+        same = len(layout.filters) - len(changed)
         rest += [f"{_count(same, 'filter')} for which nothing changes"] if same else []
         if rest:
             console.print(Text(f"  … and {', '.join(rest)} (--json lists them all)", style="dim"))
-        change = "nothing gained: it" if found.after >= found.before else "it"
+        change = "nothing gained: it" if layout.after >= layout.before else "it"
         console.print(
             Text(
-                f"Over all filters {change} would keep {found.after:,.0f} file slices by bounds instead of "
-                f"{found.before:,.0f}, of {advice.slices * advice.asked:,}."
+                f"Over all filters {change} would keep {layout.after:,.0f} file slices by bounds instead of "
+                f"{layout.before:,.0f}, of {advice.slices * advice.summary.asked:,}."
             )
         )
-    for column in found.columns:
+    for column in layout.columns:
         console.print(
             Text(
                 f"bounds of {column.name}: score {column.before.text} before, {column.after.text} after; an "
                 f"equality leaves {_left_text(column.before)} before, {_number(column.after.left)} after"
             )
         )
-    if not found.exact:
+    if not layout.exact:
         console.print(
             Text(
                 "From a sample of rows: of columns that are not sorted by, ranges may come out wider than "
@@ -411,10 +415,10 @@ def _show_arranged(found: WhatIf, advice: Advice, console: Console) -> None:
                 style="dim",
             )
         )
-    if found.left_out:
-        path, why = next(iter(found.left_out.items()))
-        console.print(Text(f"{_count(len(found.left_out), 'file')} left out, such as {path}: {why}", style="magenta"))
+    if layout.left_out:
+        path, why = next(iter(layout.left_out.items()))
+        console.print(Text(f"{_count(len(layout.left_out), 'file')} left out, such as {path}: {why}", style="magenta"))
 
 
-def _count(count: int, what: str, many: str = "") -> str:
-    return f"{count} {what if count == 1 else many or what + 's'}"
+def _count(count: int, noun: str, plural: str = "") -> str:
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

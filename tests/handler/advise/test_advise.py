@@ -81,10 +81,10 @@ def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_co
     advisor = advisor_of(folder, [*FILTERS, *FILTERS[:3]])
     found = advise(advisor)
     assert found.complete
-    assert found.asked == len(FILTERS) + 3 - sum(found.unbound.values())
-    filters = [one.filter for one in advisor.asked]
+    assert found.summary.asked == len(FILTERS) + 3 - sum(found.summary.unbound.values())
+    filters = [one.filter for one in advisor.filters]
     before = kept_by(folder, filters)
-    assert found.kept == sum(one.count * kept for one, kept in zip(filters, before, strict=True))
+    assert found.summary.kept == sum(one.count * kept for one, kept in zip(filters, before, strict=True))
     table = open_table(folder).table
     assert found.candidates
     for one in found.candidates[BUILT[name] : 40 : 7]:
@@ -96,15 +96,15 @@ def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_co
         assert one.skipped == sum(f.count * more for f, more in zip(filters, skipped, strict=True)), one.entry
         assert one.filters == sum(more > 0 for more in skipped)
         assert one.size == pytest.approx(change.size, rel=0.02)
-    if found.chosen:
+    if found.proposal.entries:
         create(
             folder_of(table, "chosen"),
             table,
-            Definition("chosen", tuple(one.entry for one in found.chosen), options=advisor.options),
+            Definition("chosen", tuple(one.entry for one in found.proposal.entries), options=advisor.options),
             build_locally,
         )
         saved = sum(f.count * (b - a) for f, b, a in zip(filters, before, kept_by(folder, filters), strict=True))
-        assert sum(one.skipped for one in found.chosen) == saved > 0
+        assert sum(one.skipped for one in found.proposal.entries) == saved > 0
 
 
 def layouts(rows=4000):
@@ -191,7 +191,7 @@ def test_a_sample_is_carried_over_to_the_table(plain):
     lines = ["key = 'k000123'", "id < 1000", "group = 'g03'"]
     exact, sampled = (advise(advisor_of(plain, lines, files)) for files in (40, 15))
     assert (exact.complete, sampled.complete) == (True, False)
-    assert (sampled.files, sampled.sampled, sampled.all_files) == (15, 15, 40)
+    assert (sampled.sample.files, sampled.sample.slices, sampled.sample.all_files) == (15, 15, 40)
     known = {one.entry: one for one in exact.candidates}
     compared = 0
     for one in sampled.candidates:
@@ -212,7 +212,7 @@ def test_filters_of_a_table_with_an_index_may_keep_nothing_of_the_sample(plain, 
     lines = [f"id = {number}" for number in range(0, 4000, 100)]
     found = advise(advisor_of(folder, lines, 5))
     assert found.unseen == 35  # each of 40 filters keeps one file, 5 were read
-    assert found.kept == 40
+    assert found.summary.kept == 40
     assert "35 filters keep none of the files" in run(
         "advise", folder, "--workload", "-", "--sample", 5, given="\n".join(lines)
     )

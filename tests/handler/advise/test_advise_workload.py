@@ -43,7 +43,7 @@ def test_filters_that_the_sidecar_logged_keep_what_it_kept(table, tmp_path):
     assert {one.engine for one in found.filters} == {"hive4"}
     assert {one.time_zone for one in found.filters} == {"Europe/Berlin", None}
     by_line = {one.line: one for one in found.filters}
-    asked = {one.filter.line: one for one in Advisor(table, found, 4).asked}
+    asked = {one.filter.line: one for one in Advisor(table, found, 4).filters}
     for number, one in enumerate(FILTERS[:4]):
         plan = prune(table, one["filter"], "hive4", time_zone="Europe/Berlin")
         assert to_text(plan.expression) == by_line[number + 1].text
@@ -91,19 +91,19 @@ def test_a_line_that_is_no_filter_is_named_and_stops_no_other(table, line, said)
     found = read(table, ["i = 1", line, "i = 2", line])
     assert [one.text for one in found.filters] == ["i = 1", "i = 2"]
     assert (found.lines, found.unread) == (4, 2)
-    assert found.named[0].line == 2
-    assert said in found.named[0].why
+    assert found.unread_lines[0].line == 2
+    assert said in found.unread_lines[0].why
 
 
 def test_lines_of_other_tables_are_counted(table):
     lines = [json.dumps({"filter": "i = 1", "table": one}) for one in (table.path, "/a", "/b", "/a", "s3://x/t")]
     found = read(table, lines)
-    assert (len(found.filters), found.others, found.tables[0]) == (1, 4, "/a")
+    assert (len(found.filters), found.others, found.other_tables[0]) == (1, 4, "/a")
 
 
 def test_the_filters_that_were_asked_most_are_looked_at(table):
     lines = [f"i = {number}" for number in range(9) for _ in range(number + 1)]
-    found = read_workload(lines, table.path, table.table.schema, most=4)
+    found = read_workload(lines, table.path, table.table.schema, max_filters=4)
     assert [one.text for one in found.filters] == ["i = 8", "i = 7", "i = 6", "i = 5"]
     assert found.left_out == 1 + 2 + 3 + 4 + 5
 
@@ -111,4 +111,4 @@ def test_the_filters_that_were_asked_most_are_looked_at(table):
 def test_of_many_unread_lines_the_first_are_named(table):
     found = read(table, [f"i = {number} =" for number in range(50)])
     assert found.unread == 50
-    assert [one.line for one in found.named] == list(range(1, 21))
+    assert [one.line for one in found.unread_lines] == list(range(1, 21))
