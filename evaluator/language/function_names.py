@@ -19,6 +19,7 @@ Sources: ``org.apache.hadoop.hive.ql.exec.FunctionRegistry``,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 
 from evaluator.language.records import record
 
@@ -65,7 +66,7 @@ COMPARISONS = (
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FunctionName:
     """One function under all its names.
 
@@ -80,6 +81,7 @@ class FunctionName:
     """
 
     name: str
+    _: KW_ONLY
     synonyms: tuple[str, ...] = ()
     text_synonyms: tuple[str, ...] = ()
     sql: str = ""
