@@ -1,4 +1,4 @@
-"""The errors that cross a room's door. Each carries its data; only the planner turns them into "skip nothing"."""
+"""The base of all errors, and the error of the evaluator. The planner alone turns errors into "skip nothing" (C4)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ class SargoError(Exception):
 
 
 class UnsupportedError(SargoError):
-    """Something is well formed but not understood: a type, a function, a version.
-
-    ``what`` names it, in words that can stand in a report.
-    """
+    """A type, function or version that is well formed but not supported. ``what`` describes it, for reports."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""HudiExpression: the filter as a tree of AND / OR / NOT and leaves (RFC-27), the language that all rooms share.
+"""HudiExpression: a filter as a tree of AND / OR / NOT and leaves (Hudi's RFC-27), shared by all packages.
 
 Two families of nodes, all frozen:
 
@@ -6,10 +6,16 @@ Two families of nodes, all frozen:
   ``In``, ``IsNull``, ``Like``, ``Constant``, ``Unknown``.
 * **Operand** has a value on every row: ``Column``, ``Literal``, ``Cast``, ``Call``, ``If``, ``Opaque``.
 
-A front end (Hive bytes, SQL text, Spark) builds this tree and only states what the filter says. What it does not
-understand is ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*: unknown is a value (C1), its siblings still
-prune.
-Conversions between types, name resolution and engine differences are the business of ``evaluator.binding.bind``.
+    fare > 50 AND city = 'sf'
+
+    And((
+        Compare(">", Column(("fare",)), Literal(50, BIGINT)),
+        Compare("=", Column(("city",)), Literal("sf", STRING)),
+    ))
+
+A front end (Hive bytes, SQL text, Spark) builds this tree and states only what the filter says. A part that the front
+end does not understand becomes ``Unknown(reason)`` or ``Opaque(reason)`` *at that node*. Unknown is a value (C1), and
+the other parts still prune. Type conversion, name resolution and engine differences belong to ``binding.bind``.
 
 Trees may be 10,000 nodes deep: walk them with ``walk`` or ``fold``, which keep their own stack.
 """
@@ -79,7 +85,7 @@ class Operand(Node):
 class Column(Operand):
     """A column, or a field of a struct column: ``path`` is ``("st", "x")`` for ``st.x``, as written in the filter.
 
-    ``type`` is what the filter says of it, when it says so (Hive does, SQL text does not).
+    ``type`` is the type that the filter declares; Hive's filters do, SQL text does not.
     """
 
     path: tuple[str, ...]
@@ -110,7 +116,7 @@ class Cast(Operand):
 class Call(Operand):
     """A function or operator over operands, by its lower-case SQL name: ``+``, ``negative``, ``lower``, ``date_add``.
 
-    A conditional whose condition is not at hand carries only what may be the result, as ``Call("branches", ...)``.
+    A conditional without its condition holds its possible results only, as ``Call("branches", ...)``.
     """
 
     function: str
@@ -130,7 +136,7 @@ class If(Operand):
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Operand):
-    """A value that nothing is known of, and why."""
+    """A value of which nothing is known; ``reason`` says why, for people."""
 
     reason: str
 
@@ -201,13 +207,13 @@ class Constant(HudiExpression):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(HudiExpression):
-    """A condition that was not understood: it may be anything on any row. ``reason`` says why, for people."""
+    """A condition that was not understood: TRUE, FALSE or NULL on any row. ``reason`` says why, for people."""
 
     reason: str
 
 
 def children_of(node: Node) -> tuple[Node, ...]:
-    """The direct children of a node, operands included, in writing order."""
+    """The direct children of a node, operands included, in the order in which they are written."""
     match node:
         case And(children=children) | Or(children=children):
             return children
@@ -242,8 +248,8 @@ def fold(
     """Compute a value bottom-up: ``combine(node, values of its children)``, without recursion."""
     stack: list[tuple[Node, list[R], Iterator[Node]]] = [(node, [], iter(children(node)))]
     while True:
-        current, values, rest = stack[-1]
-        child = next(rest, None)
+        current, values, pending = stack[-1]
+        child = next(pending, None)
         if child is not None:
             stack.append((child, [], iter(children(child))))
             continue
@@ -255,7 +261,7 @@ def fold(
 
 
 def column_names(node: Node) -> tuple[str, ...]:
-    """The columns that the tree mentions, dotted, each once, in order of appearance."""
+    """The columns of the tree by dotted name, each once, in order of appearance."""
     return tuple(dict.fromkeys(n.name for n in walk(node) if isinstance(n, Column)))
 
 
@@ -264,7 +270,7 @@ _OPERATORS = frozenset(["+", "-", "*", "/", "%", "&", "|", "^"])
 
 
 def to_text(node: Node) -> str:
-    """The tree as one line of SQL-like text, for people and logs; ``?(reason)`` stands for what is unknown."""
+    """The tree as one line of SQL-like text, for people and logs; an unknown part is ``?(reason)``."""
     return fold(node, _text)
 
 
@@ -289,10 +295,10 @@ def _text(node: Node, parts: list[str]) -> str:
             return f"?({reason})"
         case Column():
             return node.name
-        case Literal(value=value, type=of):
-            return _literal_text(value, of)
-        case Cast(type=to):
-            return f"CAST({parts[0]} AS {to})"
+        case Literal(value=value, type=literal_type):
+            return _literal_text(value, literal_type)
+        case Cast(type=target):
+            return f"CAST({parts[0]} AS {target})"
         case If():
             return f"if({', '.join(parts)})"
         case Call(function=name):
@@ -303,29 +309,29 @@ def _text(node: Node, parts: list[str]) -> str:
             raise TypeError(f"not a node: {node!r}")
 
 
-def _literal_text(value: object, of: Type) -> str:
+def _literal_text(value: object, value_type: Type) -> str:
     if value is None:
         return "NULL"
-    if of.kind is Kind.DATE or of.kind.is_timestamp:
-        word = "DATE" if of.kind is Kind.DATE else "TIMESTAMP"
-        return f"{word} {_quoted(moment_text(value, of))}"
-    if of.kind is Kind.BINARY and isinstance(value, bytes):
+    if value_type.kind is Kind.DATE or value_type.kind.is_timestamp:
+        word = "DATE" if value_type.kind is Kind.DATE else "TIMESTAMP"
+        return f"{word} {_quoted(moment_text(value, value_type))}"
+    if value_type.kind is Kind.BINARY and isinstance(value, bytes):
         return f"X'{value.hex().upper()}'"
     return _quoted(value) if isinstance(value, str) else str(value)
 
 
-def moment_text(value: Any, of: Type) -> str:
+def moment_text(value: Any, value_type: Type) -> str:
     """A date or timestamp value in ISO form (``Z`` behind an instant); its plain number outside the years 1 to 9999."""
-    step = datetime.timedelta(days=1) if of.kind is Kind.DATE else datetime.timedelta(microseconds=1)
+    step = datetime.timedelta(days=1) if value_type.kind is Kind.DATE else datetime.timedelta(microseconds=1)
     try:
         moment = datetime.datetime(1970, 1, 1) + math.floor(value) * step
     except (OverflowError, TypeError):
         return str(value)
-    if of.kind is Kind.DATE:
+    if value_type.kind is Kind.DATE:
         date: str = moment.date().isoformat()
         return date
     beyond = value - math.floor(value)
-    zone = "Z" if of.kind is Kind.TIMESTAMP_LTZ else ""
+    zone = "Z" if value_type.kind is Kind.TIMESTAMP_LTZ else ""
     text: str = moment.isoformat(" ") + (f" + {beyond} µs" if beyond else "") + zone
     return text
 
@@ -352,13 +358,13 @@ def _as_dict(node: Node, children: list[dict[str, object]]) -> dict[str, object]
             fields["reason"] = reason
         case Column(type=kind):
             fields |= {"column": node.name, "type": None if kind is None else str(kind)}
-        case Literal(value=value, type=of):
+        case Literal(value=value, type=literal_type):
             plain = value if value is None or isinstance(value, bool | int | str) else str(value)
-            if value is not None and (of.kind is Kind.DATE or of.kind.is_timestamp):
-                plain = moment_text(value, of)
-            fields |= {"value": plain, "type": str(of)}
-        case Cast(type=to):
-            fields["type"] = str(to)
+            if value is not None and (literal_type.kind is Kind.DATE or literal_type.kind.is_timestamp):
+                plain = moment_text(value, literal_type)
+            fields |= {"value": plain, "type": str(literal_type)}
+        case Cast(type=target):
+            fields["type"] = str(target)
         case Call(function=name):
             fields["function"] = name
         case _:

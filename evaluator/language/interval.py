@@ -1,7 +1,7 @@
-"""What is known of one operand's values in one slice: the scalar that range functions take and give.
+"""An interval that contains every value of one operand in one slice: the argument and result of range functions.
 
-Every non-null value x of the slice satisfies ``lo <= x <= hi``; ``None`` is an unknown bound. Values have one form per
-family, so that any two numbers compare exactly in Python:
+Every non-null value x of the slice satisfies ``lo <= x <= hi``; ``None`` is an unknown bound. Each family of types has
+one form of value, so that any two numbers compare exactly in Python:
 
     integers, dates, booleans (0, 1)   ``int``
     decimals, finer timestamps         ``int`` or ``fractions.Fraction``
@@ -23,7 +23,7 @@ __all__ = ["NULL", "UNKNOWN", "Interval", "hull", "point"]
 
 @record
 class Interval:
-    """Bounds of the values, whether NULL may occur (``null``) and whether a value may occur (``value``)."""
+    """Bounds of the values; ``null``: NULL may occur; ``value``: a value may occur."""
 
     lo: Any = None
     hi: Any = None
@@ -58,9 +58,9 @@ def point(value: Any) -> Interval:
 
 
 def hull(intervals: Iterable[Interval]) -> Interval:
-    """The smallest interval that holds the values of all: for branches, any of which may be taken."""
-    parts = list(intervals)
-    valued = [p for p in parts if p.value]
-    lo = None if any(p.lo is None for p in valued) else min((p.lo for p in valued), default=None)
-    hi = None if any(p.hi is None for p in valued) else max((p.hi for p in valued), default=None)
-    return Interval(lo, hi, any(p.null for p in parts), bool(valued))
+    """The smallest interval that contains the values of all: for branches, any of which may be taken."""
+    branches = list(intervals)
+    valued = [branch for branch in branches if branch.value]
+    lo = None if any(branch.lo is None for branch in valued) else min((branch.lo for branch in valued), default=None)
+    hi = None if any(branch.hi is None for branch in valued) else max((branch.hi for branch in valued), default=None)
+    return Interval(lo, hi, any(branch.null for branch in branches), bool(valued))

@@ -1,18 +1,16 @@
-"""LIKE patterns as a literal prefix and the rest (pitfall P5).
+"""LIKE patterns as a literal prefix and the rest (docs/facts/pitfalls.md#p5).
 
-The escape is handled first; then the prefix runs up to the first ``%`` or ``_``:
+Escapes are resolved first. The prefix then runs up to the first ``%`` or ``_``:
 
     =================  ===========  ================================
     pattern            prefix       form
     =================  ===========  ================================
     ``abc``            abc          EQUALS: no wildcard at all
-    ``abc%``, ``a%%``  abc, a       STARTS: nothing but % behind it
+    ``abc%``, ``a%%``  abc, a       STARTS: nothing but % after the prefix
     ``ab_%``, ``a%z``  ab, a        LONGER: the prefix is necessary
     ``50\\%``           50%          EQUALS
     ``%z``, ``_a``     (empty)      LONGER
     =================  ===========  ================================
-
-Pitfall P5 is described in docs/facts/pitfalls.md#p5.
 """
 
 from __future__ import annotations
@@ -27,12 +25,12 @@ __all__ = ["Form", "LikePattern", "Token", "parse_like"]
 #: A character, or one of the two wildcards.
 Token = tuple[str, bool]
 _ANY, _ONE = ("%", True), ("_", True)
-#: A longer search is not worth its time for one slice.
+#: Steps of one match; a longer match is not decided.
 _MAX_STEPS = 1_000_000
 
 
 class Form(enum.Enum):
-    """What a pattern asks beyond its prefix."""
+    """What a pattern demands beyond its prefix."""
 
     EQUALS = "equals"
     STARTS = "starts"
@@ -48,10 +46,10 @@ class LikePattern:
     tokens: tuple[Token, ...] = ()
 
     def matches(self, text: str) -> bool | None:
-        """Whether one text matches; None when finding out would take too long.
+        """Whether one text matches; None when the match would take too many steps.
 
-        Greedy: after a ``%`` the shortest run that lets the rest go on is tried first, and only the last ``%`` is ever
-        taken back, so it takes at most len(text) * len(pattern) steps.
+        Greedy: each ``%`` takes the shortest run that lets the next tokens match. Only the last ``%`` is ever extended,
+        so a match takes at most len(text) * len(pattern) steps.
         """
         tokens = self.tokens
         if len(text) * len(tokens) > _MAX_STEPS:

@@ -1,8 +1,7 @@
 """Constants in a column's own domain, exactly or not at all (contract C7).
 
-``in_domain`` says which values of the column the engine may take for equal to the constant, as an interval. Mostly
-it is
-one point; it is wider where the engine itself rounds the column before it compares:
+``in_domain`` gives the values of the column that the engine may treat as equal to the constant, as an interval. It is
+mostly one point. It is wider where the engine itself rounds the column before it compares:
 
     ======================  ==================  ==================================================================
     column                  constant            interval
@@ -17,8 +16,7 @@ one point; it is wider where the engine itself rounds the column before it compa
     text                    text                the text; CHAR: from the trimmed to the padded text (P15)
     number                  canonical digits    the number; any other text: not converted (P11)
     date                    timestamp           its fraction of a day: 12:00 lies between two dates; a day around it
-    where
-                                                clocks are set forward
+                                                where clocks are set forward
     date, timestamp         canonical text      as the engine reads it; any other text: not converted. From Hive 3 on
                                                 and in Spark also ``2020-1-2`` and ``2020-01-02T10:00:00``
     any timestamp           nanoseconds         kept by Hive, dropped by Spark
@@ -27,9 +25,8 @@ one point; it is wider where the engine itself rounds the column before it compa
     UTC timestamp           wall clock          every instant that may show this wall clock in the session zone (P14)
     ======================  ==================  ==================================================================
 
-Anything else is ``UnsupportedError(why)``, and the leaf is unknown.
-
-Pitfalls P11, P14 and P15 are described in docs/facts/pitfalls.md.
+For any other pair of types ``in_domain`` raises UnsupportedError, and the leaf is unknown. P11, P14 and P15 stand in
+docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations
@@ -96,11 +93,10 @@ def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via
 
 
 def to_ordinals(interval: Interval, column: Type) -> Interval:
-    """The interval in the form of the column's arrays (``statistics.columns.to_ordinal``), where a bound may fall
-    between.
+    """The interval in the form of the column's arrays (``statistics.columns.to_ordinal``).
 
-    Decimals are scaled by 10^scale. The result of an integer-like column may still be a Fraction: it is no value of the
-    column, but its floor and ceiling bound the ones below and above.
+    Decimals are scaled by 10^scale. A bound of an integer-like column may be a Fraction, which is no value of the
+    column; its floor and its ceiling are the nearest values below and above.
     """
     if column.kind is not Kind.DECIMAL:
         return interval
@@ -128,7 +124,7 @@ def nearest_float(value: float) -> float:
 
 
 def is_integer_text(value: object) -> bool:
-    """Whether a text is an integer in the one form that the engines write: no sign before 0, no zeros in front."""
+    """Whether a text is an integer in the form that engines write: no sign before 0, no leading zeros."""
     return isinstance(value, str) and value != "-0" and _INTEGER_TEXT.fullmatch(value) is not None
 
 
@@ -302,12 +298,12 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
 
 
 def kept_digits(micros: int | Fraction, semantics: Semantics) -> int | Fraction:
-    """A moment in microseconds as the engine keeps it in a constant."""
+    """A timestamp in microseconds, with the digits that the engine keeps in a constant."""
     return math.floor(micros) if semantics.micros_only else micros
 
 
 def _instants(first: int | Fraction, last: int | Fraction, semantics: Semantics) -> tuple[Any, Any]:
-    """Every instant that may show a wall clock from first to last."""
+    """Bounds of the instants at which a wall clock from first to last may be shown."""
     readings: list[int | Fraction] = []
     for wall_clock in (first, last):
         whole = math.floor(wall_clock)

@@ -1,15 +1,22 @@
 """Outcomes (contract C1): the set of values that an expression may take on the rows of a slice.
 
-An outcome is a set of {TRUE, FALSE, NULL} as three bits: 1, 2 and 4. It holds *at least* every value that occurs, so
-a slice is kept when TRUE is in it and is fully matched when it is exactly {TRUE}. ``UNKNOWN`` is the full set.
+An outcome is a subset of {TRUE, FALSE, NULL}, held as three bits: 1, 2 and 4. It contains *at least* every value that
+occurs, so a slice is kept when TRUE is in it, and is fully matched when it is exactly {TRUE}. ``UNKNOWN`` is the full
+set.
 
     AND   T = Ta & Tb     F = Fa | Fb     N = (Na & (Tb | Nb)) | (Nb & (Ta | Na))
     NOT   swaps T and F
     OR    by De Morgan
 
-These planes are exactly the image of Kleene's logic, for any two sets. Of the empty set (no row at all, as far as one
-column's statistics say) they are a superset of it: another column's statistics may know better. The same formula
-serves one slice (``int``, tabulated) and all slices (``(n,) uint8``).
+    a                b               a AND b          a OR b
+    {TRUE}           {TRUE, FALSE}   {TRUE, FALSE}    {TRUE}
+    {FALSE}          UNKNOWN         {FALSE}          UNKNOWN
+    {TRUE, NULL}     {FALSE}         {FALSE}          {TRUE, NULL}
+    UNKNOWN          UNKNOWN         UNKNOWN          UNKNOWN
+
+For non-empty sets the formulas give exactly the image of Kleene's logic. For the empty set (by one column's statistics
+the slice has no row) they give a superset of it, as another column's statistics may know of rows. The same formulas
+serve one slice (``int``, tabulated), all slices (``(n,) uint8``), and integers with one outcome per byte.
 """
 
 from __future__ import annotations
@@ -38,26 +45,24 @@ def of_value(value: bool | None) -> int:
 
 
 def describe(outcome: int) -> str:
-    """``{true, null}``: for people."""
+    """The outcome as text for people, such as ``{true, null}``."""
     return "{" + ", ".join(name for bit, name in _NAMES.items() if outcome & bit) + "}"
 
 
-def and_of(a: Any, b: Any, lanes: int = 1) -> Any:
+def and_of(a: Any, b: Any, ones: int = 1) -> Any:
     """AND of two outcomes; shifting TRUE's bit by two puts it in NULL's place.
 
-    ``lanes`` 0x010101... for integers that hold an outcome in every byte.
+    ``ones``: 0x010101... for integers that hold an outcome in every byte.
     """
     may_pass_a, may_pass_b = a | (a << 2), b | (b << 2)
     return (
-        (a & b & (TRUE * lanes))
-        | ((a | b) & (FALSE * lanes))
-        | (((a & may_pass_b) | (b & may_pass_a)) & (NULL * lanes))
+        (a & b & (TRUE * ones)) | ((a | b) & (FALSE * ones)) | (((a & may_pass_b) | (b & may_pass_a)) & (NULL * ones))
     )
 
 
-def not_of(a: Any, lanes: int = 1) -> Any:
-    """NOT of an outcome, likewise."""
-    return (a & (NULL * lanes)) | ((a & (TRUE * lanes)) << 1) | ((a & (FALSE * lanes)) >> 1)
+def not_of(a: Any, ones: int = 1) -> Any:
+    """NOT of an outcome; ``ones`` as in ``and_of``."""
+    return (a & (NULL * ones)) | ((a & (TRUE * ones)) << 1) | ((a & (FALSE * ones)) >> 1)
 
 
 NOT_TABLE: tuple[int, ...] = tuple(not_of(o) for o in range(8))
@@ -71,13 +76,13 @@ def negate(a: Outcomes) -> Outcomes:
     return negated
 
 
-def conjoin(parts: Iterable[Outcomes], n: int) -> Outcomes:
-    """AND over any number of ``(n,)`` outcomes; no parts at all is TRUE."""
-    given = list(parts)
-    found: Outcomes = reduce(and_of, given) if given else np.full(n, TRUE, np.uint8)
-    return found
+def conjoin(operands: Iterable[Outcomes], n: int) -> Outcomes:
+    """AND over any number of ``(n,)`` outcomes; of none, TRUE."""
+    outcomes = list(operands)
+    result: Outcomes = reduce(and_of, outcomes) if outcomes else np.full(n, TRUE, np.uint8)
+    return result
 
 
-def disjoin(parts: Iterable[Outcomes], n: int) -> Outcomes:
-    """OR over any number of ``(n,)`` outcomes; no parts at all is FALSE."""
-    return negate(conjoin([negate(part) for part in parts], n))
+def disjoin(operands: Iterable[Outcomes], n: int) -> Outcomes:
+    """OR over any number of ``(n,)`` outcomes; of none, FALSE."""
+    return negate(conjoin([negate(operand) for operand in operands], n))

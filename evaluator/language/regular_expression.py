@@ -1,14 +1,15 @@
-"""RLIKE as far as its pattern starts with fixed text: what the text must start with.
+"""RLIKE with a pattern that starts with fixed text: the LIKE that the text must satisfy.
 
-Java looks for the pattern anywhere, so only ``^`` ties it to the start; behind it, plain characters must follow one by
-one until a character has a meaning of its own. A ``|`` may offer another way, ``(?`` may change what characters mean.
+Java searches for the pattern anywhere in the text, so only ``^`` ties it to the start. After ``^``, plain characters
+match themselves up to the first character with a special meaning. A pattern with ``|`` has alternatives, and ``(?`` may
+set flags: neither is decided.
 
     ===========  ================================
     pattern      condition
     ===========  ================================
-    ``^ba``      ``LIKE 'ba%'``: just that
-    ``^ba.*n``   ``LIKE 'ba%'``, and more
-    ``^bab?``    ``LIKE 'ba%'``: the b may be absent
+    ``^ba``      ``LIKE 'ba%'``, exactly
+    ``^ba.*n``   ``LIKE 'ba%'`` AND unknown
+    ``^bab?``    ``LIKE 'ba%'`` AND unknown: the b may be absent
     ``ba``       not decided
     ``^a|b``     not decided
     ===========  ================================
@@ -27,8 +28,8 @@ _START = re.compile(r"\^((?:[A-Za-z0-9 _%/:;,=<>@#&~!\"'`-](?![?*{]))+)(.*)", re
 
 def matches(operand: Operand, pattern: str) -> HudiExpression:
     """``operand RLIKE pattern``, by Java's regular expressions."""
-    found = None if "|" in pattern or "(?" in pattern else _START.fullmatch(pattern)
-    if found is None:
+    match = None if "|" in pattern or "(?" in pattern else _START.fullmatch(pattern)
+    if match is None:
         return Unknown("a regular expression without a fixed start is not decided")
-    prefix = Like(operand, re.sub(r"([%_])", r"\\\1", found[1]) + "%")
-    return prefix if not found[2] else And((prefix, Unknown("the rest of a regular expression is not decided")))
+    prefix = Like(operand, re.sub(r"([%_])", r"\\\1", match[1]) + "%")
+    return prefix if not match[2] else And((prefix, Unknown("the rest of a regular expression is not decided")))

@@ -1,8 +1,11 @@
-"""The columns of a table by name and type, and how a filter's names resolve to them (pitfall P20).
+"""The columns of a table by name and type, and the resolution of a filter's names (docs/facts/pitfalls.md#p20).
 
 Nested fields are flat entries with dotted names (``st.x``) beside their parent ``st`` (kind OTHER).
 
-Pitfall P20 is described in docs/facts/pitfalls.md#p20.
+    schema          name in the filter   case_sensitive   resolves to
+    fare, Fare      fare                 True             fare
+    fare, Fare      FARE                 False            nothing: ambiguous
+    fare            FARE                 False            fare
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ class Field:
 
 
 class Schema:
-    """An ordered set of fields, found by exact name first and by name without case second."""
+    """An ordered set of fields."""
 
     __slots__ = ("_exact", "_folded", "fields")
 
@@ -46,7 +49,7 @@ class Schema:
         return f"Schema({', '.join(f'{f.name}: {f.type}' for f in self.fields)})"
 
     def resolve(self, name: str, *, case_sensitive: bool = False) -> Field | None:
-        """The field that ``name`` means, or None when there is none or, without case, more than one."""
+        """The field of this name; None when there is none or, where case is ignored, more than one."""
         if case_sensitive:
             return self._exact.get(name)
         candidates = self._folded.get(name.lower(), [])

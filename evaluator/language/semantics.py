@@ -1,7 +1,7 @@
-"""What differs between engines, as data (contract C8). Binding reads it; no rule asks which engine it serves.
+"""The differences between engines, as data (contract C8). Binding reads the flags; no rule tests for an engine.
 
-``time_zone`` is the session zone in which wall-clock timestamps are meant. Hive and Spark take the zone of their
-process by default, and so does ``Semantics.named(engine)``: name the zone when the query runs elsewhere.
+``time_zone`` is the session zone of wall-clock timestamps. Hive and Spark default to the zone of their process, and so
+does ``Semantics.named(engine)``. Name the zone when the query runs in another process.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ __all__ = ["ENGINES", "Semantics", "process_time_zone"]
 class Semantics:
     """The rules of one engine in one session. A flag that is set where the version is not known means "may".
 
-    Each is tested against the answers of real Hive 3.1.3, Hive 4.0.1 and Spark 3.5.5 (``tests/evaluator/data``). With
-    ANSI an overflow, a bad cast or a division by zero is an error of the query. Such a row has no value, but the user
+    Each flag is tested against the answers of real Hive 3.1.3, Hive 4.0.1 and Spark 3.5.5 (``tests/evaluator/data``).
+
+    In ANSI mode an overflow, a bad cast or a division by zero fails the query. Such a row has no value, and the user
     expects the error: a condition that may raise it in a slice is unknown there, and keeps the slice. Only another
-    condition that is ANDed to it may rule the slice out, as it does in Spark's own pushdown. So the rules of ANSI are
+    condition that is ANDed to it may skip the slice, as in Spark's own pushdown. The rules of ANSI mode are therefore
     those of NULL, and ``spark-ansi`` and ``spark-legacy`` share their flags.
 
     Comparisons:
@@ -38,7 +39,7 @@ class Semantics:
     decimals_may_be_null        Hive's comparison with a decimal of 38 digits, or of a decimal with a double that no
                                 decimal holds, may be NULL.
     between_is_one_test         Hive's BETWEEN converts both bounds before it compares: see ``binding.between``.
-    text_takes_column_type      Spark reads a text that is compared with an integer as that integer type, and as NULL
+    text_takes_column_type      Spark casts a text that is compared with an integer to that integer type, and to NULL
                                 (or an error) when it does not fit; Hive compares both as doubles.
 
     Dates and timestamps:
@@ -51,14 +52,14 @@ class Semantics:
                                 greater than ``'2020-01-02'``, though the moments are equal.
     dates_from_any_text         A text that is compared with a date is read up to its day: ``'2020-1-2 12:00'`` is
                                 2020-01-02.
-    micros_only                 Spark drops what a timestamp constant says below the microsecond.
+    micros_only                 Spark drops the digits of a timestamp constant below the microsecond.
 
     Casts:
 
-    wide_decimals_vanish        Hive takes a decimal through decimal(38,18) on its way to a double, float or boolean.
+    wide_decimals_vanish        Hive casts a decimal to double, float or boolean by way of decimal(38,18).
     doubles_may_not_fit         Hive's decimal of a double may be NULL (of 4.9E-324, say).
     floats_may_keep_doubles     Hive's vectorized ``CAST(double AS FLOAT)`` does not round.
-    seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose what is below the millisecond.
+    seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose the digits below the millisecond.
     """
 
     engine: str
@@ -110,7 +111,7 @@ class Semantics:
 
 
 def process_time_zone() -> str:
-    """The IANA name of this process's zone: TZ if it names one, else the system's setting, else UTC."""
+    """The IANA name of this process's zone: TZ if that is one, else the system's setting, else UTC."""
     for candidate in (os.environ.get("TZ", "").lstrip(":"), _system_zone()):
         if candidate:
             try:

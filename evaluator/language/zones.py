@@ -1,8 +1,11 @@
 """Wall clocks and instants of a session zone, in microseconds.
 
-A wall clock may name no instant (a gap) or two (an overlap); an instant names one wall clock. Where there is a doubt,
-the answer is an interval that holds every reading. Python's calendar covers the years 1 to 9999: outside of it, and
-before 1900, where zone tables disagree, nothing is known.
+A wall clock may name no instant (a gap) or two (an overlap). An instant names one wall clock. An ambiguous reading
+gives an interval that contains every possible result. Python's calendar covers the years 1 to 9999, and before 1900
+zone tables disagree: outside 1900 to 9999 nothing is known.
+
+    Europe/Berlin  2024-03-31 02:30  (gap)       00:30 or 01:30 UTC; clocks show 03:30 or 01:30
+                   2024-10-27 02:30  (overlap)   00:30 or 01:30 UTC
 """
 
 from __future__ import annotations
@@ -25,17 +28,14 @@ __all__ = [
     "zone_named",
 ]
 
-SECOND = 1_000_000
-DAY = 86_400 * SECOND
+DAY = 86_400_000_000
+_MICROSECOND = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
 #: The wall clocks and instants, in microseconds, that zone tables agree on.
-FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - _EPOCH) // datetime.timedelta(microseconds=1)
-LAST_SHOWN = (datetime.datetime(9999, 12, 30) - _EPOCH) // datetime.timedelta(microseconds=1)
-_MICROSECOND = datetime.timedelta(microseconds=1)
+FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - _EPOCH) // _MICROSECOND
+LAST_SHOWN = (datetime.datetime(9999, 12, 30) - _EPOCH) // _MICROSECOND
 _TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
-
-
 _OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 
 
@@ -72,7 +72,7 @@ def wall_clock_of(instant: int, zone: str) -> int | None:
 
 
 def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
-    """Bounds of what the clock shows at the instants that a wall clock may mean; None when nothing is known.
+    """Bounds of the wall clocks shown at the instants that a wall clock may mean; None when nothing is known.
 
     They differ where the wall clock lies in a gap: 02:30 on the day when clocks are set forward means 01:30 or 03:30.
     """
@@ -90,8 +90,8 @@ def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
 def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:
     """Bounds of the wall clocks shown while the instant runs from lo to hi.
 
-    A clock that is set back on the way shows an hour twice: it may fall below what it showed at lo, and may have stood
-    above what it shows at hi, by as much as it is set back.
+    A clock that is set back in between shows some times twice. It may then show less than it did at lo, and may have
+    shown more than it does at hi, by as much as it is set back.
     """
     if zone == "UTC":
         return lo, hi
@@ -105,26 +105,26 @@ def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
     """By how much the clock is set back between two instants, at most: 0 for never, a day where it is not known."""
     if lo is None or hi is None or not FIRST_SHOWN <= lo <= hi <= _TABLE_END:
         return DAY
-    met = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
-    return max(met, default=0)
+    amounts = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
+    return max(amounts, default=0)
 
 
 @functools.lru_cache(maxsize=16)
 def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
-    """When the clock of a zone is set back from 1900 to 2100: (from, until, by), found by asking each midnight.
+    """When the clock of a zone is set back from 1900 to 2100: (from, until, by), by the offset at each midnight.
 
-    Two of them within three days would add up: they count as a day.
+    Two changes within three days would add up: together they count as a day.
     """
-    found: list[tuple[int, int, int]] = []
+    set_backs: list[tuple[int, int, int]] = []
     name = zone_named(zone)
-    before: datetime.timedelta | None = None
+    previous: datetime.timedelta | None = None
     for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
         offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
-        if before is not None and offset is not None and offset < before:
-            drop = (before - offset) // _MICROSECOND
-            if found and found[-1][1] > (day - 4) * DAY:
-                found[-1] = (*found[-1][:2], DAY)
+        if previous is not None and offset is not None and offset < previous:
+            drop = (previous - offset) // _MICROSECOND
+            if set_backs and set_backs[-1][1] > (day - 4) * DAY:
+                set_backs[-1] = (*set_backs[-1][:2], DAY)
                 drop = DAY
-            found.append(((day - 1) * DAY, day * DAY, drop))
-        before = offset
-    return tuple(found)
+            set_backs.append(((day - 1) * DAY, day * DAY, drop))
+        previous = offset
+    return tuple(set_backs)
