@@ -35,8 +35,14 @@ import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Makes the optimizer's rule for a session: what {@code SparkSessionExtensions.injectPreCBORule}
- * takes.
+ * Gives every scan of a Sargo table a read plan of its own, with pruned columns and a note in
+ * EXPLAIN.
+ *
+ * <p>In Spark 4.1 and 4.2 all scans of one relation share the plan of the scan that pushed its
+ * filters last, which loses rows. See {@code own_scans.py}.
+ *
+ * <p>The class is a factory of optimizer rules for {@code SparkSessionExtensions.injectPreCBORule}.
+ * Janino compiles this file when a session starts, and it compiles no lambdas.
  */
 public class OwnScans extends AbstractFunction1 {
   public Object apply(Object session) {
@@ -44,10 +50,7 @@ public class OwnScans extends AbstractFunction1 {
   }
 }
 
-/**
- * Gives every relation of a Sargo table a table whose scans are their own, before filters are
- * pushed.
- */
+/** Replaces the table of every Sargo relation by an {@link OwnTable}, before filters are pushed. */
 class OwnScansRule extends Rule {
   public TreeNode apply(TreeNode plan) {
     return ((LogicalPlan) plan).transform(new ToOwnTable());
@@ -108,8 +111,8 @@ class OwnTable extends PythonTable {
 }
 
 /**
- * Collects filters and columns, and asks Python once, when the scan is built. All filters stay with
- * Spark.
+ * Collects filters and columns, and plans the read in Python once, in {@link #build}. Spark still
+ * applies all filters.
  */
 class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequiredColumns {
   private final PythonDataSourceV2 source;
@@ -142,8 +145,8 @@ class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequir
   }
 
   /**
-   * Whole columns: no part of a struct is left out; and one at least, for rows are counted by their
-   * values.
+   * Prunes whole columns, never parts of a struct. Keeps at least one column, because rows are
+   * counted by its values.
    */
   public void pruneColumns(StructType wanted) {
     Set names = new HashSet(Arrays.asList((Object[]) wanted.fieldNames()));
@@ -160,17 +163,17 @@ class OwnScanBuilder extends PythonScanBuilder implements SupportsPushDownRequir
   }
 
   public Scan build() {
-    PythonDataSourceCreationResult made =
+    PythonDataSourceCreationResult created =
         source.getOrCreateDataSourceInPython(format, options, new Some(schema));
     PythonDataSourceReadInfo info = null;
     if (filters.length > 0) {
-      Option result = source.source().pushdownFiltersInPython(made, required, filters);
+      Option result = source.source().pushdownFiltersInPython(created, required, filters);
       if (result.isDefined()) {
         info = ((PythonFilterPushdownResult) result.get()).readInfo();
       }
     }
     if (info == null) {
-      info = source.source().createReadInfoInPython(made, required, false);
+      info = source.source().createReadInfoInPython(created, required, false);
     }
     PythonDataSourceV2 own = new PythonDataSourceV2();
     own.setShortName(format);
@@ -196,28 +199,31 @@ class OwnScan extends PythonScan {
     this.note = note;
   }
 
-  /** What Python says of its partitions stands in each of them. */
+  /**
+   * The note of the Python reader, such as {@code file slices kept: 3 of 40}; each partition's
+   * bytes contain it.
+   */
   static String noteOf(PythonDataSourceReadInfo info) {
     if (info.partitions().isEmpty()) {
       return "";
     }
-    Matcher found =
+    Matcher note =
         NOTE.matcher(new String((byte[]) info.partitions().head(), StandardCharsets.ISO_8859_1));
-    return found.find() ? found.group() : "";
+    return note.find() ? note.group() : "";
   }
 
   public String description() {
     return note.isEmpty() ? super.description() : "(" + note + ")";
   }
 
-  private static Map plus(Map said, String name, String value) {
-    return (Map) said.updated(name, value);
+  private static Map plus(Map metadata, String name, String value) {
+    return (Map) metadata.updated(name, value);
   }
 
   public Map getMetaData() {
-    Map said = super.getMetaData();
+    Map metadata = super.getMetaData();
     return note.isEmpty()
-        ? said
-        : plus(plus(said, "Sargo", note), "PrunedWith", Arrays.toString(filters));
+        ? metadata
+        : plus(plus(metadata, "Sargo", note), "PrunedWith", Arrays.toString(filters));
   }
 }

@@ -26,12 +26,14 @@ import org.apache.hadoop.hive.ql.plan.MapredWork;
 import org.apache.hadoop.hive.ql.session.SessionState;
 
 /**
- * What Hive pushes down into the scan of a table for each of many conditions: its own Driver compiles the query, and the
- * filter of the plan's table scan is serialized as Hive does it for hive.io.filter.expr.serialized.
+ * What Hive pushes down into the scan of a table for each of many conditions: its own Driver
+ * compiles the query, and the filter of the plan's table scan is serialized as Hive does it for
+ * hive.io.filter.expr.serialized.
  *
- * First argument: where the answers go. Standard input: the statement that makes table t, then a condition a line, both
- * in Base64. Answers, a line each: the word and its text in Base64. "filter" BASE64 EXPRESSION; "none" when the scan
- * has no filter; "empty" when Hive plans no scan at all; "error" WHY.
+ * <p>First argument: where the answers go. Standard input: the statement that makes table t, then a
+ * condition a line, both in Base64. Answers, a line each: the word and its text in Base64. "filter"
+ * BASE64 EXPRESSION; "none" when the scan has no filter; "empty" when Hive plans no scan at all;
+ * "error" WHY.
  */
 public class FilterOf {
   public static void main(String[] arguments) throws Exception {
@@ -39,9 +41,13 @@ public class FilterOf {
     conf.set("hive.execution.engine", "mr");
     SessionState session = new SessionState(conf);
     SessionState.start(session);
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    try (PrintWriter out = new PrintWriter(
-        (Writer) new OutputStreamWriter(new FileOutputStream(arguments[0]), StandardCharsets.UTF_8))) {
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    try (PrintWriter out =
+        new PrintWriter(
+            (Writer)
+                new OutputStreamWriter(
+                    new FileOutputStream(arguments[0]), StandardCharsets.UTF_8))) {
       run(conf, decoded(in.readLine()));
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         out.println(answer(conf, decoded(line)));
@@ -75,8 +81,12 @@ public class FilterOf {
         return "empty";
       }
       ExprNodeGenericFuncDesc filter = scans.get(0).getConf().getFilterExpr();
-      return filter == null ? "none"
-          : "filter " + SerializationUtilities.serializeExpression(filter) + " " + encoded(filter.getExprString());
+      return filter == null
+          ? "none"
+          : "filter "
+              + SerializationUtilities.serializeExpression(filter)
+              + " "
+              + encoded(filter.getExprString());
     } catch (Throwable error) {
       return "error " + encoded(String.valueOf(error));
     } finally {
@@ -86,7 +96,8 @@ public class FilterOf {
     }
   }
 
-  private static void ofTasks(Collection<?> tasks, Set<Object> seen, List<TableScanOperator> scans) {
+  private static void ofTasks(
+      Collection<?> tasks, Set<Object> seen, List<TableScanOperator> scans) {
     for (Object one : tasks == null ? new ArrayList<>() : tasks) {
       Task<?> task = (Task<?>) one;
       if (seen.add(task)) {

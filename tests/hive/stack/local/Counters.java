@@ -9,7 +9,10 @@ import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
-/** Prints what the jar counted in a running JVM, by the JVM's process id: {@code java Counters.java 4711}. */
+/**
+ * Prints what the jar counted in a running JVM, by the JVM's process id: {@code java Counters.java
+ * 4711}.
+ */
 public class Counters {
   public static void main(String[] arguments) throws Exception {
     VirtualMachine machine = VirtualMachine.attach(arguments[0]);
@@ -17,7 +20,8 @@ public class Counters {
     machine.detach();
     try (JMXConnector connector = JMXConnectorFactory.connect(address)) {
       MBeanServerConnection beans = connector.getMBeanServerConnection();
-      TabularData counts = (TabularData) beans.getAttribute(new ObjectName("io.sargo.hive:type=Counters"), "Counts");
+      TabularData counts =
+          (TabularData) beans.getAttribute(new ObjectName("io.sargo.hive:type=Counters"), "Counts");
       Map<String, Object> sorted = new TreeMap<>();
       for (Object row : counts.values()) {
         sorted.put((String) ((CompositeData) row).get("key"), ((CompositeData) row).get("value"));

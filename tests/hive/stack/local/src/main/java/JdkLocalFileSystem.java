@@ -10,9 +10,10 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * Hadoop's local file system with owners and permissions from the JDK. Without Hadoop's native library, which Maven Central does not
- * have, Hadoop's own starts a process for each file ({@code ls -ld}, {@code chmod}): listing 2,000 files took it ten seconds and more,
- * which no cluster and no real installation knows.
+ * Hadoop's local file system with owners and permissions from the JDK. Without Hadoop's native
+ * library, which Maven Central does not have, Hadoop's own starts a process for each file ({@code
+ * ls -ld}, {@code chmod}): listing 2,000 files took it ten seconds and more, which no cluster and
+ * no real installation knows.
  */
 public class JdkLocalFileSystem extends LocalFileSystem {
   public JdkLocalFileSystem() {
@@ -36,17 +37,30 @@ public class JdkLocalFileSystem extends LocalFileSystem {
 
     @Override
     public void setPermission(Path path, FsPermission permission) throws IOException {
-      String bits = permission.getUserAction().SYMBOL + permission.getGroupAction().SYMBOL + permission.getOtherAction().SYMBOL;
-      Files.setPosixFilePermissions(pathToFile(path).toPath(), PosixFilePermissions.fromString(bits));
+      String bits =
+          permission.getUserAction().SYMBOL
+              + permission.getGroupAction().SYMBOL
+              + permission.getOtherAction().SYMBOL;
+      Files.setPosixFilePermissions(
+          pathToFile(path).toPath(), PosixFilePermissions.fromString(bits));
     }
 
     private FileStatus complete(FileStatus status) throws IOException {
       File file = pathToFile(status.getPath());
-      PosixFileAttributes attributes = Files.readAttributes(file.toPath(), PosixFileAttributes.class);
+      PosixFileAttributes attributes =
+          Files.readAttributes(file.toPath(), PosixFileAttributes.class);
       String bits = PosixFilePermissions.toString(attributes.permissions());
-      return new FileStatus(status.getLen(), status.isDirectory(), status.getReplication(), status.getBlockSize(),
-          status.getModificationTime(), status.getAccessTime(), FsPermission.valueOf((status.isDirectory() ? "d" : "-") + bits),
-          attributes.owner().getName(), attributes.group().getName(), status.getPath());
+      return new FileStatus(
+          status.getLen(),
+          status.isDirectory(),
+          status.getReplication(),
+          status.getBlockSize(),
+          status.getModificationTime(),
+          status.getAccessTime(),
+          FsPermission.valueOf((status.isDirectory() ? "d" : "-") + bits),
+          attributes.owner().getName(),
+          attributes.group().getName(),
+          status.getPath());
     }
   }
 }

@@ -23,14 +23,17 @@ import io.sargo.hive.KeepAll.Reason;
 import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
 import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TException;
+import org.apache.thrift.protocol.TProtocol;
 import org.apache.thrift.transport.TIOStreamTransport;
 import org.apache.thrift.transport.TMemoryBuffer;
 import org.junit.jupiter.api.Test;
@@ -261,6 +264,12 @@ class WireTest {
     ReplyBytes answer = answer(1, NAMES, 3, 2, 5);
     byte[] otherName = answer.frame();
     otherName[12] = 'b'; // the first byte of "prune"
+    ReplyBytes unversioned =
+        new ReplyBytes()
+            .text("prune")
+            .raw(out -> out.writeByte(REPLY))
+            .raw(out -> out.writeInt(1))
+            .raw(out -> out.write(answer.frame(), 21, answer.frame().length - 21));
     return Stream.of(
         arguments("a reply to another call", Messages.frame("other.sequence")),
         arguments("a reply of another method", Messages.frame("other.method")),
@@ -280,9 +289,7 @@ class WireTest {
         arguments("a longer frame than there is", answer.frame(Settings.MAX_FRAME_BYTES)),
         arguments("a shorter frame than the message", answer.frame(20)),
         arguments("HTTP", utf8("HTTP/1.1 400 Bad Request\r\n\r\n")),
-        arguments(
-            "no version of Thrift",
-            new ReplyBytes().text("prune").raw(out -> out.writeByte(REPLY)).frame()),
+        arguments("no version of Thrift", unversioned.frame()),
         arguments(
             "another version of Thrift",
             new ReplyBytes().raw(out -> out.writeInt(0x80020002)).text("prune").frame()),
@@ -296,6 +303,21 @@ class WireTest {
         arguments("a list of an unknown type", list(99, 3)),
         arguments("a field of an unknown type", reply().field(99, 5).stop().stop().frame()),
         arguments("a number that is cut off", reply().field(I64, 10).stop().frame()));
+  }
+
+  @Test
+  void aLongerFrameThanAllowedIsNotRead() throws TException {
+    AtomicInteger bytesRead = new AtomicInteger();
+    InputStream endless =
+        new InputStream() {
+          @Override
+          public int read() {
+            return new byte[] {4, 0, 0, 1}[bytesRead.getAndIncrement() % 4]; // 64 MiB and 1 byte
+          }
+        };
+    TProtocol in = Wire.protocol(Wire.framed(new TIOStreamTransport(endless)));
+    assertThrows(TException.class, () -> Reply.read(in, 1));
+    assertEquals(4, bytesRead.get());
   }
 
   private static byte[] bits(int length) {
