@@ -12,8 +12,8 @@ from typing import Any
 from evaluator.binding.leaves import BoundLeaf, Comparison, Lookup, Membership, NullTest, starts_with
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language import expression as ex
+from evaluator.language.epoch import FIRST_GREGORIAN_DAY
 from evaluator.language.interval import Interval
-from evaluator.language.literal import FIRST_GREGORIAN_DAY
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type

@@ -18,13 +18,13 @@ from evaluator.binding import rules
 from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
 from evaluator.binding.rules import Planes
-from evaluator.functions.letter_case import successor
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.interval import Interval
 from evaluator.language.like import LikePattern
 from evaluator.language.outcome import FALSE, NULL, TRUE
 from evaluator.language.records import record
 from evaluator.language.schema import Field
+from evaluator.language.text_order import successor
 from evaluator.language.types import STRING, Kind
 from evaluator.statistics.ranges import Members, Range
 

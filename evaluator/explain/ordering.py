@@ -24,7 +24,7 @@ import enum
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
@@ -35,6 +35,7 @@ import numpy.typing as npt
 
 from evaluator.binding.bind import BoundExpression
 from evaluator.evaluation.evaluate import evaluate_slice
+from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.interval import NULL
 from evaluator.language.outcome import TRUE
 from evaluator.language.schema import Field
@@ -46,8 +47,6 @@ __all__ = ["Nulls", "Rank", "SliceOrder", "SortKey", "order_slices", "rejects_nu
 
 Nulls = Literal["first", "last", "either"]
 Mask = npt.NDArray[np.bool_]
-
-_EPOCH = datetime(1970, 1, 1)
 
 
 class Rank(enum.IntEnum):
@@ -196,9 +195,9 @@ def _comparable(value: Any, column: Field) -> Any:
                 f"{'' if kind is Kind.TIMESTAMP_LTZ else 'out'} a time zone"
             )
         wall = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
-        return (wall - _EPOCH) // timedelta(microseconds=1)
+        return (wall - EPOCH) // MICROSECOND
     if isinstance(value, date):
-        return (value - _EPOCH.date()).days
+        return (value - EPOCH.date()).days
     if kind is Kind.DECIMAL:
         return Fraction(value) * 10**column.type.scale
     return int(value) if isinstance(value, bool) else value

@@ -1,15 +1,18 @@
-"""Range functions: what a function can yield when its arguments lie in known intervals.
+"""Range functions: the results that a function can have when its arguments lie in given intervals.
 
-A family is one file. Each function is sound on the *interval it is given* or says that it does not know
-(an interval without bounds); no function is taken for monotone by its name (pitfall P9).
+The contract: the resulting interval contains the function's result for every choice of arguments within theirs, or it
+has no bounds. No function is taken for monotone by its name (docs/facts/pitfalls.md#p9). A family of functions is one
+file, and ``base`` holds the interface:
 
     arithmetic.py    + - * / % abs negative floor ceil round exp ln log10 log2 sqrt greatest least ...
     conversions.py   CAST between all types
-    calendar.py      year month day quarter hour ... date_add datediff trunc date_format to_date unix_timestamp ...
-    text.py          lower upper substr left concat length ...
+    from_text.py     CAST of text to numbers, dates and timestamps
+    calendar.py      year month day quarter hour ... date_add datediff trunc to_date unix_timestamp ...
+    date_pattern.py  date_format
+    text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
 
-Pitfall P9 is described in docs/facts/pitfalls.md#p9.
+Imports ``language``.
 """
 
 from __future__ import annotations

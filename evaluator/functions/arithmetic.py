@@ -1,10 +1,17 @@
 """Arithmetic over intervals.
 
-Integers are exact and must stay inside the result type, else nothing is known: engines wrap, fail or yield NULL on
-overflow. Decimals are exact while the exact result fits 38 digits. Doubles: IEEE addition, subtraction, multiplication
-and division are monotone in each argument, so the rounded ends bound the rounded results; the transcendental functions
-are widened by four units in the last place, more than Java and C libraries differ. FLOAT results are computed in double
-and widened by 2^-21, since engines compute them in single or in double precision.
+type       rule
+---------  ---------------------------------------------------------------------------------------------------------
+integer    exact. A result beyond the type is not decided: engines wrap, fail or yield NULL.
+decimal    exact while the result type has at most 38 digits; division is not decided.
+double     + - * / round monotonically in each argument, so the rounded ends bound the rounded results.
+           Transcendental functions are widened by four units in the last place, more than libraries of Java and
+           C differ.
+float      computed in double and widened by 2^-21: engines compute in single or in double precision.
+
+a + b on a in [1, 10], b in [-3, 5]     ->  [-2, 15]
+a * b on a in [-2, 3], b in [-5, 4]     ->  [-15, 12]    the extremes lie at the four corners
+a / b on b in [-1, 1]                   ->  unknown      the divisor may be 0
 """
 
 from __future__ import annotations
@@ -33,12 +40,12 @@ from evaluator.language.types import BIGINT, DOUBLE, FLOAT, Kind, Type, decimal_
 
 __all__ = ["FUNCTIONS"]
 
-#: More than the rounding of a float32, relative and near 0; and a bound safely below infinity.
+#: A relative and an absolute error above those of a float32, and a bound safely below its infinity.
 _SINGLE, _TINY, _LARGEST_SINGLE = 2.0**-21, 2.0**-140, 3.0e38
 
 
 def _wider(types: Sequence[Type]) -> Type:
-    """The type in which numbers of these types meet."""
+    """The common type to which the engines convert numbers of these types."""
     if not all(t.kind.is_number for t in types):
         raise UnsupportedError(f"arithmetic on {', '.join(map(str, types))} is not decided")
     if any(t.kind.is_fractional for t in types):
@@ -50,7 +57,7 @@ def _wider(types: Sequence[Type]) -> Type:
 
 
 def _fitting(precision: int, scale: int) -> Type:
-    """Hive and Spark keep up to six digits behind the point when a result has more than 38, and cut off more."""
+    """The type of an exact result. Beyond 38 digits Hive and Spark round away all but six decimal places."""
     if precision > 38 and scale > 6:
         raise UnsupportedError("a decimal result of more than 38 digits is rounded by the engine: not decided")
     return decimal_type(min(precision, 38), scale)
@@ -86,7 +93,7 @@ def _double_type(types: Sequence[Type]) -> Type:
 
 
 def _in_type(value: Any, result: Type) -> Any:
-    """The bound if the result type can hold it, else None (overflow: not decided)."""
+    """The bound where the result type contains it, else None (overflow: not decided)."""
     if value is None:
         return None
     if result.kind.is_integer:
@@ -98,9 +105,9 @@ def _in_type(value: Any, result: Type) -> Any:
 
 
 def _both(lo: Any, hi: Any, arguments: Sequence[Argument], result: Type, *, null: bool = False) -> Interval:
-    """Both bounds, or none: one end that overflows may come out anywhere."""
+    """Both bounds, or none: a result that overflows may become any value of the type."""
     if result.kind is Kind.FLOAT:
-        # Each argument may be rounded before, and the result after: 2^-24 each, of the largest number in sight.
+        # Each argument may be rounded first, and the result afterwards: each by 2^-24 of the largest number involved.
         ends = (end for a in arguments for end in (a.interval.lo, a.interval.hi))
         slack = max(abs(float(end)) for end in (lo, hi, *ends)) * _SINGLE + _TINY
         if not math.isfinite(slack):
@@ -129,7 +136,7 @@ def _ends(arguments: Sequence[Argument], result: Type) -> list[tuple[Any, Any]] 
 
 
 def _corners(operation: Callable[[Any, Any], Any]) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
-    """A function of two arguments that is monotone in each: its extremes lie at the four corners."""
+    """A function of two arguments that is monotone in each. Its extremes lie at the four corners of their ranges."""
 
     def compute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
         ends = _ends(arguments, result)
@@ -151,7 +158,7 @@ def _divide_type(types: Sequence[Type]) -> Type:
 
 
 def _divide(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """x / y in doubles. A divisor whose range touches 0 tells nothing (and yields NULL or an error)."""
+    """x / y in doubles; not decided where the divisor may be 0, which yields NULL or an error."""
     ends = _ends(arguments, result)
     if ends is None or ends[1][0] <= 0.0 <= ends[1][1]:
         return strict(arguments, null=True)
@@ -167,7 +174,7 @@ def _integer_type(types: Sequence[Type]) -> Type:
 
 
 def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """x % n with the sign of x. Inside one period [kn, (k+1)n) on one side of 0 it is x - kn, else it is below |n|."""
+    """x % n has the sign of x. Within one period [kn, (k+1)n) on one side of 0 it is x - kn; it is always below |n|."""
     n = abs(constant_of(arguments[1], "a divisor"))
     x = arguments[0].interval
     if n == 0 or not x.is_bounded:
@@ -186,7 +193,7 @@ def _remainder(arguments: Sequence[Argument], result: Type, _: Semantics) -> Int
 
 
 def _positive_remainder(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """pmod(x, n), n > 0: in 0 .. n - 1. It is computed as (x % n + n) % n, so n must stay clear of overflow."""
+    """pmod(x, n), n > 0: in 0 .. n - 1. Engines compute (x % n + n) % n, so n + n must not overflow."""
     n = constant_of(arguments[1], "a divisor")
     if not 0 < n < 1 << 30:
         return strict(arguments, null=True)
@@ -204,13 +211,13 @@ def _negative(arguments: Sequence[Argument], result: Type, _: Semantics) -> Inte
 
 
 def _absolute(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """Falls up to 0 and rises from there; the smallest integer has no absolute value."""
+    """abs(x) falls up to 0 and rises from there. The smallest integer has no absolute value in its type."""
     x = arguments[0].interval
     if not x.is_bounded:
         return strict(arguments, null=True)
-    far = max(abs(x.lo), abs(x.hi))
-    near = x.lo * 0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
-    return _both(near, far, arguments, result)
+    greatest = max(abs(x.lo), abs(x.hi))
+    least = x.lo * 0 if x.lo <= 0 <= x.hi else min(abs(x.lo), abs(x.hi))
+    return _both(least, greatest, arguments, result)
 
 
 def _positive(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
@@ -236,7 +243,7 @@ def _round_type(types: Sequence[Type]) -> Type:
 
 
 def _round(arguments: Sequence[Argument], result: Type, _: Semantics) -> Interval:
-    """round(x, d): half up, half even or in binary, the result is at most one unit of the last digit away."""
+    """round(x, d): whether half up, half even or in binary, the result is within one unit of the last digit."""
     digits = constant_of(arguments[1], "a number of digits") if len(arguments) > 1 else 0
     x = arguments[0].interval
     if not x.is_bounded or not -15 <= digits <= 15:
@@ -256,7 +263,7 @@ def _widened(value: float, direction: float) -> float:
 
 
 def _transcendental(function: Callable[[float], float], smallest: float) -> Callable[..., Interval]:
-    """A rising function of a double that is defined above ``smallest``; below it is NULL or NaN: not decided."""
+    """An increasing function of a double, defined above ``smallest``. Elsewhere it is NULL or NaN: not decided."""
 
     def end(value: Any, direction: float) -> float | None:
         try:
@@ -281,23 +288,23 @@ def _transcendental(function: Callable[[float], float], smallest: float) -> Call
 
 
 def _extreme(sign: int) -> Callable[[Sequence[Argument], Type, Semantics], Interval]:
-    """greatest (sign 1) or least (-1): one of the arguments. Spark skips NULLs, Hive yields NULL.
+    """greatest (sign 1) or least (-1) is one of the arguments. Spark skips NULLs, Hive yields NULL.
 
-    Beyond an argument that is never NULL the result is always, or is it.
+    greatest is at least the lower bound of every argument that is never NULL; least at most its upper bound.
     """
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-        parts = [a.interval for a in arguments]
-        valued = [p for p in parts if p.value]
-        if not all(p.is_bounded for p in valued):
+        intervals = [a.interval for a in arguments]
+        valued = [x for x in intervals if x.value]
+        if not all(x.is_bounded for x in valued):
             return Interval()
-        lo, hi = min((p.lo for p in valued), default=None), max((p.hi for p in valued), default=None)
-        for part in valued:
-            if not part.null and sign > 0:
-                lo = max(lo, part.lo)
-            elif not part.null:
-                hi = min(hi, part.hi)
-        return Interval(lo, hi, any(p.null for p in parts), bool(valued))
+        lo, hi = min((x.lo for x in valued), default=None), max((x.hi for x in valued), default=None)
+        for x in valued:
+            if not x.null and sign > 0:
+                lo = max(lo, x.lo)
+            elif not x.null:
+                hi = min(hi, x.hi)
+        return Interval(lo, hi, any(x.null for x in intervals), bool(valued))
 
     return compute
 
@@ -318,12 +325,8 @@ def _sign(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Inter
     return monotone(arguments[0], lambda x: float((x > 0) - (x < 0)))
 
 
-_ADD = RangeFunction(_sum_type, _corners(lambda x, y: x + y))
-_FLOOR = RangeFunction(_floor_type, _rounded_by(math.floor))
-_CEIL = RangeFunction(_floor_type, _rounded_by(math.ceil))
-
 FUNCTIONS = {
-    "+": _ADD,
+    "+": RangeFunction(_sum_type, _corners(lambda x, y: x + y)),
     "-": RangeFunction(_sum_type, _corners(lambda x, y: x - y)),
     "*": RangeFunction(_product_type, _corners(lambda x, y: x * y)),
     "/": RangeFunction(_divide_type, _divide),
@@ -332,8 +335,8 @@ FUNCTIONS = {
     "negative": RangeFunction(_same_type, _negative),
     "positive": RangeFunction(_same_type, _positive),
     "abs": RangeFunction(_same_type, _absolute),
-    "floor": _FLOOR,
-    "ceil": _CEIL,
+    "floor": RangeFunction(_floor_type, _rounded_by(math.floor)),
+    "ceil": RangeFunction(_floor_type, _rounded_by(math.ceil)),
     "round": RangeFunction(_round_type, _round),
     "bround": RangeFunction(_round_type, _round),
     "exp": RangeFunction(_double_type, _transcendental(math.exp, -math.inf)),

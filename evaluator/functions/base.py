@@ -1,4 +1,12 @@
-"""The form of a range function, and the few steps that all families share."""
+"""The interface of a range function, and the steps that all families share.
+
+A range function has two parts. ``result`` gives the type of the result from those of the arguments, once per filter.
+``compute`` gives an interval that contains every result, from intervals that contain every argument, once per slice.
+
+    year(d)   DATE -> INT    d in [2019-12-30, 2020-02-01], NULL possible  ->  [2019, 2020], NULL possible
+
+Either raises UnsupportedError, or ``compute`` gives an interval without bounds, where the result is not known.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +32,15 @@ __all__ = [
     "widest_integer",
 ]
 
-#: The integer kinds, each holding the ones before it, and the digits that engines give them among decimals.
+#: The integer kinds; each contains the values of the ones before it.
 INTEGERS = (Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT)
+#: The digits of the decimal to which engines convert an integer beside a decimal.
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument in one slice: its type and what is known of its values."""
+    """An argument in one slice: its type, and an interval that contains its values."""
 
     type: Type
     interval: Interval
@@ -42,20 +51,23 @@ Compute = Callable[[Sequence[Argument], Type, Semantics], Interval]
 
 @dataclass(frozen=True, slots=True)
 class RangeFunction:
-    """``result`` gives the type from the argument types, or raises UnsupportedError; ``compute`` gives the interval."""
+    """``result``: the type of the result, from those of the arguments. ``compute``: its interval, from theirs.
+
+    Both raise UnsupportedError for arguments that are not decided.
+    """
 
     result: Callable[[Sequence[Type]], Type]
     compute: Compute
 
 
 def strict(arguments: Sequence[Argument], lo: Any = None, hi: Any = None, *, null: bool = False) -> Interval:
-    """A result that is NULL when any argument is (or, with ``null``, for other reasons too)."""
+    """The interval of a result that is NULL when any argument is. ``null``: it may be NULL for other reasons too."""
     intervals = [a.interval for a in arguments]
     return Interval(lo, hi, null or any(i.null for i in intervals), all(i.value for i in intervals))
 
 
 def monotone(argument: Argument, function: Callable[[Any], Any], *, null: bool = False) -> Interval:
-    """A result that never falls while its argument rises. ``function`` may give None for a bound it does not know."""
+    """The interval of a result that never falls while its argument rises. ``function`` gives None for no bound."""
     interval = argument.interval
     return strict(
         [argument],
@@ -65,24 +77,26 @@ def monotone(argument: Argument, function: Callable[[Any], Any], *, null: bool =
     )
 
 
-def constant_of(argument: Argument, what: str) -> Any:
-    """The one value of an argument that must be a constant. Raises UnsupportedError."""
+def constant_of(argument: Argument, role: str) -> Any:
+    """The value of a constant argument. Raises UnsupportedError where it is no constant; ``role`` names it."""
     interval = argument.interval
     if not interval.is_point or interval.null:
-        raise UnsupportedError(f"{what} that is no constant is not decided")
+        raise UnsupportedError(f"{role} that is no constant is not decided")
     return interval.lo
 
 
 def widest_integer(kinds: Iterable[Kind]) -> Type:
-    """The integer type that holds all of these."""
+    """The smallest integer type that contains the values of all these kinds."""
     return Type(max(kinds, key=INTEGERS.index))
 
 
-def decimal_parts(of: Type) -> tuple[int, int]:
-    """(digits before the point, digits behind it) of a decimal, or of an integer among decimals."""
-    return (of.precision - of.scale, of.scale) if of.kind is Kind.DECIMAL else (_DIGITS[of.kind], 0)
+def decimal_parts(number_type: Type) -> tuple[int, int]:
+    """The digits before and after the point of a decimal, or of an integer beside a decimal."""
+    if number_type.kind is not Kind.DECIMAL:
+        return _DIGITS[number_type.kind], 0
+    return number_type.precision - number_type.scale, number_type.scale
 
 
 def common_digits(types: Iterable[Type]) -> int:
-    """The digits of the decimal that would hold all values of these integer and decimal types."""
+    """The precision of the decimal that contains all values of these integer and decimal types."""
     return sum(max(parts) for parts in zip(*map(decimal_parts, types), strict=True))

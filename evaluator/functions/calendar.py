@@ -1,9 +1,12 @@
 """Dates and timestamps over intervals: parts, shifts, truncation, ISO and other text.
 
-Timestamps are turned into wall clocks of the session zone first (contract C8); a clock that is set back on the way
-widens the range, since an hour is shown twice. A part such as ``month(d)`` is in order while all greater parts stay the
-same: on [2020-03-01, 2020-05-31] month is 3 .. 5, on a range over New Year it is 1 .. 12. Years outside 1 .. 9999 are
-not decided.
+Timestamps are converted to wall clocks of the session zone first (contract C8). A clock that is set back within the
+interval widens it, as it shows some times twice. A part such as ``month(d)`` is monotone while all greater parts are
+constant. Days before 1582-10-15 or after 9999-12-31 are not decided.
+
+    month(d)          d in [2020-03-01, 2020-05-31]    ->  [3, 5]
+    month(d)          d in [2019-12-01, 2020-01-31]    ->  [1, 12]
+    date_add(d, n)    d in [day 10, day 20], n in [1, 3]    ->  [day 11, day 23]
 """
 
 from __future__ import annotations
@@ -16,18 +19,14 @@ from typing import Any
 
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
 from evaluator.functions.date_pattern import format_bounds
+from evaluator.language.epoch import DAY, EPOCH, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY, LAST_DAY, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, hull
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
-from evaluator.language.zones import DAY, FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
+from evaluator.language.zones import FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
 
 __all__ = ["FUNCTIONS", "as_shown", "day_text", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
-
-_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
-_EPOCH = datetime.datetime(1970, 1, 1)
-#: 1582-10-15 and 9999-12-31 as days: outside, calendars and formats differ.
-FIRST_DAY, LAST_DAY = -141427, 2932896
 
 
 def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
@@ -47,9 +46,9 @@ def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
 
 
 def as_shown(interval: Interval, semantics: Semantics) -> Interval:
-    """Wall clocks that the engine turns into instants: in a gap of the session zone they come out as other ones.
+    """Wall clocks that the engine converts to instants and back: one in a gap of the session zone becomes another.
 
-    Those outside the years that zone tables agree on stay outside, but for a day.
+    Wall clocks outside the years on which zone tables agree stay outside, except for one day.
     """
     if semantics.is_utc:
         return interval
@@ -75,26 +74,26 @@ def to_day(argument: Argument, semantics: Semantics) -> Interval:
 
 
 def date_of(day: int) -> datetime.date | None:
-    """The calendar date of a day number, or None outside the years that are decided."""
-    return datetime.date.fromordinal(day + _EPOCH_ORDINAL) if FIRST_DAY <= day <= LAST_DAY else None
+    """The calendar date of a day number; None for days that are not decided."""
+    return datetime.date.fromordinal(day + EPOCH_ORDINAL) if FIRST_GREGORIAN_DAY <= day <= LAST_DAY else None
 
 
 def day_text(day: int) -> str | None:
-    """``yyyy-MM-dd``, in the order of the days."""
+    """``yyyy-MM-dd``, whose order as text is that of the days; None for days that are not decided."""
     date = date_of(day)
     return None if date is None else date.isoformat()
 
 
-def moment_of(wall: Any) -> datetime.datetime | None:
-    """The calendar moment of a wall clock, cut to microseconds, or None outside the years that are decided."""
-    micros = math.floor(wall)
-    if not FIRST_DAY * DAY <= micros <= LAST_DAY * DAY:
+def moment_of(micros: Any) -> datetime.datetime | None:
+    """The calendar moment of a wall clock, cut to microseconds; None for days that are not decided."""
+    whole = math.floor(micros)
+    if not FIRST_GREGORIAN_DAY * DAY <= whole <= LAST_DAY * DAY:
         return None
-    return _EPOCH + datetime.timedelta(microseconds=micros)
+    return EPOCH + datetime.timedelta(microseconds=whole)
 
 
 def timestamp_text_bounds(argument: Argument, semantics: Semantics) -> Interval:
-    """``yyyy-MM-dd HH:mm:ss[.f]``: engines differ in how they write the fraction, so it is left open."""
+    """Bounds of ``yyyy-MM-dd HH:mm:ss[.f]``. Engines write the fraction in different ways: it is left open."""
     clock = wall_clock(argument, semantics)
     lo = None if clock.lo is None else moment_of(clock.lo)
     hi = None if clock.hi is None else moment_of(clock.hi)
@@ -126,7 +125,7 @@ _Key = Callable[[datetime.datetime], Any]
 
 
 def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFunction:
-    """A part of the moment; in order while the greater parts are the same at both ends."""
+    """A part of the moment: monotone while the greater parts are the same at both ends."""
 
     def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
         moments = _moments(arguments[0], semantics)
@@ -141,7 +140,7 @@ def _part(part: _Key, greater: _Key, smallest: int, largest: int) -> RangeFuncti
 
 
 def _shift(sign: int) -> RangeFunction:
-    """date_add / date_sub: days moved by a number that has an interval of its own."""
+    """date_add, date_sub: days moved by a number of days, which has an interval of its own."""
 
     def compute(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
         day, count = to_day(arguments[0], semantics), arguments[1].interval
@@ -149,7 +148,7 @@ def _shift(sign: int) -> RangeFunction:
             return strict(arguments, null=True)
         steps = (sign * count.lo, sign * count.hi)
         lo, hi = day.lo + min(steps), day.hi + max(steps)
-        if not FIRST_DAY <= lo <= hi <= LAST_DAY:
+        if not FIRST_GREGORIAN_DAY <= lo <= hi <= LAST_DAY:
             return strict(arguments, null=True)
         return strict(arguments, lo, hi)
 
@@ -172,7 +171,7 @@ def _to_date(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> In
 
 
 def _to_timestamp(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """to_timestamp of a date or a timestamp: the wall clock, once more as the session zone shows it."""
+    """to_timestamp of a date or a timestamp: its wall clock, as the session zone shows it."""
     if len(arguments) != 1:
         raise UnsupportedError("to_timestamp with a pattern is not decided")
     clock = wall_clock(arguments[0], semantics)
@@ -181,15 +180,14 @@ def _to_timestamp(arguments: Sequence[Argument], _: Type, semantics: Semantics) 
     return as_shown(clock, semantics)
 
 
-def through_text(name: str, to: Type | None, argument: Type) -> bool:
-    """Whether a function or cast (``to``) gives for the text of this type's values what it gives for the values.
+def through_text(name: str, target: Type | None, argument: Type) -> bool:
+    """Whether a function, or a cast to ``target``, has the same result for a value of this type and for its text.
 
-    ``to_timestamp(cast(t as string))`` is ``to_timestamp(t)``: engines write all digits and read them back, the wall
-    clock is the same, and a moment that is shown twice counts by its wall clock anyway. Old Hive reads no time as a
-    date and no bare date as a time: those casts are left as they are.
+    ``to_timestamp(cast(t as string))`` is ``to_timestamp(t)``: engines write all digits of the wall clock and read them
+    back. Hive 2 does not read a time as a date nor a bare date as a time: those casts are left as they are.
     """
     if name == "cast":
-        return (to == DATE and argument.kind is Kind.DATE) or (to == TIMESTAMP and argument.kind.is_timestamp)
+        return (target == DATE and argument.kind is Kind.DATE) or (target == TIMESTAMP and argument.kind.is_timestamp)
     return name in ("to_timestamp", "to_date") and (argument.kind is Kind.DATE or argument.kind.is_timestamp)
 
 
@@ -198,19 +196,19 @@ def _last_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> I
         date = date_of(day)
         if date is None:
             return None
-        return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal() - _EPOCH_ORDINAL
+        return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal() - EPOCH_ORDINAL
 
     return monotone(Argument(DATE, to_day(arguments[0], semantics)), last)
 
 
 def _add_months(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """add_months moves by whole months; the day may be cut to the month's length: never more than 31 days a month."""
+    """add_months moves by whole months of 28 to 31 days; the day may be cut to the length of the month."""
     count = constant_of(arguments[1], "a number of months")
     day = to_day(arguments[0], semantics)
     if not day.is_bounded or not isinstance(count, int) or abs(count) > 12_000:
         return strict(arguments, null=True)
     lo, hi = day.lo + min(28 * count, 31 * count) - 3, day.hi + max(28 * count, 31 * count) + 3
-    if not FIRST_DAY <= lo <= hi <= LAST_DAY:
+    if not FIRST_GREGORIAN_DAY <= lo <= hi <= LAST_DAY:
         return strict(arguments, null=True)
     return strict(arguments, lo, hi)
 
@@ -273,7 +271,7 @@ def _trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Inte
     ends = _start_of(arguments[0], arguments[1], semantics)
     if ends is None:
         return strict(arguments, null=True)
-    return strict(arguments, *((end - _EPOCH).days for end in ends))
+    return strict(arguments, *((end - EPOCH).days for end in ends))
 
 
 def _date_trunc_type(types: Sequence[Type]) -> Type:
@@ -285,7 +283,7 @@ def _date_trunc(arguments: Sequence[Argument], _: Type, semantics: Semantics) ->
     ends = _start_of(arguments[1], arguments[0], semantics)
     if ends is None:
         return strict(arguments, null=True)
-    start, end = ((at - _EPOCH) // datetime.timedelta(microseconds=1) for at in ends)
+    start, end = ((moment - EPOCH) // MICROSECOND for moment in ends)
     return as_shown(strict(arguments, start, end), semantics)
 
 
@@ -312,7 +310,7 @@ def _epoch_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics)
 
 
 def _from_seconds(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    """from_unixtime(n[, pattern]): text of the wall clock."""
+    """from_unixtime(n[, pattern]): the text of the wall clock, in UTC."""
     if not arguments[0].type.kind.is_integer or not semantics.is_utc:
         raise UnsupportedError("from_unixtime is decided for integers in UTC only")
     clock = monotone(arguments[0], lambda seconds: seconds * 1_000_000)
@@ -332,21 +330,19 @@ def _text_type(_: Sequence[Type]) -> Type:
     return STRING
 
 
-_ADD, _SUBTRACT = _shift(1), _shift(-1)
-_DAY = _part(lambda m: m.day, lambda m: (m.year, m.month), 1, 31)
 _UNIX = RangeFunction(_integer_seconds, _epoch_seconds)
 
 FUNCTIONS = {
     "year": _part(lambda m: m.year, lambda _: None, 1, 9999),
     "quarter": _part(lambda m: (m.month + 2) // 3, lambda m: m.year, 1, 4),
     "month": _part(lambda m: m.month, lambda m: m.year, 1, 12),
-    "day": _DAY,
+    "day": _part(lambda m: m.day, lambda m: (m.year, m.month), 1, 31),
     "dayofyear": _part(lambda m: m.timetuple().tm_yday, lambda m: m.year, 1, 366),
     "hour": _part(lambda m: m.hour, lambda m: m.date(), 0, 23),
     "minute": _part(lambda m: m.minute, lambda m: (m.date(), m.hour), 0, 59),
     "second": _part(lambda m: m.second, lambda m: (m.date(), m.hour, m.minute), 0, 59),
-    "date_add": _ADD,
-    "date_sub": _SUBTRACT,
+    "date_add": _shift(1),
+    "date_sub": _shift(-1),
     "datediff": RangeFunction(_to(INT), _difference),
     "add_months": RangeFunction(_to(DATE), _add_months),
     "last_day": RangeFunction(_to(DATE), _last_day),

@@ -1,4 +1,10 @@
-"""Conditionals over intervals: the result is one of the branches, whichever the row takes; and the test for NaN."""
+"""Conditionals over intervals, and the test for NaN.
+
+A row takes one of the branches, so the result lies in the hull of their intervals.
+
+    coalesce(a, b)   a in [1, 5], NULL possible; b in [10, 20]   ->  [1, 20], never NULL
+    coalesce(a, b)   a in [1, 5], never NULL                     ->  [1, 5]: b is never reached
+"""
 
 from __future__ import annotations
 
@@ -14,7 +20,7 @@ __all__ = ["FUNCTIONS"]
 
 
 def _one_type(types: Sequence[Type]) -> Type:
-    """The type in which the branches meet without any of them changing its value."""
+    """The common type of the branches, to which each converts without changing its value."""
     typed = [t for t in types if t.kind is not Kind.VOID]
     if not typed:
         return Type(Kind.VOID)
@@ -38,7 +44,7 @@ def _branches(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval
 
 
 def _coalesce(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """The first that is not NULL: the ones behind an argument that is never NULL are never reached."""
+    """The first argument that is not NULL. Arguments after one that is never NULL are not reached."""
     reached: list[Interval] = []
     for argument in arguments:
         reached.append(argument.interval)
@@ -55,16 +61,14 @@ def _number(types: Sequence[Type]) -> Type:
 
 
 def _is_nan(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """isnan is never NULL (Spark has it; of NULL it is false). Where both bounds are known there is no NaN."""
+    """isnan (Spark) is never NULL: of NULL it is false. Where both bounds are known there is no NaN."""
     x = arguments[0]
     may_be = x.type.kind.is_fractional and x.interval.value and not x.interval.is_bounded
     return Interval(0, int(may_be), null=False)
 
 
-_COALESCE = RangeFunction(_one_type, _coalesce)
-
 FUNCTIONS = {
     "branches": RangeFunction(_one_type, _branches),
-    "coalesce": _COALESCE,
+    "coalesce": RangeFunction(_one_type, _coalesce),
     "isnan": RangeFunction(_number, _is_nan),
 }

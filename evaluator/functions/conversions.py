@@ -1,4 +1,4 @@
-"""CAST over intervals: what the engine's conversion can yield.
+"""CAST over intervals: the results that an engine's conversion can have.
 
     ==================  =====================  ==============================================================
     from                to                     result on [lo, hi]
@@ -18,7 +18,7 @@
     timestamp           number                 seconds since the epoch
     ==================  =====================  ==============================================================
 
-Text to anything else is decided where the slice has one text only: see ``evaluator.functions.from_text``.
+A cast of text to other types is decided for slices with one text only (``evaluator.functions.from_text``).
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from typing import Any
 from evaluator.functions.base import INTEGERS, Argument, monotone, strict
 from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
 from evaluator.functions.from_text import from_text, reads_text
+from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, nearest_float
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
-from evaluator.language.zones import DAY, instant_of
+from evaluator.language.zones import instant_of
 
 __all__ = ["cast", "keeps_value", "vanishes"]
 
@@ -94,7 +95,7 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
 
 
 def vanishes(source: Type, semantics: Semantics) -> bool:
-    """Whether values of this type may be lost or rounded on their way to binary (``wide_decimals_vanish``)."""
+    """Whether a cast of this type to binary may lose or round values (``Semantics.wide_decimals_vanish``)."""
     return (
         semantics.wide_decimals_vanish
         and source.kind is Kind.DECIMAL
@@ -111,7 +112,7 @@ def _unless_vanished(result: Interval, argument: Argument, semantics: Semantics)
 
 
 def _midnights(argument: Argument, semantics: Semantics) -> Interval:
-    """The instants at which days begin in the session zone; in UTC too, where the engine may mean that."""
+    """The instants at which days begin in the session zone, and in UTC where the engine may use that."""
     days = argument.interval
     if not days.is_bounded:
         return strict([argument])
@@ -146,7 +147,7 @@ def _to_integer(argument: Argument, target: Type, semantics: Semantics) -> Inter
 
 
 def _seconds(argument: Argument, semantics: Semantics, rounded: Any, smallest: int, largest: int) -> Interval:
-    """A timestamp as seconds since the epoch. Only where wall clock and instant are one: Spark's own, or in UTC."""
+    """A timestamp as seconds since the epoch, where wall clock and instant agree: of Spark's instants, or in UTC."""
     is_instant = argument.type.kind is Kind.TIMESTAMP_LTZ and not semantics.utc_timestamps
     if not (is_instant or semantics.is_utc):
         raise UnsupportedError("a timestamp as a number is decided in UTC only")
@@ -235,7 +236,7 @@ def _to_text(argument: Argument, target: Type, semantics: Semantics) -> Interval
 
 
 def _digits(argument: Argument) -> Interval:
-    """Numbers of one sign and one length are ordered as text like numbers; negative ones the other way round."""
+    """Integers of one sign and length have the same order as text; negative ones the opposite order."""
     interval = argument.interval
     if not interval.is_bounded:
         return strict([argument])

@@ -1,13 +1,13 @@
-"""date_format over an interval: the least and the greatest text that a moment of the interval may have.
+"""date_format over an interval: the least and the greatest text of any moment in the interval.
 
-A pattern is read as fields of fixed width (``yyyy MM dd HH mm ss``) and punctuation, so that texts are ordered by the
-values of their fields, the first field first. The least text has the least value of the first field that any moment of
-the interval has; among those moments the least value of the second field; and so on:
+A pattern consists of fields of fixed width (``yyyy MM dd HH mm ss``) and punctuation, so texts are ordered by the
+values of their fields, the first field first. The least text has the least value of the first field of any moment in
+the interval; among those moments the least value of the second field; and so on:
 
     ==============  ==========================  ==============================
     pattern         ends                        texts
     ==============  ==========================  ==============================
-    yyyy-MM-dd      any                         those of the ends
+    yyyy-MM-dd      any                         the texts of the ends
     MM/dd/yyyy      2020-01-04, 2020-02-01      '01/04/2020' .. '02/01/2020'
     MM/dd/yyyy      2019-12-31, 2020-01-04      '01/01/2020' .. '12/31/2019'
     dd              2020-01-04, 2020-01-09      '04' .. '09'
@@ -23,18 +23,18 @@ import datetime
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["FORMATS", "UNITS", "fields_of", "format_bounds"]
+__all__ = ["UNITS", "fields_of", "format_bounds"]
 
 UNITS = ("yyyy", "MM", "dd", "HH", "mm", "ss")
-FORMATS = dict(zip(UNITS, ("%Y", "%m", "%d", "%H", "%M", "%S"), strict=True))
-_UNIT_OF = {form: UNITS.index(name) for name, form in FORMATS.items()}
-#: The values of each unit; the year has no bounds of its own.
+_FORMATS = dict(zip(UNITS, ("%Y", "%m", "%d", "%H", "%M", "%S"), strict=True))
+_UNIT_OF = {form: UNITS.index(name) for name, form in _FORMATS.items()}
+#: The range of each unit; the year has no range of its own.
 _FIRST, _LAST = (0, 1, 1, 0, 0, 0), (9999, 12, 31, 23, 59, 59)
 _TOKEN = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|[^A-Za-z'\[\]{}#]")
 
 
 def format_bounds(pattern: str, lo: datetime.datetime, hi: datetime.datetime) -> tuple[str, str] | None:
-    """Bounds of the texts of all moments from lo to hi; None for a pattern that is not known."""
+    """Bounds of the texts of all moments from lo to hi; None for a pattern with other fields."""
     parsed = fields_of(pattern)
     if parsed is None or lo > hi or lo.year < 1000:
         return None
@@ -50,14 +50,14 @@ def _parts(moment: datetime.datetime) -> tuple[int, ...]:
 
 
 def _in_turn(fields: Sequence[int], lo: Sequence[int], hi: Sequence[int]) -> bool:
-    """Whether the order of the texts is that of time: what varies stands from the greatest unit down, none left out."""
-    constant = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
-    varying = [unit for unit in fields if unit >= constant]
-    return varying == list(range(constant, constant + len(varying)))
+    """Whether the texts are in the order of time: the units that vary stand from the greatest down, without a gap."""
+    first_varying = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
+    varying = [unit for unit in fields if unit >= first_varying]
+    return varying == list(range(first_varying, first_varying + len(varying)))
 
 
 def _extreme(fields: Sequence[int], lo: Sequence[int], hi: Sequence[int], sign: int) -> Mapping[int, int]:
-    """The values of the fields (by their place in UNITS) in the least (sign 1) or greatest (-1) text."""
+    """The values of the fields (by their index in UNITS) in the least (sign 1) or greatest (-1) text."""
     chosen: dict[int, int] = {}
     for unit in fields:
         values = range(lo[0], hi[0] + 1) if unit == 0 else range(_FIRST[unit], _LAST[unit] + 1)
@@ -70,15 +70,15 @@ def _extreme(fields: Sequence[int], lo: Sequence[int], hi: Sequence[int], sign: 
 
 def _occurs(wanted: Mapping[int, int], lo: Sequence[int], hi: Sequence[int]) -> bool:
     """Whether some moment from lo to hi has the wanted values. Seconds are the finest unit."""
-    same = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
-    if any(unit < same and value != lo[unit] for unit, value in wanted.items()):
+    first_varying = next((unit for unit, (a, b) in enumerate(zip(lo, hi, strict=True)) if a != b), len(UNITS))
+    if any(unit < first_varying and value != lo[unit] for unit, value in wanted.items()):
         return False
-    stack: list[tuple[tuple[int, ...], bool, bool]] = [(tuple(lo[:same]), True, True)]
+    stack: list[tuple[tuple[int, ...], bool, bool]] = [(tuple(lo[:first_varying]), True, True)]
     while stack:
         prefix, at_lo, at_hi = stack.pop()
         unit = len(prefix)
         if unit == len(UNITS) or (unit > 2 and not at_lo and not at_hi):
-            return True  # inside of a day that lies inside, any time occurs
+            return True  # the day lies within the interval: every time of day occurs
         first = lo[unit] if at_lo else _FIRST[unit]
         last = hi[unit] if at_hi else _last_of(unit, prefix)
         stack.extend(
@@ -89,9 +89,9 @@ def _occurs(wanted: Mapping[int, int], lo: Sequence[int], hi: Sequence[int]) -> 
 
 
 def _choices(unit: int, wanted: int | None, first: int, last: int) -> Iterable[int]:
-    """The values to try: both ends, and of what lies between as many as may differ in what can follow.
+    """The values to try: both ends, and between them those that may admit different values of smaller units.
 
-    Among nine years is a leap year, months have different lengths, and all days and hours are alike.
+    Nine years include a leap year. Months have different lengths. All days and hours are alike.
     """
     if wanted is not None:
         return (wanted,) if first <= wanted <= last else ()
@@ -103,7 +103,7 @@ def _last_of(unit: int, prefix: Sequence[int]) -> int:
 
 
 def _written(template: str, values: Mapping[int, int]) -> str:
-    """A template of ``fields_of`` with the values in it."""
+    """A template of ``fields_of`` with values in place of its fields."""
 
     def text(match: re.Match[str]) -> str:
         unit = _UNIT_OF.get(match[0])
@@ -113,7 +113,7 @@ def _written(template: str, values: Mapping[int, int]) -> str:
 
 
 def fields_of(pattern: str) -> tuple[list[str], str] | None:
-    """The fields of a pattern in order, and the pattern in the form of strftime; None for fields that are not known."""
+    """The fields of a pattern in order, and the pattern as strftime has it; None for a pattern with other fields."""
     fields: list[str] = []
     template: list[str] = []
     position = 0
@@ -123,10 +123,10 @@ def fields_of(pattern: str) -> tuple[list[str], str] | None:
             return None
         token = match[0]
         if match[1]:
-            if token not in FORMATS:
+            if token not in _FORMATS:
                 return None
             fields.append(token)
-            template.append(FORMATS[token])
+            template.append(_FORMATS[token])
         else:
             quoted = match[2]
             template.append(_literal(token if quoted is None else quoted.replace("''", "'") or "'"))

@@ -1,12 +1,12 @@
-"""CAST of text to numbers, dates and timestamps: decided where all texts of the slice are one.
+"""CAST of text to numbers, dates and timestamps: decided for slices with one text only.
 
-The order of texts is not that of the values they stand for, so a range of texts says nothing. But a column that has one
-text in each slice, as a partition column has, converts like a constant: ``p = 5`` on ``p`` in ['5', '5']. Only texts
-that every engine and setting reads alike are decided:
+The order of texts is not the order of the values that they denote ('10' < '9'), so a range of texts bounds nothing. A
+column with one text in each slice, such as a partition column, converts like a constant: ``p = 5`` on ``p`` in
+['5', '5']. Only texts that every engine and setting reads alike are decided:
 
     target              texts
     ==================  ==================================================
-    integer             ``-12``, if the type holds it
+    integer             ``-12``, within the range of the type
     float, double       ``-12``, ``-12.50``
     decimal(p, s)       the same, if they need no rounding
     date                ``2020-01-02``
@@ -19,11 +19,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from evaluator.functions.base import Argument, strict
+from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, is_integer_text, is_number_text, nearest_float, wall_clock_of_text
 from evaluator.language.types import Kind, Type
-from evaluator.language.zones import DAY
 
 __all__ = ["from_text", "reads_text"]
 

@@ -1,7 +1,12 @@
 """Text functions over intervals.
 
-``substr(c, 1, n)`` and ``left`` never fall (a prefix of a smaller text is not greater). ``lower`` and ``upper`` do:
-see ``letter_case``. ``concat`` of a range is bounded by its first part.
+function                on ['banana', 'cherry']
+----------------------  -------------------------------------------------------------------------------------
+substr(c, 1, 3), left   ['ban', 'che']: a prefix of a smaller text is not greater
+upper, lower            do not keep the order: bounds character by character (``letter_case``)
+concat(c, '!')          at least 'banana'; at most the greatest prefix of 'cherry' followed by '!'
+length                  at least 0; exact where the slice has one text
+trim, substr(c, 2)      known where the slice has one text only
 """
 
 from __future__ import annotations
@@ -9,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evaluator.functions.base import Argument, RangeFunction, constant_of, monotone, strict
-from evaluator.functions.letter_case import LOWER, UPPER, LetterCase, successor
+from evaluator.functions.letter_case import LOWER, UPPER, LetterCase
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT, STRING, Kind, Type
 
-__all__ = ["FUNCTIONS", "successor"]
+__all__ = ["FUNCTIONS"]
 
 
 def _text_type(types: Sequence[Type]) -> Type:
@@ -56,7 +61,7 @@ def _first_characters(arguments: Sequence[Argument], _: Type, __: Semantics) -> 
 
 
 def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
-    """substr(c, p[, n]), characters from 1 on: from the first it never falls; from another it is known of one text."""
+    """substr(c, p[, n]), counted from 1. From the first character it is monotone; from another it needs one text."""
     x = arguments[0].interval
     start = constant_of(arguments[1], "a position")
     length = constant_of(arguments[2], "a length") if len(arguments) == 3 else None
@@ -69,12 +74,12 @@ def _substring(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interva
     if not x.is_point or -start > len(x.lo):
         return strict(arguments)
     begin = start - 1 if start > 0 else len(x.lo) + start
-    part = x.lo[begin:] if length is None else x.lo[begin : begin + length]
-    return strict(arguments, part, part)
+    text = x.lo[begin:] if length is None else x.lo[begin : begin + length]
+    return strict(arguments, text, text)
 
 
 def _joined(a: Argument, b: Argument) -> Argument:
-    """a || b: at least a.lo || b.lo, if a is one value; at most a prefix of a.hi followed by b.hi."""
+    """a || b is at least a.lo || b.lo where a is one value, and at most some prefix of a.hi followed by b.hi."""
     x, y = a.interval, b.interval
     if x.is_point:
         lo = x.lo + (y.lo or "")
@@ -108,7 +113,7 @@ def _length(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
 
 
 def _trimmed(trim: Callable[[str], str]) -> RangeFunction:
-    """trim, ltrim, rtrim of spaces: of one text it is one text; of a range nothing is known."""
+    """trim, ltrim, rtrim of spaces: known of one text, not of a range."""
 
     def compute(arguments: Sequence[Argument], _: Type, __: Semantics) -> Interval:
         if len(arguments) != 1:
@@ -119,14 +124,11 @@ def _trimmed(trim: Callable[[str], str]) -> RangeFunction:
     return RangeFunction(_text_type, compute)
 
 
-_SUBSTRING = RangeFunction(_text_type, _substring)
-_LOWER, _UPPER = _case(LOWER), _case(UPPER)
-
 FUNCTIONS = {
-    "lower": _LOWER,
-    "upper": _UPPER,
+    "lower": _case(LOWER),
+    "upper": _case(UPPER),
     "left": RangeFunction(_text_type, _first_characters),
-    "substring": _SUBSTRING,
+    "substring": RangeFunction(_text_type, _substring),
     "concat": RangeFunction(_concat_type, _concat),
     "trim": _trimmed(lambda text: text.strip(" ")),
     "ltrim": _trimmed(lambda text: text.lstrip(" ")),

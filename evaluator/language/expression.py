@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -322,9 +323,9 @@ def _literal_text(value: object, value_type: Type) -> str:
 
 def moment_text(value: Any, value_type: Type) -> str:
     """A date or timestamp value in ISO form (``Z`` behind an instant); its plain number outside the years 1 to 9999."""
-    step = datetime.timedelta(days=1) if value_type.kind is Kind.DATE else datetime.timedelta(microseconds=1)
+    step = datetime.timedelta(days=1) if value_type.kind is Kind.DATE else MICROSECOND
     try:
-        moment = datetime.datetime(1970, 1, 1) + math.floor(value) * step
+        moment = EPOCH + math.floor(value) * step
     except (OverflowError, TypeError):
         return str(value)
     if value_type.kind is Kind.DATE:

@@ -40,14 +40,14 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL, FIRST_GREGORIAN_DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, Kind, Type
-from evaluator.language.zones import DAY, instant_of, shown
+from evaluator.language.zones import instant_of, shown
 
 __all__ = [
-    "FIRST_GREGORIAN_DAY",
     "exact_number",
     "in_domain",
     "is_integer_text",
@@ -63,9 +63,6 @@ _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
 _LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
-_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
-#: Before 1582-10-15 engines and versions disagree about the calendar.
-FIRST_GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - _EPOCH_ORDINAL
 _SMALLEST_DOUBLE = 5e-324
 
 
@@ -231,7 +228,7 @@ def _day_of_text(text: str) -> int:
     if match is None:
         raise UnsupportedError(f"{text!r} is not written like a date")
     try:
-        day = datetime.date(int(match[1]), int(match[2]), int(match[3])).toordinal() - _EPOCH_ORDINAL
+        day = datetime.date(int(match[1]), int(match[2]), int(match[3])).toordinal() - EPOCH_ORDINAL
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is not a date") from error
     return _checked_day(day)

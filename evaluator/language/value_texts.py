@@ -7,12 +7,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from evaluator.language.epoch import EPOCH
 from evaluator.language.types import Kind, Type
 
 __all__ = ["cut", "ordinal_text", "value_text"]
 
 MAX_LENGTH = 60
-_EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def ordinal_text(value: Any, value_type: Type) -> str:
@@ -46,7 +46,7 @@ def value_text(value: Any, value_type: Type) -> str:
 
 def _moment(offset: datetime.timedelta, pattern: str, otherwise: str) -> str:
     try:
-        return (_EPOCH + offset).strftime(pattern)
+        return (EPOCH + offset).strftime(pattern)
     except (OverflowError, ValueError):
         return otherwise
 

@@ -15,10 +15,10 @@ import functools
 import re
 from zoneinfo import ZoneInfo
 
+from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.interval import Interval
 
 __all__ = [
-    "DAY",
     "FIRST_SHOWN",
     "LAST_SHOWN",
     "instant_of",
@@ -28,14 +28,11 @@ __all__ = [
     "zone_named",
 ]
 
-DAY = 86_400_000_000
-_MICROSECOND = datetime.timedelta(microseconds=1)
-_EPOCH = datetime.datetime(1970, 1, 1)
-_UTC_EPOCH = _EPOCH.replace(tzinfo=datetime.timezone.utc)
+_UTC_EPOCH = EPOCH.replace(tzinfo=datetime.timezone.utc)
 #: The wall clocks and instants, in microseconds, that zone tables agree on.
-FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - _EPOCH) // _MICROSECOND
-LAST_SHOWN = (datetime.datetime(9999, 12, 30) - _EPOCH) // _MICROSECOND
-_TABLE_END = (datetime.datetime(2100, 1, 1) - _EPOCH) // _MICROSECOND
+FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - EPOCH) // MICROSECOND
+LAST_SHOWN = (datetime.datetime(9999, 12, 30) - EPOCH) // MICROSECOND
+_TABLE_END = (datetime.datetime(2100, 1, 1) - EPOCH) // MICROSECOND
 _OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 
 
@@ -56,8 +53,8 @@ def instant_of(wall_clock: int, zone: str) -> Interval | None:
         return Interval(wall_clock, wall_clock, null=False)
     if not FIRST_SHOWN <= wall_clock <= LAST_SHOWN:
         return None
-    local = (_EPOCH + wall_clock * _MICROSECOND).replace(tzinfo=zone_named(zone))
-    readings = [(local.replace(fold=fold) - _UTC_EPOCH) // _MICROSECOND for fold in (0, 1)]
+    local = (EPOCH + wall_clock * MICROSECOND).replace(tzinfo=zone_named(zone))
+    readings = [(local.replace(fold=fold) - _UTC_EPOCH) // MICROSECOND for fold in (0, 1)]
     return Interval(min(readings), max(readings), null=False)
 
 
@@ -67,8 +64,8 @@ def wall_clock_of(instant: int, zone: str) -> int | None:
         return instant
     if not FIRST_SHOWN <= instant <= LAST_SHOWN:
         return None
-    local = (_UTC_EPOCH + instant * _MICROSECOND).astimezone(zone_named(zone)).replace(tzinfo=None)
-    return (local - _EPOCH) // _MICROSECOND
+    local = (_UTC_EPOCH + instant * MICROSECOND).astimezone(zone_named(zone)).replace(tzinfo=None)
+    return (local - EPOCH) // MICROSECOND
 
 
 def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
@@ -121,7 +118,7 @@ def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
     for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
         offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
         if previous is not None and offset is not None and offset < previous:
-            drop = (previous - offset) // _MICROSECOND
+            drop = (previous - offset) // MICROSECOND
             if set_backs and set_backs[-1][1] > (day - 4) * DAY:
                 set_backs[-1] = (*set_backs[-1][:2], DAY)
                 drop = DAY

@@ -28,11 +28,12 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Cast, Column, Literal, Opaque, Operand
 from evaluator.language.literal import wall_clock_of_text
 from evaluator.language.types import BIGINT, BOOLEAN, DATE, SMALLINT, TIMESTAMP, TIMESTAMP_LTZ, TINYINT, Kind, Type
-from evaluator.language.zones import DAY, instant_of, wall_clock_of
+from evaluator.language.zones import instant_of, wall_clock_of
 
 __all__ = ["cast_of", "literal_of", "type_of"]
 

@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.functions.letter_case import successor
+from evaluator.language.text_order import successor
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import filler
 from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, has_nan, refuse_options

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evaluator.functions.letter_case import successor
+from evaluator.language.text_order import successor
 from evaluator.language.types import Type
 from evaluator.statistics.stored_bounds import StoredBounds, encoded
 from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of

@@ -17,11 +17,12 @@ from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import TIMESTAMP
-from evaluator.language.zones import DAY, instant_of, shown, wall_clock_of, wall_clocks_between
+from evaluator.language.zones import instant_of, shown, wall_clock_of, wall_clocks_between
 
 ZONES = [
     "Europe/Berlin",
