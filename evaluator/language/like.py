@@ -16,11 +16,12 @@ Escapes are resolved first. The prefix then runs up to the first ``%`` or ``_``:
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from evaluator.language.errors import UnsupportedError
 
-__all__ = ["Form", "LikePattern", "Token", "parse_like"]
+__all__ = ["Form", "LikePattern", "Token", "escape_text", "parse_like"]
 
 #: A character, or one of the two wildcards.
 Token = tuple[str, bool]
@@ -68,6 +69,11 @@ class LikePattern:
             else:
                 return False
         return all(rest == _ANY for rest in tokens[token:])
+
+
+def escape_text(text: str) -> str:
+    """The pattern, with the backslash as its escape, that only this text matches: ``50%`` becomes ``50\\%``."""
+    return re.sub(r"([\\%_])", r"\\\1", text)
 
 
 def parse_like(pattern: str, escape: str) -> LikePattern:

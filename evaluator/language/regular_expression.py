@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 
 from evaluator.language.expression import And, HudiExpression, Like, Operand, Unknown
+from evaluator.language.like import escape_text
 
 __all__ = ["matches"]
 
@@ -31,5 +32,5 @@ def matches(operand: Operand, pattern: str) -> HudiExpression:
     match = None if "|" in pattern or "(?" in pattern else _START.fullmatch(pattern)
     if match is None:
         return Unknown("a regular expression without a fixed start is not decided")
-    prefix = Like(operand, re.sub(r"([%_])", r"\\\1", match[1]) + "%")
+    prefix = Like(operand, escape_text(match[1]) + "%")
     return prefix if not match[2] else And((prefix, Unknown("the rest of a regular expression is not decided")))

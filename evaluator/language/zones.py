@@ -22,6 +22,7 @@ __all__ = [
     "FIRST_SHOWN",
     "LAST_SHOWN",
     "instant_of",
+    "offset_parts",
     "shown",
     "wall_clock_of",
     "wall_clocks_between",
@@ -34,6 +35,20 @@ FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - EPOCH) // MICROSECOND
 LAST_SHOWN = (datetime.datetime(9999, 12, 30) - EPOCH) // MICROSECOND
 _TABLE_END = (datetime.datetime(2100, 1, 1) - EPOCH) // MICROSECOND
 _OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
+_JAVA_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
+
+
+def offset_parts(name: str) -> tuple[str, int, int, int] | None:
+    """Sign, hours, minutes and seconds of a fixed offset in one of Java's spellings; None for any other zone name.
+
+    >>> offset_parts("UTC+8"), offset_parts("-0330"), offset_parts("Europe/Paris")
+    (('+', 8, 0, 0), ('-', 3, 30, 0), None)
+    """
+    match = _JAVA_OFFSET.fullmatch(name)
+    if match is None:
+        return None
+    hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
+    return match[1], hours, minutes, seconds
 
 
 @functools.lru_cache(maxsize=64)

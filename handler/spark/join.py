@@ -48,7 +48,7 @@ from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
 from handler.planning.plan import Plan, Reason
 from handler.planning.prune import prune as plan_prune
-from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, engine_of, time_zone_of, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import JoinKeys, collect_keys
 from handler.spark.pruning.schemas import spark_schema
@@ -95,7 +95,7 @@ def prune_by_join(
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
     parts = [
         _or_unknown(partial(to_expression, spark, schema, one), strict)
-        for one in (() if condition is None else listed(condition))
+        for one in (() if condition is None else as_conditions(condition))
     ]
     keys: JoinKeys | None = None
     operand: Operand | None = None
@@ -135,7 +135,7 @@ def read_by_join(
     )
     source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
     frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
-    for one in () if condition is None else listed(condition):
+    for one in () if condition is None else as_conditions(condition):
         frame = frame.where(one)
     return frame
 

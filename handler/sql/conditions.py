@@ -1,15 +1,18 @@
-"""sqlglot's conditions -> HudiExpression.
+"""sqlglot's conditions as HudiExpression. A form that is not decided is ``Unknown`` at its node (C1).
 
-written                              tree
-a BETWEEN x AND y                    a >= x AND a <= y
-a IS NOT DISTINCT FROM b             a <=> b
-b IS TRUE                            b <=> TRUE
-(condition) IS TRUE                  condition AND ?      (FALSE where the condition is NULL: TRUE stays exact)
-startswith(s, 'p')                   s LIKE 'p%', wildcards of p escaped
-s LIKE ANY ('a%', 'b%')              s LIKE 'a%' OR s LIKE 'b%'
-a bare boolean value                 value = TRUE
-s RLIKE '^ab.'                       s LIKE 'ab%' AND ?(reason)
-ILIKE, subqueries                    ?(reason)
+========================  ===========================================================================
+SQL                       tree
+========================  ===========================================================================
+a BETWEEN x AND y         a >= x AND a <= y
+a IS NOT DISTINCT FROM b  a <=> b
+b IS TRUE                 b <=> TRUE
+(condition) IS TRUE       condition AND ?  (FALSE where the condition is NULL; where it is TRUE is exact)
+startswith(s, 'p')        s LIKE 'p%', with the wildcards of p escaped
+s LIKE ANY ('a%', 'b%')   s LIKE 'a%' OR s LIKE 'b%'
+a boolean value           value = TRUE
+s RLIKE '^ab.'            s LIKE 'ab%' AND ?(reason)
+ILIKE, subqueries         ?(reason)
+========================  ===========================================================================
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
+from evaluator.language.construction import TRUE
 from evaluator.language.expression import (
     And,
     Compare,
@@ -33,33 +37,35 @@ from evaluator.language.expression import (
     Unknown,
 )
 from evaluator.language.function_names import SQL_COMPARISONS
+from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
+from evaluator.language.types import STRING
 from handler.sql.literals import LiteralError
-from handler.sql.operands import TRUE, OperandReader
+from handler.sql.operands import OperandReader
 
 __all__ = ["condition", "is_condition"]
 
 _COMPARISONS: Mapping[type[exp.Expr], str] = {getattr(exp, name): op for name, op in SQL_COMPARISONS.items()}
 
-#: Characters of a condition that a reason quotes.
-LONGEST_TEXT = 60
+#: How many characters of a condition a reason quotes.
+_MAX_QUOTED = 60
 
-_VALUES = (exp.Literal, exp.Neg, exp.Binary, exp.Star, exp.Interval, exp.Tuple, exp.HexString)
+_VALUE_CLASSES = (exp.Literal, exp.Neg, exp.Binary, exp.Star, exp.Interval, exp.Tuple, exp.HexString)
 
 
 def is_condition(node: exp.Expr) -> bool:
-    """False for what can only be a value (``a + 1``, ``'x'``); a bare column or a function may be boolean."""
+    """False for a node that can only be a value (``a + 1``, ``'x'``). A column or a function may be boolean."""
     node = node.unnest()
     if isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Escape):
         return True
-    return not isinstance(node, _VALUES)
+    return not isinstance(node, _VALUE_CLASSES)
 
 
 def condition(node: exp.Expr) -> HudiExpression:
     """The condition as a HudiExpression. Raises LiteralError for a literal that the engine refuses."""
     node = node.unnest()
-    result = _condition(node)
-    return Not(result) if node.args.get("negate") else result
+    positive = _condition(node)
+    return Not(positive) if node.args.get("negate") else positive
 
 
 def _condition(node: exp.Expr) -> HudiExpression:
@@ -94,8 +100,8 @@ def _condition(node: exp.Expr) -> HudiExpression:
             return Constant(None)
         case exp.Exists() | exp.Query() | exp.Subquery():
             return _undecided(node, "a subquery is not decided")
-        case exp.Anonymous() if (function := _FUNCTIONS.get(node.name.lower())) is not None:
-            return function(node.expressions)
+        case exp.Anonymous() if (translate := _FUNCTIONS.get(node.name.lower())) is not None:
+            return translate(node.expressions)
         case _ if not is_condition(node):
             return _undecided(node, "this is not a condition")
         case exp.Predicate():
@@ -109,9 +115,9 @@ def _operand(node: exp.Expr) -> Operand:
 
 
 def _undecided(node: exp.Expr, why: str) -> Unknown:
-    """Unknown, with the text of the condition for people."""
+    """Unknown, with the condition's text in its reason."""
     text = node.sql("spark")
-    return Unknown(f"{text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + '…'}: {why}")
+    return Unknown(f"{text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 1] + '…'}: {why}")
 
 
 def _flat(node: exp.Expr, connector: type[exp.Connector]) -> Iterator[exp.Expr]:
@@ -125,8 +131,8 @@ def _flat(node: exp.Expr, connector: type[exp.Connector]) -> Iterator[exp.Expr]:
             yield current
 
 
-def _is_truth(node: exp.Expr) -> bool:
-    """True for AND, OR, NOT, comparisons and the like: what our tree holds as a condition, not as an operand."""
+def _has_truth_value(node: exp.Expr) -> bool:
+    """True for AND, OR, NOT, comparisons and the functions of ``_FUNCTIONS``: nodes that become a HudiExpression."""
     node = node.unnest()
     return isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Escape) or (
         isinstance(node, exp.Anonymous) and node.name.lower() in _FUNCTIONS
@@ -134,13 +140,13 @@ def _is_truth(node: exp.Expr) -> bool:
 
 
 def _compare(op: str, left: exp.Expr, right: exp.Expr) -> HudiExpression:
-    if isinstance(left.unnest(), exp.Boolean) and isinstance(right, exp.Paren) and _is_truth(right):
+    if isinstance(left.unnest(), exp.Boolean) and isinstance(right, exp.Paren) and _has_truth_value(right):
         left, right = right, left
     left, right = left.unnest(), right.unnest()
-    if _is_truth(left):
+    if _has_truth_value(left):
         if op in ("=", "!=") and isinstance(right, exp.Boolean):
-            same = bool(right.this) == (op == "=")
-            return condition(left) if same else Not(condition(left))
+            asks_for_true = bool(right.this) == (op == "=")
+            return condition(left) if asks_for_true else Not(condition(left))
         return Unknown("a condition compared with a value is not decided")
     if isinstance(right, exp.Any | exp.All) or isinstance(left, exp.Any | exp.All):
         return Unknown("ANY and ALL are not decided")
@@ -155,17 +161,17 @@ def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
         return _is_null(left)
     if not isinstance(right, exp.Boolean):
         return Unknown(f"IS {right.sql('spark')} is not decided")
-    wanted = bool(right.this)
-    if not _is_truth(left):
-        return Compare("<=>", _operand(left), TRUE if wanted else Literal(False, TRUE.type))
-    inner = condition(left) if wanted else Not(condition(left))
-    return And((inner, Unknown(f"IS {str(wanted).upper()} is FALSE where the condition is NULL")))
+    truth = bool(right.this)
+    if not _has_truth_value(left):
+        return Compare("<=>", _operand(left), TRUE if truth else Literal(False, TRUE.type))
+    inner = condition(left) if truth else Not(condition(left))
+    return And((inner, Unknown(f"IS {str(truth).upper()} is FALSE where the condition is NULL")))
 
 
 def _is_null(node: exp.Expr) -> HudiExpression:
-    if not _is_truth(node):
+    if not _has_truth_value(node):
         return IsNull(_operand(node))
-    # Not the OR of its sides being NULL: the engine may cast a side on the way, and a cast can make NULL of a value.
+    # "One of its sides is NULL" would be wrong: the engine may cast a side, and a cast can turn a value into NULL.
     return _undecided(node, "IS NULL of a condition is not decided")
 
 
@@ -174,7 +180,7 @@ def _in(node: exp.In) -> HudiExpression:
         return _undecided(node, "a subquery is not decided")
     if node.args.get("unnest") is not None or node.args.get("field") is not None:
         return Unknown("IN over an array is not decided")
-    if isinstance(node.this.unnest(), exp.Tuple | exp.Struct) or _is_truth(node.this):
+    if isinstance(node.this.unnest(), exp.Tuple | exp.Struct) or _has_truth_value(node.this):
         return Unknown("IN over tuples is not decided")
     if not node.expressions:
         raise LiteralError("IN needs at least one member")
@@ -191,27 +197,27 @@ def _between(node: exp.Between) -> HudiExpression:
 
 
 def _escaped(node: exp.Escape) -> HudiExpression:
-    inner, mark = node.this, node.expression
-    if not isinstance(inner, exp.Like) or not (isinstance(mark, exp.Literal) and len(mark.name) == 1):
+    like, escape = node.this, node.expression
+    if not isinstance(like, exp.Like) or not (isinstance(escape, exp.Literal) and len(escape.name) == 1):
         return Unknown("ESCAPE is not decided here")
-    result = _like(inner, mark.name)
-    return Not(result) if inner.args.get("negate") else result
+    positive = _like(like, escape.name)
+    return Not(positive) if like.args.get("negate") else positive
 
 
 def _like(node: exp.Like, escape: str) -> HudiExpression:
     patterns = node.expression.unnest()
     if isinstance(patterns, exp.Any | exp.All):
-        listed = patterns.this.unnest()
-        members = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
-        children = tuple(_like_one(node.this, member, escape) for member in members)
-        # NOT LIKE ANY means "some pattern does not match": the negation belongs to each pattern
+        pattern_list = patterns.this.unnest()
+        members = pattern_list.expressions if isinstance(pattern_list, exp.Tuple) else [pattern_list]
+        children = tuple(_like_pattern(node.this, member, escape) for member in members)
+        # NOT LIKE ANY means "at least one pattern does not match": the negation belongs to each pattern.
         if node.args.get("negate"):
             return Unknown("NOT LIKE with ANY or ALL is not decided")
         return Or(children) if isinstance(patterns, exp.Any) else And(children)
-    return _like_one(node.this, patterns, escape)
+    return _like_pattern(node.this, patterns, escape)
 
 
-def _like_one(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression:
+def _like_pattern(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression:
     match _operand(pattern):
         case Literal(value=str(text)):
             return Like(_operand(value), text, escape)
@@ -222,13 +228,14 @@ def _like_one(value: exp.Expr, pattern: exp.Expr, escape: str) -> HudiExpression
 
 
 def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]], HudiExpression]:
+    """Translates ``startswith`` and its kin: the escaped text between ``before`` and ``after``."""
+
     def build(arguments: Sequence[exp.Expr]) -> HudiExpression:
         if len(arguments) != 2:
             return Unknown(f"{name} takes two arguments")
         match _operand(arguments[1]):
             case Literal(value=str(text)):
-                plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-                return Like(_operand(arguments[0]), before + plain + after)
+                return Like(_operand(arguments[0]), before + escape_text(text) + after)
             case Literal(value=None):
                 return Constant(None)
             case _:
@@ -240,9 +247,9 @@ def _affix(before: str, after: str, name: str) -> Callable[[Sequence[exp.Expr]],
 def _like_function(arguments: Sequence[exp.Expr]) -> HudiExpression:
     if len(arguments) not in (2, 3):
         return Unknown("like takes two arguments")
-    mark = _operand(arguments[2]) if len(arguments) == 3 else Literal("\\", TRUE.type)
-    if isinstance(mark, Literal) and isinstance(mark.value, str) and len(mark.value) == 1:
-        return _like_one(arguments[0], arguments[1], mark.value)
+    escape = _operand(arguments[2]) if len(arguments) == 3 else Literal("\\", STRING)
+    if isinstance(escape, Literal) and isinstance(escape.value, str) and len(escape.value) == 1:
+        return _like_pattern(arguments[0], arguments[1], escape.value)
     return Unknown("ESCAPE is not decided here")
 
 
@@ -260,6 +267,7 @@ def _regular_expression(arguments: Sequence[exp.Expr]) -> HudiExpression:
     return Unknown("a regular expression that is not a constant is not decided")
 
 
+#: Functions that are conditions, by their names in lower case.
 _FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], HudiExpression]] = {
     "startswith": _affix("", "%", "startswith"),
     "endswith": _affix("%", "", "endswith"),

@@ -1,9 +1,15 @@
-"""The two SQL dialects, with functions left as they are written.
+"""The two SQL dialects, Hive and Spark, with every function call left as it stands in the text.
 
-sqlglot's dialects rewrite functions while parsing (``date_sub(d, 10)`` becomes an addition, a Java date pattern a
-strftime one) because they translate between engines. A filter must keep the name, the order of the arguments and the
-patterns of its own engine, so these parsers know no function by name: a call is read as ``Anonymous(name, arguments)``.
-Only forms with a syntax of their own (CAST, EXTRACT, TRIM, ...) keep their parsers.
+sqlglot translates between engines, so its dialects rewrite functions while they parse. A filter must keep the name, the
+order of the arguments and the patterns of its own engine.
+
+    ============================  =================================  ===========================================
+    SQL                           sqlglot's own dialect              here
+    ============================  =================================  ===========================================
+    date_sub(d, 10)               an addition of -10 days            Anonymous("date_sub", [d, 10])
+    date_format(d, 'yyyy')        the pattern becomes ``%Y``         Anonymous("date_format", [d, 'yyyy'])
+    CAST(a AS INT), TRIM(s), ...  a node of its own                  the same: the syntax needs a parser of its own
+    ============================  =================================  ===========================================
 """
 
 from __future__ import annotations
@@ -35,7 +41,7 @@ class _HiveCondition(HiveParser):
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(HiveParser.FUNCTION_PARSERS)
 
     def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
-        """Hive does cut a string at the length of a CHAR or VARCHAR; sqlglot would read both as STRING."""
+        """Keeps CHAR and VARCHAR, at whose length Hive cuts a string; sqlglot's Hive parser reads both as STRING."""
         return parser.Parser._parse_types(self, *arguments, **named)
 
 
@@ -58,7 +64,7 @@ _DIALECTS: dict[str, type[Hive]] = {
 
 
 def dialect_of(engine: Engine) -> Hive:
-    """The dialect of an engine; raises ValueError for an engine that is not known."""
+    """The dialect of an engine. Raises ValueError for an engine that is not known."""
     if engine not in _DIALECTS:
         raise ValueError(f"engine is one of {', '.join(_DIALECTS)}, not {engine!r}")
     return _DIALECTS[engine]()

@@ -1,17 +1,23 @@
-"""Literals and type names of SQL text, typed as Hive and Spark type them.
+"""Literals and type names of SQL text, typed as Hive and Spark type them. A literal keeps its exact value (C7).
 
-written                  type                    value
-5                        int, else bigint, else decimal(p,0)   int (Decimal)
-5Y  5S  5L               tinyint smallint bigint int
-1.5  .05                 decimal(2,1) decimal(2,2)             Decimal
-1.5BD                    decimal                 Decimal
-1e3  1.5D                double                  float
-1.5F                     float                   float, rounded to 32 bits
-'x'                      string                  str
-X'6162'                  binary                  bytes
-DATE '2020-01-02'        date                    days since 1970-01-01
-TIMESTAMP '... 10:00'    timestamp               microseconds of the wall clock
-TIMESTAMP '...+01:00'    timestamp with local time zone        microseconds since the epoch
+    =====================  ====================================  ================================
+    SQL                    type                                  value
+    =====================  ====================================  ================================
+    5                      int, else bigint, else decimal(p,0)   int (Decimal)
+    5Y  5S  5L             tinyint  smallint  bigint             int
+    1.5  .05               decimal(2,1)  decimal(2,2)            Decimal
+    1.5BD                  decimal                               Decimal
+    1e3  1.5D              double                                float
+    1.5F                   float                                 float, rounded to 32 bits
+    'x'                    string                                str
+    X'6162'                binary                                bytes
+    DATE '2020-01-02'      date                                  days since 1970-01-01
+    TIMESTAMP '... 10:00'  timestamp                             microseconds of the wall clock
+    TIMESTAMP '...+01:00'  timestamp with local time zone        microseconds since the epoch
+    =====================  ====================================  ================================
+
+A literal that no type holds is None here and ``Opaque`` in the tree. A literal that the engine refuses is a
+``LiteralError``.
 """
 
 from __future__ import annotations
@@ -41,6 +47,7 @@ from evaluator.language.types import (
     Type,
     decimal_type,
 )
+from evaluator.language.zones import offset_parts
 
 __all__ = ["VOID", "LiteralError", "binary", "date", "number", "string", "suffixed", "timestamp", "type_of"]
 
@@ -52,26 +59,25 @@ _TIMESTAMP = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?"
     r"\s*(\S.*?)?\s*"
 )
-_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 
 class LiteralError(ValueError):
-    """A literal that the engine would refuse too."""
+    """A literal that the engine refuses too, such as DATE '2020-13-01'."""
 
 
 def number(text: str) -> Literal | None:
     """A number without a suffix, with its sign if it has one; None when no SQL type holds it."""
     if "e" in text.lower():
-        return _double(float(text), DOUBLE)
+        return _finite(float(text), DOUBLE)
     if "." not in text:
         value = int(text)
-        for kind in (INT, BIGINT):
-            low, high = kind.integer_range()
+        for integer_type in (INT, BIGINT):
+            low, high = integer_type.integer_range()
             if low <= value <= high:
-                return Literal(value, kind)
+                return Literal(value, integer_type)
     exact = Decimal(text)
-    of = _decimal_type_of(exact)
-    return None if of is None else Literal(exact, of)
+    decimal = _decimal_type_of(exact)
+    return None if decimal is None else Literal(exact, decimal)
 
 
 def _decimal_type_of(value: Decimal) -> Type | None:
@@ -82,32 +88,32 @@ def _decimal_type_of(value: Decimal) -> Type | None:
     return decimal_type(precision, scale) if precision <= 38 else None
 
 
-def _double(value: float, of: Type) -> Literal | None:
-    return Literal(value, of) if math.isfinite(value) else None
+def _finite(value: float, floating_type: Type) -> Literal | None:
+    return Literal(value, floating_type) if math.isfinite(value) else None
 
 
-def suffixed(text: str, of: Type) -> Literal | None:
-    """A number with a suffix (``5L``) or a number cast to a wider type: None when ``of`` does not hold it exactly."""
+def suffixed(text: str, to: Type) -> Literal | None:
+    """A number with a suffix (``5L``) or a number cast to a wider type: None when ``to`` does not hold it exactly."""
     try:
         exact = Decimal(text)
     except InvalidOperation:
         return None
     if not exact.is_finite():
         return None
-    match of.kind:
+    match to.kind:
         case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
-            low, high = of.integer_range()
-            return Literal(int(exact), of) if exact == exact.to_integral_value() and low <= exact <= high else None
+            low, high = to.integer_range()
+            return Literal(int(exact), to) if exact == exact.to_integral_value() and low <= exact <= high else None
         case Kind.DOUBLE:
-            return _double(float(text), DOUBLE)
+            return _finite(float(text), DOUBLE)
         case Kind.FLOAT:
             with np.errstate(over="ignore"):
-                return _double(float(np.float32(text)), FLOAT)
+                return _finite(float(np.float32(text)), FLOAT)
         case Kind.DECIMAL:
-            held = _decimal_type_of(exact)
-            if held is None or held.scale > of.scale or held.precision - held.scale > of.precision - of.scale:
+            needed = _decimal_type_of(exact)
+            if needed is None or needed.scale > to.scale or needed.precision - needed.scale > to.precision - to.scale:
                 return None
-            return Literal(exact, of)
+            return Literal(exact, to)
         case _:
             return None
 
@@ -146,11 +152,11 @@ def timestamp(text: str) -> Literal:
         seconds = int(hour or 0) * 3600 + int(minute or 0) * 60 + int(second or 0)
         if int(hour or 0) > 23 or int(minute or 0) > 59 or int(second or 0) > 59:
             raise ValueError
-        wall = (_day(year, month, day) * 86_400 + seconds) * 1_000_000
-        below = Fraction(int((fraction or "0").ljust(9, "0")), 1000)
+        wall_clock = (_day(year, month, day) * 86_400 + seconds) * 1_000_000
+        micros = Fraction(int((fraction or "0").ljust(9, "0")), 1000)
         if zone is None:
-            return Literal(_whole(wall + below), TIMESTAMP)
-        return Literal(_whole(_instant(wall, zone) + below), TIMESTAMP_LTZ)
+            return Literal(_int_if_whole(wall_clock + micros), TIMESTAMP)
+        return Literal(_int_if_whole(_instant(wall_clock, zone) + micros), TIMESTAMP_LTZ)
     except (ValueError, OverflowError):
         raise LiteralError(f"TIMESTAMP '{text}' is not a timestamp such as TIMESTAMP '2020-01-31 12:30:00'") from None
 
@@ -159,24 +165,26 @@ def _day(year: str, month: str | None, day: str | None) -> int:
     return datetime.date(int(year), int(month or 1), int(day or 1)).toordinal() - _EPOCH_DAY
 
 
-def _whole(micros: Fraction) -> int | Fraction:
+def _int_if_whole(micros: Fraction) -> int | Fraction:
     return micros.numerator if micros.denominator == 1 else micros
 
 
-def _instant(wall: int, zone: str) -> int:
+def _instant(wall_clock: int, zone: str) -> int:
+    """The instant of a zone's wall clock, in microseconds. Raises ValueError for a zone that is not known."""
     if zone.upper() in ("Z", "UTC", "GMT", "UT"):
-        return wall
-    if match := _OFFSET.fullmatch(zone):
-        seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
-        return wall + seconds * (-1_000_000 if match[1] == "+" else 1_000_000)
+        return wall_clock
+    if parts := offset_parts(zone):
+        sign, hours, minutes, seconds = parts
+        east = hours * 3600 + minutes * 60 + seconds
+        return wall_clock + east * (-1_000_000 if sign == "+" else 1_000_000)
     try:
         region = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, OSError):
         raise ValueError(zone) from None
-    at = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=wall)
-    offset = at.replace(tzinfo=region).utcoffset()
+    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=wall_clock)
+    offset = local.replace(tzinfo=region).utcoffset()
     assert offset is not None
-    return wall - offset // datetime.timedelta(microseconds=1)
+    return wall_clock - offset // datetime.timedelta(microseconds=1)
 
 
 _KINDS: dict[exp.DType, Kind] = {
@@ -200,19 +208,16 @@ _KINDS: dict[exp.DType, Kind] = {
 }
 
 
-def type_of(written: exp.DataType) -> Type:
+def type_of(data_type: exp.DataType) -> Type:
     """The type that a CAST names. Spark's TIMESTAMP is an instant (TIMESTAMP_LTZ), Hive's is a wall clock."""
-    kind = _KINDS.get(written.this) if isinstance(written.this, exp.DType) else None
-    parameters = [int(p.name) for p in written.expressions if p.name.isdigit()]
+    kind = _KINDS.get(data_type.this) if isinstance(data_type.this, exp.DType) else None
+    parameters = [int(p.name) for p in data_type.expressions if p.name.isdigit()]
     match kind:
         case None:
-            return Type(Kind.OTHER, name=written.sql("spark").lower())
+            return Type(Kind.OTHER, name=data_type.sql("spark").lower())
         case Kind.DECIMAL:
-            return (
-                decimal_type(*(parameters + [10, 0][len(parameters) :]))
-                if len(parameters) != 1
-                else decimal_type(parameters[0], 0)
-            )
+            precision, scale = (*parameters, *(10, 0)[len(parameters) :])
+            return decimal_type(precision, scale)
         case Kind.CHAR | Kind.VARCHAR:
             return Type(kind, parameters[0]) if parameters else STRING
         case _:

@@ -1,7 +1,18 @@
-"""sqlglot's values -> operands: columns, literals, casts, arithmetic and functions.
+"""sqlglot's values as operands: columns, literals, casts, arithmetic and functions.
 
-Function names are lower case and canonical: a synonym (``ucase``, ``substr``, ``ceiling``, ``mod``) becomes the one
-name that ``evaluator.functions`` knows. Anything else keeps its name: ``binding.bind`` says what can be decided.
+    =====================  ======================================
+    SQL                    operand
+    =====================  ======================================
+    st.x                   Column(("st", "x"))
+    ucase(s), substr(s, 2) upper(s), substring(s, 2)
+    int(x)                 CAST(x AS INT)
+    nullif(a, b)           if(a = b, NULL, a)
+    CASE a WHEN 1 THEN x   if(a = 1, x, NULL)
+    a[0], a subquery       Opaque with a reason (C1)
+    =====================  ======================================
+
+A synonym becomes the name of ``evaluator.language.function_names``. Any other function keeps its name in lower case,
+and ``evaluator.binding.bind`` says whether it can be decided.
 """
 
 from __future__ import annotations
@@ -10,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from evaluator.language.construction import case_when
 from evaluator.language.expression import (
     Call,
     Cast,
@@ -27,20 +39,18 @@ from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.types import BOOLEAN, Kind
 from handler.sql.literals import VOID, binary, date, number, string, suffixed, timestamp, type_of
 
-__all__ = ["TRUE", "OperandReader"]
-
-TRUE = Literal(True, BOOLEAN)
+__all__ = ["OperandReader"]
 
 _OPERATORS: Mapping[type[exp.Expr], str] = {getattr(exp, name): sign for name, sign in SQL_OPERATORS.items()}
 
-#: Functions that are an IF over their arguments.
+#: Functions that are an IF over their arguments; the third argument of nullif is NULL.
 _CONDITIONALS: dict[str, Callable[[Operand, Operand, Operand], Operand]] = {
     "nvl2": lambda value, then, otherwise: If(Not(IsNull(value)), then, otherwise),
     "nullif": lambda value, other, null: If(Compare("=", value, other), null, value),
 }
 
-#: ``int(x)`` is ``CAST(x AS INT)``.
-_TYPE_FUNCTIONS = {
+#: Types whose name is also a cast function: ``int(x)`` is ``CAST(x AS INT)``.
+_CAST_FUNCTIONS = {
     "boolean",
     "tinyint",
     "smallint",
@@ -54,11 +64,11 @@ _TYPE_FUNCTIONS = {
     "binary",
 }
 
-#: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) is not: it has a fraction in Spark.
-_EXTRACTED = {"year": "year", "quarter": "quarter", "month": "month", "day": "day", "hour": "hour", "minute": "minute"}
+#: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) has a fraction in Spark and is left out.
+_EXTRACT_FUNCTIONS = frozenset(["year", "quarter", "month", "day", "hour", "minute"])
 
-#: Functions that sqlglot's grammar gives a syntax of their own and that change from query to query.
-_MOMENTS: dict[type[exp.Expr], str] = {
+#: Functions with a syntax of their own whose value changes from query to query.
+_RUN_TIME_FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "current_timestamp",
     exp.CurrentTime: "current_time",
@@ -67,29 +77,28 @@ _MOMENTS: dict[type[exp.Expr], str] = {
 
 
 class OperandReader:
-    """Reads values. ``condition`` reads the conditions inside them: those of IF and CASE."""
+    """Turns values into operands. ``condition`` translates the conditions inside them: those of IF and CASE."""
 
     def __init__(self, condition: Callable[[exp.Expr], HudiExpression]) -> None:
         self._condition = condition
 
     def read(self, node: exp.Expr) -> Operand:
-        """The operand that a value of the parsed text stands for; what is not understood is Opaque."""
+        """The operand of a parsed value; Opaque for a value that is not understood."""
         node = node.unnest()
         if (literal := _literal(node)) is not None:
             return literal
         if (sign := _OPERATORS.get(type(node))) is not None:
             return Call(sign, (self.read(node.this), self.read(node.expression)))
-        if (moment := _MOMENTS.get(type(node))) is not None:
-            return Opaque(f"{moment} is not known here")
+        if (function := _RUN_TIME_FUNCTIONS.get(type(node))) is not None:
+            return Opaque(f"{function} is not known here")
         match node:
             case exp.Column():
                 return _column(node)
             case exp.Dot():
-                return self._nested(node)
-            case exp.Cast():  # exp.TryCast is a kind of exp.Cast; Hive's and Spark's CAST are TryCast without "safe"
-                inner = self.read(node.this)
-                to = type_of(node.to)
-                return Call("try_cast", (inner,), to) if node.args.get("safe") else Cast(inner, to)
+                return self._struct_field(node)
+            case exp.Cast():  # exp.TryCast is a subclass; both dialects read CAST as a TryCast without "safe"
+                operand, to = self.read(node.this), type_of(node.to)
+                return Call("try_cast", (operand,), to) if node.args.get("safe") else Cast(operand, to)
             case exp.Neg():
                 return Call("negative", (self.read(node.this),))
             case exp.BitwiseNot():
@@ -97,13 +106,13 @@ class OperandReader:
             case exp.If():
                 return If(
                     self._condition(node.this),
-                    self._result(node.args.get("true")),
-                    self._result(node.args.get("false")),
+                    self._branch_result(node.args.get("true")),
+                    self._branch_result(node.args.get("false")),
                 )
             case exp.Case():
                 return self._case(node)
-            case exp.Extract() if node.name.lower() in _EXTRACTED:
-                return Call(_EXTRACTED[node.name.lower()], (self.read(node.expression),))
+            case exp.Extract() if node.name.lower() in _EXTRACT_FUNCTIONS:
+                return Call(node.name.lower(), (self.read(node.expression),))
             case exp.Trim() if not node.expression and not node.args.get("collation"):
                 name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "trim")
                 return Call(name, (self.read(node.this),))
@@ -125,36 +134,37 @@ class OperandReader:
             case _:
                 return Opaque(f"{node.key} is not decided")
 
-    def _nested(self, node: exp.Dot) -> Operand:
-        base = self.read(node.this)
-        if isinstance(base, Column) and isinstance(node.expression, exp.Identifier):
-            return Column((*base.path, node.expression.name))
+    def _struct_field(self, node: exp.Dot) -> Operand:
+        parent = self.read(node.this)
+        if isinstance(parent, Column) and isinstance(node.expression, exp.Identifier):
+            return Column((*parent.path, node.expression.name))
         return Opaque("a field of a computed value is not decided")
 
     def _case(self, node: exp.Case) -> Operand:
-        """CASE: from the last branch to the first, each an IF around the ones behind it."""
-        found = self._result(node.args.get("default"))
-        for branch in reversed(node.args["ifs"]):
-            condition = (
+        otherwise = self._branch_result(node.args.get("default"))
+        branches = [
+            (
                 self._condition(branch.this)
                 if node.this is None
-                else Compare("=", self.read(node.this), self.read(branch.this))
+                else Compare("=", self.read(node.this), self.read(branch.this)),
+                self._branch_result(branch.args.get("true")),
             )
-            found = If(condition, self._result(branch.args.get("true")), found)
-        return found
+            for branch in node.args["ifs"]
+        ]
+        return case_when(branches, otherwise)
 
-    def _result(self, node: exp.Expr | None) -> Operand:
+    def _branch_result(self, node: exp.Expr | None) -> Operand:
         return Literal(None, VOID) if node is None else self.read(node)
 
-    def _function(self, name: str, written: Sequence[exp.Expr]) -> Operand:
-        arguments = tuple(self.read(argument) for argument in written)
-        if name in _TYPE_FUNCTIONS and len(arguments) == 1:
+    def _function(self, name: str, nodes: Sequence[exp.Expr]) -> Operand:
+        arguments = tuple(self.read(node) for node in nodes)
+        if name in _CAST_FUNCTIONS and len(arguments) == 1:
             to = exp.DataType.from_str(name, dialect="hive")
             return Cast(arguments[0], type_of(to))
         if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
             return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
         if name in ("if", "iff") and len(arguments) == 3:
-            return If(self._condition(written[0]), *arguments[1:])
+            return If(self._condition(nodes[0]), *arguments[1:])
         name = SQL_SYNONYMS.get(name, name)
         if name in ("date_add", "datediff") and len(arguments) == 3:
             return Opaque(f"{name} with a unit is not decided")
@@ -162,7 +172,7 @@ class OperandReader:
 
 
 def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
-    """Literals, signed ones and suffixed ones included; None when ``node`` is something else."""
+    """The literal, also one with a sign or a suffix; None when ``node`` is not a literal."""
     match node:
         case exp.Literal(is_string=True) if not sign:
             return string(node.this)
@@ -189,11 +199,11 @@ def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
 def _typed_literal(node: exp.Cast, sign: str) -> Operand | None:
     """``DATE 'x'``, ``TIMESTAMP 'x'``, ``5L``, ``1.5BD``: sqlglot writes them as casts of a literal."""
     to, text = type_of(node.to), node.this.this
-    written_as_literal = type(node) is exp.Cast  # an explicit CAST(...) of these dialects is exp.TryCast
+    is_literal_syntax = type(node) is exp.Cast  # CAST(...) in the text is exp.TryCast in both dialects
     if node.this.is_string:
-        if written_as_literal and not sign and to.kind is Kind.DATE:
+        if is_literal_syntax and not sign and to.kind is Kind.DATE:
             return date(text)
-        if written_as_literal and not sign and to.kind.is_timestamp:
+        if is_literal_syntax and not sign and to.kind.is_timestamp:
             return timestamp(text)
         return suffixed(sign + text, to) if to.kind is Kind.DECIMAL else None
     return suffixed(sign + text, to)

@@ -1,8 +1,9 @@
-"""SQL text -> HudiExpression: the condition that stands after WHERE, in the dialect of Hive or of Spark.
+"""Parses SQL text: the condition after WHERE, in the dialect of Hive or of Spark, as a HudiExpression.
 
-sqlglot parses the text; ``sql_conditions`` and ``sql_operands`` turn its tree into ours. What is valid SQL but not
-understood becomes ``Unknown`` or ``Opaque`` at that node only (C1); what is not valid SQL raises ``SqlError``.
-Columns carry no types here: names and types are resolved by ``evaluator.binding.bind``.
+    text  ──►  sqlglot's tree  ──►  ``conditions`` and ``operands``  ──►  HudiExpression
+
+Valid SQL that is not understood becomes ``Unknown`` or ``Opaque`` at its node only (C1). Invalid SQL raises
+``SqlError``. Columns have no types yet: ``evaluator.binding.bind`` resolves names and types.
 """
 
 from __future__ import annotations
@@ -20,34 +21,41 @@ from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
 from handler.sql.literals import LiteralError
 
-__all__ = ["Engine", "SqlError", "parse"]
+__all__ = ["Engine", "SqlError", "excerpt", "parse"]
 
-#: Python frames that a deep filter may use: about 1,500 nested parentheses.
-DEEP_FRAMES = 40_000
-DEEP_STACK_BYTES = 512 << 20
-LONGEST_TEXT = 16 << 20
+#: Python frames that a deep filter may use: enough for about 1,500 nested parentheses.
+_MAX_FRAMES = 40_000
+_STACK_BYTES = 512 << 20
+_MAX_CHARACTERS = 16 << 20
+
+
+def excerpt(text: str) -> str:
+    """The start of a condition in one line of at most 80 characters, for messages."""
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else line[:77] + "..."
 
 
 class SqlError(SargoError):
-    """``text`` is not a condition of the dialect; ``why`` says why not, ``position`` is (line, column) if known."""
+    """``text`` is not a condition of the dialect. ``why`` is the reason, ``position`` the (line, column) if known."""
 
     def __init__(self, text: str, why: str, position: tuple[int, int] | None = None) -> None:
-        shown = " ".join(text.split())
-        shown = shown if len(shown) <= 80 else shown[:77] + "..."
         where = f" at line {position[0]}, column {position[1]}" if position else ""
-        super().__init__(f"cannot read the condition{where}: {why} (in: {shown})")
+        super().__init__(f"cannot read the condition{where}: {why} (in: {excerpt(text)})")
         self.text = text
         self.why = why
         self.position = position
 
 
 def parse(text: str, engine: Engine) -> HudiExpression:
-    """Read one condition, such as ``a < 5 AND s LIKE 'x%'``, as ``engine`` ("hive", "spark-ansi", ...) would.
+    """The HudiExpression of one condition, read as ``engine`` ("hive", "spark-ansi", ...) reads it.
 
-    Raises SqlError when the text is not one condition.
+    Raises SqlError when the text is not one condition, ValueError for an engine that is not known.
+
+    >>> print(parse("a < 5 AND s LIKE 'x%' OR b = (SELECT 1)", "spark"))
+    ((a < 5 AND s LIKE 'x%') OR b = ?(a subquery is not decided))
     """
-    if len(text) > LONGEST_TEXT:
-        raise SqlError(text, f"the condition is longer than {LONGEST_TEXT >> 20} Mi characters")
+    if len(text) > _MAX_CHARACTERS:
+        raise SqlError(text, f"the condition is longer than {_MAX_CHARACTERS >> 20} Mi characters")
     try:
         return _parse(text, engine)
     except RecursionError:
@@ -99,7 +107,7 @@ def _plain(description: str, near: str) -> str:
 
 
 def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
-    """Run ``work`` in a thread of its own with a large stack: sqlglot's parser recurses."""
+    """Run ``work`` in a thread with a large stack, because sqlglot's parser is recursive."""
     results: list[HudiExpression] = []
     errors: list[BaseException] = []
 
@@ -109,13 +117,13 @@ def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
         except BaseException as error:
             errors.append(error)
 
-    limit, stack = sys.getrecursionlimit(), threading.stack_size(DEEP_STACK_BYTES)
-    sys.setrecursionlimit(max(limit, DEEP_FRAMES))
+    limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+    sys.setrecursionlimit(max(limit, _MAX_FRAMES))
     try:
         thread = threading.Thread(target=run, name="sargo-deep-filter")
         try:
             thread.start()
-        except RuntimeError:  # no room for such a stack
+        except RuntimeError:  # the system has no memory for such a stack
             raise RecursionError from None
         thread.join()
     finally:

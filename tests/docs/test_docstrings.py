@@ -6,10 +6,15 @@ import doctest
 
 import pytest
 
-from handler.spark.catalyst import translation, values
+import handler.sql
+from evaluator.language import construction, zones
+from handler.spark.catalyst import literals, translation
+from handler.sql import parsing
+
+MODULES = [construction, zones, handler.sql, parsing, translation, literals]
 
 
-@pytest.mark.parametrize("module", [translation, values], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_examples(module):
     result = doctest.testmod(module)
     assert result.attempted > 0

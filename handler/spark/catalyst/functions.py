@@ -1,15 +1,15 @@
 """Catalyst's expression classes that need more than a name.
 
-The names of functions stand in ``evaluator.language.function_names``. A class that stands in neither table is not
-understood, whatever it computes: user functions and subqueries among them.
+``evaluator.language.function_names`` has the names of functions. A class that is in neither table is not understood:
+user functions and subqueries, for example.
 """
 
 from __future__ import annotations
 
-__all__ = ["MOMENTS", "OF_DAYS", "TRANSPARENT"]
+__all__ = ["DAY_FUNCTIONS", "RUN_TIME_CLASSES", "TRANSPARENT"]
 
-#: Functions, by SQL name, that take the day of a timestamp; Spark casts it for them.
-OF_DAYS = frozenset(
+#: Functions, by SQL name, of a day. Spark casts a timestamp to its day for them.
+DAY_FUNCTIONS = frozenset(
     [
         "year",
         "quarter",
@@ -25,11 +25,11 @@ OF_DAYS = frozenset(
     ]
 )
 
-#: Classes that give their only child's value: names, hints to the optimiser, and ``try_`` forms, whose errors are NULL.
+#: Classes that have their only child's value: names, hints to the optimiser, and ``try_`` forms (an error is NULL).
 TRANSPARENT = frozenset(["Alias", "KnownNotNull", "KnownNullable", "TryEval"])
 
-#: Classes whose value is that of the moment or of chance: a plan may outlive it.
-MOMENTS = frozenset(
+#: Classes whose value depends on the time, the session or chance. A plan may be used after that value has changed.
+RUN_TIME_CLASSES = frozenset(
     [
         "CurrentDate",
         "CurrentTimestamp",

@@ -1,6 +1,6 @@
-"""What a Spark session's settings say about conditions: ANSI mode, time zone, and whether there is a JVM to ask.
+"""What a Spark session's settings say about conditions: ANSI mode, time zone, and whether the session has a JVM.
 
-Spark names time zones as Java does. Names of regions are Python's too; the rest becomes what the evaluator knows:
+Spark names time zones as Java does. The evaluator takes names of regions and offsets such as ``+08:00``:
 
     Java                                  here
     ====================================  ====================================
@@ -12,18 +12,17 @@ Spark names time zones as Java does. Names of regions are Python's too; the rest
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from evaluator.language.zones import offset_parts
 from handler.sql.parsing import Engine
 
 __all__ = ["engine_of", "has_jvm", "time_zone_of"]
 
-_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
-#: The names of Java's ZoneId.SHORT_IDS.
-_SHORT = {
+#: Java's short names: ``java.time.ZoneId.SHORT_IDS``.
+_SHORT_NAMES = {
     "ACT": "Australia/Darwin",
     "AET": "Australia/Sydney",
     "AGT": "America/Argentina/Buenos_Aires",
@@ -56,25 +55,26 @@ _SHORT = {
 
 
 def has_jvm(spark: SparkSession) -> bool:
-    """False for a session of Spark Connect, whose analyser runs elsewhere."""
+    """Whether the session has a JVM; one of Spark Connect has not, because its analyser runs on the server."""
     return not type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def engine_of(spark: SparkSession) -> Engine:
-    """Whose rules the session's conditions follow."""
+    """The engine whose rules the session's conditions follow: ANSI or legacy."""
     return "spark-ansi" if _setting(spark, "spark.sql.ansi.enabled") == "true" else "spark-legacy"
 
 
 def time_zone_of(spark: SparkSession) -> str:
-    """The session's time zone by the name that Python has for it."""
+    """The session's time zone, by a name that ``evaluator.language.zones.zone_named`` takes."""
     name = _setting(spark, "spark.sql.session.timeZone")
     if name in ("Z", "UTC", "GMT", "UT"):
         return "UTC"
-    if match := _OFFSET.fullmatch(name):
-        parts = [int(part or 0) for part in match.groups()[1:]]
-        offset = ":".join(f"{part:02}" for part in parts[: 3 if parts[2] else 2])
-        return f"{match[1]}{offset}" if any(parts) else "UTC"
-    return _SHORT.get(name, name)
+    if parts := offset_parts(name):
+        sign, hours, minutes, seconds = parts
+        if not (hours or minutes or seconds):
+            return "UTC"
+        return f"{sign}{hours:02}:{minutes:02}" + (f":{seconds:02}" if seconds else "")
+    return _SHORT_NAMES.get(name, name)
 
 
 def _setting(spark: SparkSession, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Spark's resolved condition -> HudiExpression of the same meaning, from Catalyst's JSON alone.
+"""Translates a resolved condition of Spark, as Catalyst's JSON, into a HudiExpression. No JVM is needed.
 
     Catalyst                                      tree
     ============================================  ==========================================================
@@ -10,15 +10,17 @@
     a boolean value                               value = TRUE
     a condition used as a value                   if(condition, TRUE, if(NOT condition, FALSE, NULL))
     AttributeReference, GetStructField            a column with the type that Spark gave it
-    Literal, Cast                                 ``handler.spark.catalyst.values``
+    Literal, Cast                                 ``handler.spark.catalyst.literals``
     If, CaseWhen, Coalesce                        if, coalesce
     functions                                     ``evaluator.language.function_names``
-    an expression that Spark replaces (``nvl``)   what it is replaced with
-    anything else                                 ?(reason) at that node
+    an expression that Spark replaces (``nvl``)   its replacement
+    anything else                                 ?(reason) at that node (C1)
 
-Names, casts and the types in which things are compared are Spark's own: its analyser has written them into the tree.
-``cast`` and ``try_cast`` differ only in what is an error and what is NULL, which the evaluator's casts allow for
-(``evaluator.language.semantics``), and so do ANSI and other arithmetic.
+Names, casts and comparison types are Spark's own: the analyser has put them into the tree. ``cast`` and ``try_cast``
+differ only in whether a failure is an error or NULL, and so do the operators in ANSI mode and without it. The evaluator
+allows for both (``evaluator.language.semantics``, C8).
+
+Facts: docs/facts/spark.md#conditions.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from evaluator.language.construction import TRUE, as_condition, as_operand, case_when
 from evaluator.language.expression import (
     And,
     Call,
@@ -47,27 +50,28 @@ from evaluator.language.expression import (
     Unknown,
 )
 from evaluator.language.function_names import CATALYST_COMPARISONS, CATALYST_FUNCTIONS, MIRRORED
+from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import BOOLEAN, Kind, Type
-from handler.spark.catalyst.functions import MOMENTS, OF_DAYS, TRANSPARENT
+from handler.spark.catalyst.functions import DAY_FUNCTIONS, RUN_TIME_CLASSES, TRANSPARENT
+from handler.spark.catalyst.literals import cast_of, literal_of, type_of
 from handler.spark.catalyst.tree import CatalystNode, read_tree
-from handler.spark.catalyst.values import cast_of, literal_of, type_of
 
 __all__ = ["condition_of"]
 
-TRUE, FALSE, NULL = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
-#: Nodes that a translated condition may have: what is nested and stands twice at each level would double it.
-LARGEST_TREE = 100_000
+_FALSE, _NULL = Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+#: Nodes that a translated condition may have. A condition used as a value is repeated, so nesting can double the tree.
+MAX_NODES = 100_000
 
 
 def condition_of(
     items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None, zone: str = "UTC"
 ) -> HudiExpression:
-    """The condition whose nodes Catalyst listed as JSON.
+    """The condition of a list of Catalyst's JSON nodes.
 
-    ``exact``: what the JSON does not tell, by the place of the node (``tree.missing_parts``).
-    ``zone``: the session's time zone, for what a constant timestamp shows.
-    Never fails for what is not understood, which is Unknown; raises ValueError when the list is no tree.
+    ``exact``: the values that the JSON leaves out, by the index of the node (``tree.missing_parts``).
+    ``zone``: the session's time zone, for the wall clock of a constant timestamp.
+    A part that is not understood is Unknown. Raises ValueError when the list is not a tree.
 
     >>> nodes = [{"class": "And", "num-children": 2}, {"class": "LessThan", "num-children": 2},
     ...          {"class": "AttributeReference", "num-children": 0, "name": "i", "dataType": "integer"},
@@ -80,7 +84,7 @@ def condition_of(
 
 
 class _Translator:
-    """Translates bottom-up with its own stack; a subtree that stands in several places is translated once."""
+    """Translates bottom-up with its own stack; a subtree with several parents is translated once."""
 
     def __init__(self, zone: str) -> None:
         self._zone = zone
@@ -89,19 +93,19 @@ class _Translator:
     def translate(self, root: CatalystNode) -> Node:
         stack = [(root, False)]
         while stack:
-            node, ready = stack.pop()
+            node, has_children_done = stack.pop()
             if id(node) in self._done:
                 continue
-            if not ready:
+            if not has_children_done:
                 stack.append((node, True))
                 stack.extend((child, False) for child in node.children)
                 continue
-            parts = [self._done[id(child)] for child in node.children]
-            size = 1 + sum(part[1] * _copies(node, part[0]) for part in parts)
-            if size > LARGEST_TREE:
+            children = [self._done[id(child)] for child in node.children]
+            size = 1 + sum(child_size * _copies(node, child) for child, child_size in children)
+            if size > MAX_NODES:
                 self._done[id(node)] = Opaque("the condition is too large"), 1
             else:
-                self._done[id(node)] = self._node(node, [part[0] for part in parts]), size
+                self._done[id(node)] = self._node(node, [child for child, _ in children]), size
         return self._done[id(root)][0]
 
     def _node(self, node: CatalystNode, children: list[Node]) -> Node:
@@ -112,7 +116,7 @@ class _Translator:
             return _CONDITIONS[name](node, children)
         if name in CATALYST_FUNCTIONS:
             return _call(node, [_operand(child) for child in children])
-        if name in MOMENTS:
+        if name in RUN_TIME_CLASSES:
             return Opaque(f"{name} is known only when the query runs")
         if len(children) == 1 and (name in TRANSPARENT or "replacement" in node.fields):
             return children[0]
@@ -135,9 +139,9 @@ class _Translator:
                 return Opaque(_undecided(node))
 
 
-def _copies(node: CatalystNode, part: Node) -> int:
-    """How often a part stands in what becomes of the node, at most: a condition as a value stands there twice."""
-    return 2 if isinstance(part, HudiExpression) and node.name not in ("And", "Or", "Not") else 1
+def _copies(node: CatalystNode, child: Node) -> int:
+    """How often a child occurs in the node's translation, at most: a condition used as a value occurs twice."""
+    return 2 if isinstance(child, HudiExpression) and node.name not in ("And", "Or", "Not") else 1
 
 
 def _undecided(node: CatalystNode) -> str:
@@ -150,80 +154,70 @@ def _undecided(node: CatalystNode) -> str:
 
 def _condition(node: Node) -> HudiExpression:
     """A node as a condition: a boolean value is compared with TRUE."""
-    match node:
-        case HudiExpression():
-            return node
-        case Literal(value=bool() | None as value):
-            return Constant(value)
-        case Opaque(reason=reason):
-            return Unknown(reason)
-        case Operand():
-            return Compare("=", node, TRUE)
-        case _:
-            raise TypeError(f"neither a condition nor a value: {node!r}")
+    condition = as_condition(node)
+    if condition is not None:
+        return condition
+    assert isinstance(node, Operand)
+    return Compare("=", node, TRUE)
 
 
 def _operand(node: Node) -> Operand:
     """A node as a value: a condition is TRUE, FALSE or NULL."""
-    match node:
-        case Operand():
-            return node
-        case Constant(value=value):
-            return Literal(value, BOOLEAN)
-        case Unknown(reason=reason):
-            return Opaque(reason)
-        case Compare(op="=", left=value, right=right) if right is TRUE:
-            return value
-        case HudiExpression():
-            return If(node, TRUE, If(Not(node), FALSE, NULL))
-        case _:
-            raise TypeError(f"neither a condition nor a value: {node!r}")
+    operand = as_operand(node)
+    if operand is not None:
+        return operand
+    if isinstance(node, Compare) and node.op == "=" and node.right is TRUE:
+        return node.left
+    assert isinstance(node, HudiExpression)
+    return If(node, TRUE, If(Not(node), _FALSE, _NULL))
 
 
-def _column(path: tuple[str, ...], of: Type) -> Column:
-    return Column(path, None if of.kind is Kind.OTHER else of)
+def _column(path: tuple[str, ...], column_type: Type) -> Column:
+    return Column(path, None if column_type.kind is Kind.OTHER else column_type)
 
 
 def _field(node: CatalystNode, parent: Node) -> Operand:
-    """A field of a struct column; of a struct that is computed nothing is known."""
+    """A field of a struct column; Opaque for a field of a computed struct."""
     fields = _struct_fields(node.children[0])
-    place = node.fields.get("ordinal")
-    if not isinstance(parent, Column) or not isinstance(place, int) or not 0 <= place < len(fields):
+    ordinal = node.fields.get("ordinal")
+    if not isinstance(parent, Column) or not isinstance(ordinal, int) or not 0 <= ordinal < len(fields):
         return Opaque("a field of a computed value is not decided")
-    field = fields[place]
+    field = fields[ordinal]
     return _column((*parent.path, field["name"]), type_of(field["type"]))
 
 
 def _struct_fields(node: CatalystNode) -> Sequence[Mapping[str, Any]]:
-    """The fields of the struct that a column, or a field of one, holds."""
-    path = []
+    """The fields of a struct column, or of a struct field of one."""
+    ordinals = []
     while node.name == "GetStructField":
-        path.append(node.fields.get("ordinal"))
+        ordinals.append(node.fields.get("ordinal"))
         node = node.children[0]
-    of = node.fields.get("dataType")
-    for place in reversed(path):
-        of = of["fields"][place]["type"] if isinstance(of, Mapping) and isinstance(place, int) else None
-    return of["fields"] if isinstance(of, Mapping) and of.get("type") == "struct" else ()
+    data_type = node.fields.get("dataType")
+    for ordinal in reversed(ordinals):
+        if not isinstance(data_type, Mapping) or not isinstance(ordinal, int):
+            return ()
+        data_type = data_type["fields"][ordinal]["type"]
+    return data_type["fields"] if isinstance(data_type, Mapping) and data_type.get("type") == "struct" else ()
 
 
 def _compare(op: str, left: Node, right: Node) -> HudiExpression:
     if isinstance(left, Literal) and isinstance(right, HudiExpression):
-        left, right = right, left  # both ways are the same for = and <=> of conditions
+        left, right = right, left
         op = MIRRORED[op]
     if isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool):
-        inner = left if right.value else Not(left)
+        condition = left if right.value else Not(left)
         if op == "=":
-            return inner
+            return condition
         if op == "<=>":  # FALSE, not NULL, where the condition is NULL
-            return And((inner, Compare("=", If(inner, TRUE, FALSE), TRUE)))
-    a, b = _operand(left), _operand(right)
-    return Compare(op, _beside(a, b), _beside(b, a))
+            return And((condition, Compare("=", If(condition, TRUE, _FALSE), TRUE)))
+    left_operand, right_operand = _operand(left), _operand(right)
+    return Compare(op, _uncast_text(left_operand, right_operand), _uncast_text(right_operand, left_operand))
 
 
-def _beside(operand: Operand, other: Operand) -> Operand:
-    """A text that Spark casts to what it is compared with, as the text itself: ``language.literal`` reads more forms.
+def _uncast_text(operand: Operand, other: Operand) -> Operand:
+    """The text of ``CAST('text' AS type)`` where the other side is a date, timestamp or integer column of that type.
 
-    Only beside a date, a timestamp or an integer column of that very type, for which the two mean the same.
+    The comparison with the text means the same there, and ``evaluator.language.literal`` reads more texts exactly.
     """
     match operand:
         case Cast(operand=Literal(value=str()) as text, type=to) if (
@@ -244,44 +238,44 @@ def _not(node: CatalystNode, children: list[Node]) -> HudiExpression:
             return Not(_condition(child))
 
 
+#: IN of an empty list is FALSE in Spark 4; in Spark 3.5 it is NULL where the value is NULL.
+_EMPTY_IN = Or((Constant(False), And((Constant(None), Unknown("IN of an empty list differs by version")))))
+
+
 def _in(_: CatalystNode, children: list[Node]) -> HudiExpression:
     if len(children) == 1:
-        return _in_nothing(children[0])
+        return _EMPTY_IN
     value, *members = (_operand(child) for child in children)
     return In(value, tuple(members))
 
 
 def _in_set(node: CatalystNode, children: list[Node]) -> HudiExpression:
-    """The optimiser's form of a long IN. ``exact``: the members as (type name, value in Spark's own form)."""
+    """The optimiser's form of a long IN. ``exact`` has the members as (type name, value in Spark's internal form)."""
     if not isinstance(node.exact, Sequence) or not node.exact:
         return Unknown("a list whose members are not told is not decided")
-    return In(_operand(children[0]), tuple(_member(type_of(of), of, value) for of, value in node.exact))
+    return In(_operand(children[0]), tuple(_member(name, value) for name, value in node.exact))
 
 
-def _member(of: Type, name: str, value: Any) -> Operand:
-    """Spark keeps days and microseconds as numbers."""
-    if isinstance(value, int) and (of.kind is Kind.DATE or of.kind.is_timestamp):
-        return Literal(value, of)
-    return literal_of({"dataType": name, "value": value}, value, "UTC")
-
-
-def _in_nothing(value: Node) -> HudiExpression:
-    """Spark 4: FALSE. Spark 3.5: NULL where the value is NULL."""
-    del value
-    return Or((Constant(False), And((Constant(None), Unknown("IN of an empty list differs by version")))))
+def _member(type_name: str, value: Any) -> Operand:
+    """A member of InSet; Spark's internal form of dates and timestamps is a number of days or microseconds."""
+    member_type = type_of(type_name)
+    if isinstance(value, int) and (member_type.kind is Kind.DATE or member_type.kind.is_timestamp):
+        return Literal(value, member_type)
+    return literal_of({"dataType": type_name, "value": value}, value, "UTC")
 
 
 def _like(node: CatalystNode, children: list[Node]) -> HudiExpression:
     escape = node.exact
     if not isinstance(escape, str) or len(escape) != 1:
         return Unknown("LIKE with an escape character that is not told is not decided")
-    return _matching(children, lambda text: text, escape)
+    return _like_pattern(children, lambda text: text, escape)
 
 
-def _matching(children: list[Node], pattern: Callable[[str], str], escape: str = "\\") -> HudiExpression:
+def _like_pattern(children: list[Node], pattern_of: Callable[[str], str], escape: str = "\\") -> HudiExpression:
+    """``value LIKE pattern_of(text)`` of the children [value, text]."""
     match children:
         case [value, Literal(value=str(text), type=Type(kind=Kind.STRING))]:
-            return Like(_operand(value), pattern(text), escape)
+            return Like(_operand(value), pattern_of(text), escape)
         case [_, Literal(value=None)]:
             return Constant(None)
         case _:
@@ -290,24 +284,21 @@ def _matching(children: list[Node], pattern: Callable[[str], str], escape: str =
 
 def _affix(before: str, after: str) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
-        return _matching(children, lambda text: before + _plain(text) + after)
+        return _like_pattern(children, lambda text: before + escape_text(text) + after)
 
     return build
 
 
-def _plain(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _like_several(some: bool, negated: bool) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
-    """LIKE ANY (some), LIKE ALL, NOT LIKE ANY, NOT LIKE ALL. ``exact``: the patterns, None for NULL."""
+def _like_patterns(
+    connector: type[And] | type[Or], negation: type[Not] | None
+) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
+    """LIKE ANY is an Or, LIKE ALL an And, each NOT form of negated tests. ``exact`` has the patterns, None for NULL."""
 
     def build(node: CatalystNode, children: list[Node]) -> HudiExpression:
         if not isinstance(node.exact, Sequence) or not node.exact:
             return Unknown("LIKE with patterns that are not told is not decided")
         tests = [Constant(None) if text is None else Like(_operand(children[0]), str(text)) for text in node.exact]
-        parts = tuple(Not(test) if negated else test for test in tests)
-        return Or(parts) if some else And(parts)
+        return connector(tuple(tests if negation is None else map(negation, tests)))
 
     return build
 
@@ -322,7 +313,7 @@ def _rlike(_: CatalystNode, children: list[Node]) -> HudiExpression:
             return Unknown("a regular expression that is not a constant is not decided")
 
 
-def _connected(kind: type[And] | type[Or]) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
+def _connector(kind: type[And] | type[Or]) -> Callable[[CatalystNode, list[Node]], HudiExpression]:
     def build(_: CatalystNode, children: list[Node]) -> HudiExpression:
         return kind(tuple(_flat(kind, map(_condition, children))))
 
@@ -338,50 +329,50 @@ def _flat(kind: type[And] | type[Or], parts: Iterable[HudiExpression]) -> Iterab
 
 
 def _case(children: list[Node]) -> Operand:
-    """CASE WHEN: (condition, value) pairs, and a last value when there is an ELSE."""
-    pairs = len(children) // 2
-    found = _operand(children[-1]) if len(children) % 2 else Literal(None, Type(Kind.VOID))
-    for place in reversed(range(pairs)):
-        found = If(_condition(children[2 * place]), _operand(children[2 * place + 1]), found)
-    return found
+    """CASE WHEN: conditions and results in turn, and the ELSE value if there is one."""
+    branches = [
+        (_condition(condition), _operand(result))
+        for condition, result in zip(children[::2], children[1::2], strict=False)
+    ]
+    return case_when(branches, _operand(children[-1]) if len(children) % 2 else Literal(None, Type(Kind.VOID)))
 
 
 def _call(node: CatalystNode, arguments: list[Operand]) -> Operand:
     name = CATALYST_FUNCTIONS[node.name]
-    if name == "unix_timestamp" and len(arguments) == 2 and _is_moment(arguments[0]):
-        arguments = arguments[:1]  # the pattern is for texts
-    if name in OF_DAYS:
-        arguments = [_uncast(argument) for argument in arguments]
+    if name == "unix_timestamp" and len(arguments) == 2 and _is_date_or_timestamp(arguments[0]):
+        arguments = arguments[:1]  # the pattern applies to texts only
+    if name in DAY_FUNCTIONS:
+        arguments = [_uncast_day(argument) for argument in arguments]
     return Call(name, tuple(arguments))
 
 
-def _uncast(operand: Operand) -> Operand:
-    """A timestamp without the cast to its day: the function takes the day itself."""
+def _uncast_day(operand: Operand) -> Operand:
+    """A timestamp without the cast to its day, which the function implies."""
     match operand:
-        case Cast(operand=inner, type=Type(kind=Kind.DATE)) if _is_moment(inner):
+        case Cast(operand=inner, type=Type(kind=Kind.DATE)) if _is_date_or_timestamp(inner):
             return inner
         case _:
             return operand
 
 
-def _is_moment(operand: Operand) -> bool:
-    of = operand.type if isinstance(operand, Column | Cast | Literal) else None
-    return of is not None and (of.kind is Kind.DATE or of.kind.is_timestamp)
+def _is_date_or_timestamp(operand: Operand) -> bool:
+    operand_type = operand.type if isinstance(operand, Column | Cast | Literal) else None
+    return operand_type is not None and (operand_type.kind is Kind.DATE or operand_type.kind.is_timestamp)
 
 
 _CONDITIONS: Mapping[str, Callable[[CatalystNode, list[Node]], HudiExpression]] = {
-    "And": _connected(And),
-    "Or": _connected(Or),
+    "And": _connector(And),
+    "Or": _connector(Or),
     "Not": _not,
     "IsNull": lambda _, children: IsNull(_operand(children[0])),
     "IsNotNull": lambda _, children: Not(IsNull(_operand(children[0]))),
     "In": _in,
     "InSet": _in_set,
     "Like": _like,
-    "LikeAny": _like_several(True, False),
-    "LikeAll": _like_several(False, False),
-    "NotLikeAny": _like_several(True, True),
-    "NotLikeAll": _like_several(False, True),
+    "LikeAny": _like_patterns(Or, None),
+    "LikeAll": _like_patterns(And, None),
+    "NotLikeAny": _like_patterns(Or, Not),
+    "NotLikeAll": _like_patterns(And, Not),
     "StartsWith": _affix("", "%"),
     "EndsWith": _affix("%", ""),
     "Contains": _affix("%", "%"),

@@ -1,11 +1,15 @@
-"""Catalyst's own JSON of a condition (``TreeNode.toJSON``) as a tree of plain nodes, without a JVM.
+"""Catalyst's JSON of a condition (``org.apache.spark.sql.catalyst.trees.TreeNode.toJSON``) as a tree of plain nodes.
 
-The JSON lists the nodes parents first, each with its number of children. Two things are settled here:
+The JSON lists the nodes, parents first, each with its number of children. No JVM is needed here.
 
-* What the JSON does not tell (``missing_parts``): timestamps without their zone, binary values, the escape character
-  of LIKE, the patterns of LIKE ANY. Whoever has the JVM's tree at hand gives them as ``exact``, by the node's place.
-* Spark 4 writes ``a BETWEEN x AND y`` and ``nullif(a, b)`` with a name for ``a`` (``With``, ``CommonExpressionRef``),
-  Spark 3.5 repeats ``a``. Here it is always repeated.
+    i < 5   [{"class": "...LessThan", "num-children": 2}, {"class": "...AttributeReference", "num-children": 0, ...},
+             {"class": "...Literal", "num-children": 0, "value": "5", "dataType": "integer"}]
+
+* The JSON leaves some values out: timestamps without their zone, binary values, the escape character of LIKE, the
+  patterns of LIKE ANY. ``missing_parts`` lists them, and the caller reads them from the JVM's nodes and passes them
+  as ``exact``, by the node's index.
+* Spark 4 gives ``a`` a name in ``a BETWEEN x AND y`` and in ``nullif(a, b)`` (``With``, ``CommonExpressionRef``).
+  Spark 3.5 repeats ``a``. In this tree ``a`` is always repeated.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from typing import Any
 
 __all__ = ["CatalystNode", "missing_parts", "read_tree"]
 
-#: By class, the field whose value the JSON leaves out.
-_UNTOLD = {
+#: The field that the JSON leaves out, by class.
+_MISSING_FIELDS = {
     "Like": "escapeChar",
     "LikeAny": "patterns",
     "LikeAll": "patterns",
@@ -25,13 +29,13 @@ _UNTOLD = {
     "NotLikeAll": "patterns",
     "InSet": "hset",
 }
-_LITERALS_UNTOLD = ("timestamp", "binary")
+_MISSING_LITERALS = ("timestamp", "binary")
 _DEFINITION, _REFERENCE, _WITH = "CommonExpressionDef", "CommonExpressionRef", "With"
 
 
 @dataclass(slots=True)
 class CatalystNode:
-    """One expression: its class without the package, the fields of its JSON, and what ``exact`` says of it."""
+    """One expression: its class without the package, the fields of its JSON, and the value that the JSON leaves out."""
 
     name: str
     fields: Mapping[str, Any]
@@ -40,86 +44,89 @@ class CatalystNode:
 
 
 def missing_parts(items: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """For which nodes, by place, the JSON leaves a value out, and in which field of the JVM's object it is."""
-    found = {}
+    """The nodes, by index, whose JSON leaves a value out, each with the field of the JVM's object that has it."""
+    fields = {}
     names = [_name(item) for item in items]
-    tangled = names.count(_DEFINITION) > 1
-    for place, (name, item) in enumerate(zip(names, items, strict=True)):
-        if name == "Literal" and item.get("dataType") in _LITERALS_UNTOLD and item.get("value") is not None:
-            found[place] = "value"
-        elif name in _UNTOLD:
-            found[place] = _UNTOLD[name]
-        elif tangled and name in (_DEFINITION, _REFERENCE):
-            found[place] = "id"
-    return found
+    needs_ids = names.count(_DEFINITION) > 1
+    for index, (name, item) in enumerate(zip(names, items, strict=True)):
+        if name == "Literal" and item.get("dataType") in _MISSING_LITERALS and item.get("value") is not None:
+            fields[index] = "value"
+        elif name in _MISSING_FIELDS:
+            fields[index] = _MISSING_FIELDS[name]
+        elif needs_ids and name in (_DEFINITION, _REFERENCE):
+            fields[index] = "id"
+    return fields
 
 
 def read_tree(items: Sequence[Mapping[str, Any]], exact: Mapping[int, Any] | None = None) -> CatalystNode:
     """The tree of a condition. Raises ValueError when the list is not one tree."""
     exact = exact or {}
-    ready: list[CatalystNode] = []  # subtrees that wait for their parent, the first one last
-    for place in range(len(items) - 1, -1, -1):
-        item = items[place]
+    subtrees: list[CatalystNode] = []  # subtrees without a parent yet, the leftmost last
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
         count = item["num-children"]
-        if count > len(ready):
+        if count > len(subtrees):
             raise ValueError("the tree ends too early")
-        children = [ready.pop() for _ in range(count)]
-        ready.append(CatalystNode(_name(item), item, children, exact.get(place)))
-    if len(ready) != 1:
+        children = [subtrees.pop() for _ in range(count)]
+        subtrees.append(CatalystNode(_name(item), item, children, exact.get(index)))
+    if len(subtrees) != 1:
         raise ValueError("the list is not one tree")
-    return _without_names(ready[0])
+    return _without_common_expressions(subtrees[0])
 
 
 def _name(item: Mapping[str, Any]) -> str:
     return str(item["class"]).rpartition(".")[2]
 
 
-def _without_names(root: CatalystNode) -> CatalystNode:
-    """The tree with each named expression put where its name stands, from the innermost ``With`` outwards.
+def _without_common_expressions(root: CatalystNode) -> CatalystNode:
+    """The tree with the definition of each common expression in place of its references, innermost ``With`` first.
 
-    A ``With`` has what its names are used in, then the definitions, which cannot use them. Where there is one name
-    there is no doubt which is meant; else ``exact`` gives their numbers. A name that is not found stays: it is unknown.
+    The first child of a ``With`` uses the references; the others are the definitions, which have none of them. With one
+    definition in the whole tree every reference means it; else ``exact`` has their ids. A reference without a
+    definition stays, and its node is unknown.
     """
     nodes = _all_nodes(root)
-    one_name = sum(node.name == _DEFINITION for node in nodes) == 1
-    meant: dict[int, CatalystNode] = {}
+    has_one_definition = sum(node.name == _DEFINITION for node in nodes) == 1
+    replacements: dict[int, CatalystNode] = {}
 
-    def settled(node: CatalystNode) -> CatalystNode:
-        while id(node) in meant:
-            node = meant[id(node)]
+    def replaced(node: CatalystNode) -> CatalystNode:
+        while id(node) in replacements:
+            node = replacements[id(node)]
         return node
 
     for node in reversed(nodes):
-        node.children = [settled(child) for child in node.children]
+        node.children = [replaced(child) for child in node.children]
         if node.name != _WITH or len(node.children) < 2:
             continue
         body, *definitions = node.children
-        if all(one.name == _DEFINITION and len(one.children) == 1 for one in definitions):
-            named = {None if one_name else one.exact: one.children[0] for one in definitions}
-            meant[id(node)] = _with_names_replaced(body, named, one_name)
-    return settled(root)
+        if all(child.name == _DEFINITION and len(child.children) == 1 for child in definitions):
+            by_id = {None if has_one_definition else child.exact: child.children[0] for child in definitions}
+            replacements[id(node)] = _with_definitions(body, by_id, has_one_definition)
+    return replaced(root)
 
 
-def _with_names_replaced(body: CatalystNode, named: Mapping[Any, CatalystNode], one_name: bool) -> CatalystNode:
-    """What uses the names, with their definitions in place; definitions are left as they are."""
+def _with_definitions(
+    body: CatalystNode, definitions: Mapping[Any, CatalystNode], has_one_definition: bool
+) -> CatalystNode:
+    """The body with the definitions in place of their references; the definitions themselves are not changed."""
 
-    def of(node: CatalystNode) -> CatalystNode | None:
-        number = None if one_name else node.exact
-        known = node.name == _REFERENCE and (one_name or number is not None)
-        return named.get(number) if known else None
+    def definition_of(node: CatalystNode) -> CatalystNode | None:
+        if node.name != _REFERENCE or (node.exact is None and not has_one_definition):
+            return None
+        return definitions.get(None if has_one_definition else node.exact)
 
     seen = {id(body)}
     stack = [body]
     while stack:
         node = stack.pop()
-        stack += [child for child in node.children if of(child) is None and id(child) not in seen]
+        stack += [child for child in node.children if definition_of(child) is None and id(child) not in seen]
         seen.update(map(id, node.children))
-        node.children = [of(child) or child for child in node.children]
-    return of(body) or body
+        node.children = [definition_of(child) or child for child in node.children]
+    return definition_of(body) or body
 
 
 def _all_nodes(root: CatalystNode) -> list[CatalystNode]:
-    found = [root]
-    for node in found:
-        found += node.children
-    return found
+    nodes = [root]
+    for node in nodes:
+        nodes += node.children
+    return nodes

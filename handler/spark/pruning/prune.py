@@ -17,7 +17,7 @@ from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
 from handler.planning.plan import Plan
 from handler.planning.prune import prune as plan_prune
-from handler.spark.catalyst.conditions import Condition, all_of, engine_of, listed, time_zone_of, to_expression
+from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, engine_of, time_zone_of, to_expression
 from handler.spark.pruning.schemas import spark_schema
 from index_store.opened_table import OpenTable, open_table
 
@@ -59,7 +59,7 @@ def prune(
     condition, and what ``handler.prune`` raises. Otherwise ``plan.reasons`` says what could not be used.
     """
     opened = _opened(spark, path, options, storage_options, filesystem, distributed)
-    expression = _expression(spark, opened, listed(condition), as_of, strict)
+    expression = _expression(spark, opened, as_conditions(condition), as_of, strict)
     return plan_prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
 
 

@@ -30,7 +30,7 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapTyp
 
 from evaluator.language.errors import UnsupportedError
 from handler.planning.plan import Plan
-from handler.spark.catalyst.conditions import Condition, listed
+from handler.spark.catalyst.conditions import Condition, as_conditions
 from handler.spark.pruning.prune import prune
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.column_changes import changed, reads_alike
@@ -85,7 +85,7 @@ def read(
     opened = open_table(path, storage_options=storage_options)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
-    conditions = () if condition is None else listed(condition)
+    conditions = () if condition is None else as_conditions(condition)
     if reader == "own":
         _check_names(spark, opened.table)
     if conditions and reader == "own":

@@ -21,9 +21,9 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.statistics.columns import from_values
 from handler.spark.catalyst.conditions import _exact_parts, engine_of, time_zone_of, to_expression
+from handler.spark.catalyst.literals import type_of
 from handler.spark.catalyst.translation import condition_of
 from handler.spark.catalyst.tree import missing_parts
-from handler.spark.catalyst.values import type_of
 
 DAY = 86_400_000_000
 COLUMNS = (

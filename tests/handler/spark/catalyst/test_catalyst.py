@@ -15,7 +15,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT
 from evaluator.statistics.columns import from_values
-from handler.spark.catalyst.translation import LARGEST_TREE, condition_of
+from handler.spark.catalyst.translation import MAX_NODES, condition_of
 from handler.spark.catalyst.tree import missing_parts
 from tests.handler.spark.catalyst_cases import ANSI_MEANINGS, MEANINGS, NEWER_MEANINGS, OLDER_MEANINGS, ZONE
 
@@ -181,7 +181,7 @@ def test_values_that_double_at_every_level_end_as_unknown():
     for _ in range(40):
         tree = node("EqualTo", tree, [leaf("AttributeReference", name="b", dataType="boolean")])
     found = condition_of(tree)
-    assert sum(1 for _ in walk(found)) < 3 * LARGEST_TREE
+    assert sum(1 for _ in walk(found)) < 3 * MAX_NODES
 
 
 @pytest.mark.parametrize("nodes", [[], COLUMN + COLUMN, node("Not", COLUMN)[:1]])

@@ -1,9 +1,9 @@
-"""Types and constants of Catalyst's JSON, as the evaluator writes them.
+"""Types and constants of Catalyst's JSON as types and literals of the evaluator, exactly or not at all (C7).
 
-Spark's ``timestamp`` is an instant. A constant one becomes the wall clock of the session zone, which is what the text
-of a condition would say, wherever that clock means one instant; else it stays an instant.
+Spark's ``timestamp`` is an instant. A constant instant becomes the wall clock of the session's zone, as in the text of
+a condition, where that wall clock means one instant only. Otherwise it stays an instant.
 
-A cast of a constant is done here where every engine would do it alike:
+A cast of a constant is done here where all engines agree on the result:
 
     from                        to                          becomes
     ==========================  ==========================  =======================================
@@ -46,38 +46,38 @@ _NAMES = {
     "null": Type(Kind.VOID),
 }
 _EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
-#: Whole numbers up to these are exact in binary.
-_EXACT = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}
+#: Whole numbers up to these are exact in a floating-point type.
+_MAX_EXACT_INTEGERS = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}
 
 
-def type_of(written: Any) -> Type:
-    """The type of a JSON ``dataType``. What the evaluator has no kind for (a collated text, an array) is OTHER.
+def type_of(data_type: Any) -> Type:
+    """The type of a JSON ``dataType``; OTHER for one that the evaluator has no kind for (a collated text, an array).
 
     >>> print(type_of("long"), type_of("decimal(10,2)"), type_of("timestamp_ntz"), type_of({"type": "array"}).kind)
     bigint decimal(10,2) timestamp Kind.OTHER
     """
-    if not isinstance(written, str):
-        kind = written.get("type", "object") if isinstance(written, Mapping) else "object"
+    if not isinstance(data_type, str):
+        kind = data_type.get("type", "object") if isinstance(data_type, Mapping) else "object"
         return Type(Kind.OTHER, name=str(kind))
-    return _NAMES.get(written) or Type.parse(written)
+    return _NAMES.get(data_type) or Type.parse(data_type)
 
 
 def literal_of(fields: Mapping[str, Any], exact: Any, zone: str) -> Operand:
-    """The constant of a ``Literal``; ``exact`` is its value where the JSON does not hold it. Opaque if not known."""
-    of, text = type_of(fields["dataType"]), fields.get("value")
+    """The constant of a ``Literal``; ``exact`` is its value where the JSON leaves it out. Opaque if it is unknown."""
+    literal_type, text = type_of(fields["dataType"]), fields.get("value")
     if text is None:
-        return Literal(None, of)
+        return Literal(None, literal_type)
     try:
-        value = _value(of, str(text), exact)
+        value = _value(literal_type, str(text), exact)
     except (ValueError, ArithmeticError):
         value = None
     if value is None:
-        return Opaque(f"a constant of type {of} is not decided")
-    return _as_written(value, zone) if of == TIMESTAMP_LTZ else Literal(value, of)
+        return Opaque(f"a constant of type {literal_type} is not decided")
+    return _timestamp(value, zone) if literal_type == TIMESTAMP_LTZ else Literal(value, literal_type)
 
 
-def _value(of: Type, text: str, exact: Any) -> object | None:
-    match of.kind:
+def _value(literal_type: Type, text: str, exact: Any) -> object | None:
+    match literal_type.kind:
         case Kind.BOOLEAN:
             return text == "true"
         case kind if kind.is_integer or kind is Kind.TIMESTAMP:
@@ -98,16 +98,17 @@ def _value(of: Type, text: str, exact: Any) -> object | None:
             return None
 
 
-def _as_written(instant: Any, zone: str) -> Literal:
+def _timestamp(instant: Any, zone: str) -> Literal:
+    """The wall clock of an instant where it means that instant only, otherwise the instant."""
     wall_clock = wall_clock_of(instant, zone)
-    meant = None if wall_clock is None else instant_of(wall_clock, zone)
-    if meant is not None and (meant.lo, meant.hi) == (instant, instant):
+    instants = None if wall_clock is None else instant_of(wall_clock, zone)
+    if instants is not None and (instants.lo, instants.hi) == (instant, instant):
         return Literal(wall_clock, TIMESTAMP)
     return Literal(instant, TIMESTAMP_LTZ)
 
 
 def cast_of(operand: Operand, to: Type) -> Operand:
-    """``CAST(operand AS to)``; what has that type already stays as it is.
+    """``CAST(operand AS to)``; a column of that type stays as it is, and a constant is converted where that is exact.
 
     >>> for text in ("2020-01-02", "soon"):
     ...     print(cast_of(Literal(text, Type(Kind.STRING)), DATE))
@@ -116,30 +117,30 @@ def cast_of(operand: Operand, to: Type) -> Operand:
     """
     if isinstance(operand, Column) and operand.type == to:
         return operand
-    done = _cast_constant(operand, to) if isinstance(operand, Literal) else None
-    return Cast(operand, to) if done is None else done
+    constant = _cast_constant(operand, to) if isinstance(operand, Literal) else None
+    return Cast(operand, to) if constant is None else constant
 
 
 def _cast_constant(constant: Literal, to: Type) -> Literal | None:
-    value, of = constant.value, constant.type
+    value, source = constant.value, constant.type
     if value is None:
         return Literal(None, to)
-    if of == to:
+    if source == to:
         return constant
-    exact = of.kind.is_integer or of.kind is Kind.DECIMAL
-    if exact and to.kind.is_integer:
+    is_exact_number = source.kind.is_integer or source.kind is Kind.DECIMAL
+    if is_exact_number and to.kind.is_integer:
         number = Decimal(value)  # type: ignore[arg-type]
         low, high = to.integer_range()
         return Literal(int(number), to) if number == int(number) and low <= number <= high else None
-    if exact and to.kind is Kind.DECIMAL:
+    if is_exact_number and to.kind is Kind.DECIMAL:
         return _decimal(Decimal(value), to)  # type: ignore[arg-type]
-    if of.kind.is_integer and to.kind in _EXACT:
-        return Literal(float(value), to) if abs(value) <= _EXACT[to.kind] else None  # type: ignore[arg-type]
-    if of.kind is Kind.DECIMAL and to.kind is Kind.DOUBLE:
+    if source.kind.is_integer and to.kind in _MAX_EXACT_INTEGERS:
+        return Literal(float(value), to) if abs(value) <= _MAX_EXACT_INTEGERS[to.kind] else None  # type: ignore[arg-type]
+    if source.kind is Kind.DECIMAL and to.kind is Kind.DOUBLE:
         return Literal(float(value), to)  # type: ignore[arg-type]
-    if of.kind is Kind.STRING:
-        return _read(str(value), to)
-    if of.kind is Kind.DATE and to.kind.is_timestamp:
+    if source.kind is Kind.STRING:
+        return _cast_text(str(value), to)
+    if source.kind is Kind.DATE and to.kind.is_timestamp:
         return Literal(value * DAY, TIMESTAMP)  # type: ignore[operator]
     return None
 
@@ -147,22 +148,23 @@ def _cast_constant(constant: Literal, to: Type) -> Literal | None:
 def _decimal(number: Decimal, to: Type) -> Literal | None:
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
-    scaled = int("".join(map(str, digits)) or "0") * 10 ** max(exponent + to.scale, 0)
-    rest = 10 ** max(-(exponent + to.scale), 0)
-    if scaled % rest or scaled // rest >= 10**to.precision:
+    raised = int("".join(map(str, digits)) or "0") * 10 ** max(exponent + to.scale, 0)
+    divisor = 10 ** max(-(exponent + to.scale), 0)
+    unscaled, lost = divmod(raised, divisor)
+    if lost or unscaled >= 10**to.precision:
         return None
-    return Literal(Decimal((sign, tuple(map(int, str(scaled // rest))), -to.scale)), to)
+    return Literal(Decimal((sign, tuple(map(int, str(unscaled))), -to.scale)), to)
 
 
-def _read(text: str, to: Type) -> Literal | None:
+def _cast_text(text: str, to: Type) -> Literal | None:
     if to.kind is Kind.BOOLEAN and text in ("true", "false"):
         return Literal(text == "true", BOOLEAN)
     if to.kind is not Kind.DATE and not to.kind.is_timestamp:
         return None
     try:
-        moment = wall_clock_of_text(text)
+        wall_clock = wall_clock_of_text(text)
     except UnsupportedError:
         return None
     if to.kind is Kind.DATE:
-        return Literal(moment // DAY, DATE) if len(text) == len("2020-01-02") else None
-    return Literal(math.floor(moment), TIMESTAMP)
+        return Literal(wall_clock // DAY, DATE) if len(text) == len("2020-01-02") else None
+    return Literal(math.floor(wall_clock), TIMESTAMP)
