@@ -12,11 +12,12 @@ The package imports ``evaluator``, and neither ``sarg`` nor ``handler``.
 
 from __future__ import annotations
 
+from index_store.indexed_table import IndexedTable as Table
+from index_store.indexed_table import open_table
 from index_store.kinds.base import ColumnCoverage, Coverage, IndexKind
 from index_store.kinds.index_info import IndexInfo
 from index_store.storage.errors import StatsError, TableError
 from index_store.table.file_slices import FileSlice, FileSlices
-from index_store.table.table import Table, open_table
 from index_store.table.timeline import Instant, Timeline
 
 __all__ = [

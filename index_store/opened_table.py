@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-import index_store
 from evaluator.binding.bind import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
@@ -29,8 +28,9 @@ from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
-from index_store import FileSlices, IndexKind, Table
-from index_store.kinds.base import faults_of
+from index_store.indexed_table import IndexedTable
+from index_store.indexed_table import open_table as open_indexed_table
+from index_store.kinds.base import IndexKind, faults_of
 from index_store.snapshots import (
     Snapshot,
     SnapshotCache,
@@ -40,6 +40,7 @@ from index_store.snapshots import (
     open_snapshot,
     with_snapshot,
 )
+from index_store.table.file_slices import FileSlices
 
 __all__ = ["CachedStatistics", "OpenTable", "TableAnswers", "TableAt", "open_table"]
 
@@ -232,7 +233,7 @@ class TableAt:
 class OpenTable:
     """A handle on a table, made by ``open_table``; ``prune`` takes it in place of a path."""
 
-    def __init__(self, table: Table, cache: SnapshotCache | None = None) -> None:
+    def __init__(self, table: IndexedTable, cache: SnapshotCache | None = None) -> None:
         """``cache``: where snapshots of the table are kept; None: nowhere."""
         self.table = table
         self._cache = cache
@@ -301,8 +302,6 @@ def open_table(
     ``cache``: where snapshots of large tables are kept, by default in the user's cache folder; None: nowhere.
     """
     return OpenTable(
-        index_store.open_table(
-            os.fspath(path), filesystem=filesystem, options=options, storage_options=storage_options
-        ),
+        open_indexed_table(os.fspath(path), filesystem=filesystem, options=options, storage_options=storage_options),
         default_cache() if cache == "default" else cache,
     )

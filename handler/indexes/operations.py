@@ -28,6 +28,7 @@ from index_store.own.secondary.spark_entries import read_on
 from index_store.own.store.folder import Folder
 from index_store.own.store.locations import DIRECTORY, IndexLocation, folder_of, indexes_of
 from index_store.own.store.own_index import OwnIndex
+from index_store.table.table import Table as BaseTable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -280,7 +281,7 @@ class _Making:
         self._make = make
         self._made: list[Builder] = []
 
-    def __call__(self, table: Table, definition: Definition) -> Builder:
+    def __call__(self, table: BaseTable, definition: Definition) -> Builder:
         self._made.append(self._make(table, definition))
         return self._made[-1]
 

@@ -23,7 +23,6 @@ from handler.sidecar.pages import Pages
 from handler.sidecar.server import Server
 from handler.sidecar.service import Service
 from handler.sidecar.settings import Settings
-from index_store.kinds import registered_kinds
 
 __all__ = ["Sidecar", "running", "serve"]
 
@@ -46,7 +45,6 @@ class Sidecar:
 @asynccontextmanager
 async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator[Sidecar]:
     """A sidecar that listens inside of the block and is drained behind it. Raises SettingsError."""
-    registered_kinds()  # imported now: files of Sargo that are exchanged while it runs must not meet those in memory
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
     threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)

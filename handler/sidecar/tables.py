@@ -26,13 +26,13 @@ from handler.sidecar.allowed_roots import AllowedTable
 from handler.sidecar.idl import Refused
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import Decision, Question, View
+from index_store import Table
 from index_store.opened_table import OpenTable
 from index_store.own.store.locations import version_names
 from index_store.snapshots import default_cache
 from index_store.storage.storage import Storage
 from index_store.table.metadata_table import timeline_directory
 from index_store.table.properties import read_properties
-from index_store.table.table import Table
 
 __all__ = ["TableUnavailable", "Tables"]
 

@@ -52,12 +52,12 @@ from pyspark.sql.types import (
 )
 
 from evaluator.language.errors import UnsupportedError
-from index_store.buckets import rebucket
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, first_ring
-from index_store.buckets.rebucket import NodeSplit, RebucketPlan
-from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
+from index_store.kinds.bucket_index import rebucket
+from index_store.kinds.bucket_index.rebucket import NodeSplit, RebucketPlan
+from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
 from index_store.kinds.partition_values import HIVE_NULL, custom_fields
 from index_store.opened_table import OpenTable, open_table
 from index_store.table.table import Table
@@ -170,7 +170,8 @@ def plan_rebucket(
 
         plan_rebucket(2, 4).splits            (BucketSplit(bucket=0, into=(0, 2)), BucketSplit(bucket=1, into=(1, 3)))
 
-    Raises as ``index_store.buckets.rebucket.plan_rebucket`` does: UnsupportedError when ``new`` is no multiple.
+    Raises UnsupportedError when ``new`` is no multiple of ``old``, and as
+    ``index_store.kinds.bucket_index.rebucket.plan_rebucket`` does.
     """
     return rebucket.plan_rebucket(old, new, None if table is None else _opened(table, options, storage_options))
 
@@ -183,7 +184,7 @@ def plan_ring_split(
 ) -> tuple[NodeSplit, ...]:
     """Where Hudi would split each node of the rings of a table with consistent hashing.
 
-    Raises as ``index_store.buckets.rebucket.plan_ring_split`` does.
+    Raises as ``index_store.kinds.bucket_index.rebucket.plan_ring_split`` does.
     """
     return rebucket.plan_ring_split(_opened(table, options, storage_options))
 

@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.language.types import Type
-from index_store.kinds.expressions.expression_functions import why_not_used
+from index_store.kinds.expression_functions import why_not_used
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 from index_store.table.properties import HOODIE, names
+from index_store.table.table import Table
 
 __all__ = [
     "EXPRESSION_PREFIX",
@@ -70,14 +71,15 @@ class IndexInfo:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_index_info(
-    storage: Storage, properties: Mapping[str, str], type_of: Callable[[str], Type | None]
-) -> list[IndexInfo]:
-    """The indexes that ``hoodie.properties`` names, in its order; building ones last. Raises TableError.
+def read_index_info(table: Table) -> list[IndexInfo]:
+    """The indexes that ``hoodie.properties`` names, in its order; building ones last. Raises TableError."""
 
-    ``type_of``: the type of a column, by name.
-    """
-    definitions = _definitions(storage, properties.get("hoodie.table.index.defs.path") or DEFINITIONS)
+    def type_of(column: str) -> Type | None:
+        field = table.schema.resolve(column, case_sensitive=True)
+        return None if field is None else field.type
+
+    properties = table.properties
+    definitions = _definitions(table.storage, properties.get("hoodie.table.index.defs.path") or DEFINITIONS)
     building = names(properties.get("hoodie.table.metadata.partitions.inflight"))
     listed = [name for name in names(properties.get("hoodie.table.metadata.partitions")) if name not in building]
     version = int(properties.get("hoodie.table.version", "0"))

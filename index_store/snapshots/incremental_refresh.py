@@ -29,7 +29,7 @@ from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STAT
 from index_store.kinds.column_stats.column_stats import read_columns
 from index_store.kinds.column_stats.file_reading import FileReading, FileRows
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.kinds.partition_values import PartitionValues
 from index_store.kinds.partition_values import make as partition_values

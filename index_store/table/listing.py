@@ -8,7 +8,6 @@ instant that its name carries has committed; superseded versions count until the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
@@ -17,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from index_store.storage.errors import TableError
+from index_store.storage.storage import Storage
 from index_store.table.files_partition import DataFile, PartitionFiles, read_files, read_partitions
+from index_store.table.metadata_table import MetadataTable
 from index_store.table.properties import HOODIE
-
-if TYPE_CHECKING:
-    from index_store.table.metadata_table import MetadataTable
-    from index_store.table.table import Table
+from index_store.table.timeline import Timeline
 
 __all__ = ["FROM_LISTING", "FROM_METADATA", "DataFile", "Listing", "PartitionFiles"]
 
@@ -38,8 +36,19 @@ class Listing:
     A partition is named by its path as it is stored ("" when the table has none). Methods raise TableError.
     """
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(
+        self,
+        storage: Storage,
+        timeline: Timeline,
+        version: int,
+        metadata: MetadataTable | None,
+        *,
+        escapes_paths: bool = False,
+    ) -> None:
+        """``version``: the table's version. ``escapes_paths``: whether the table's writer escapes partition values."""
+        self._storage, self._timeline, self._version = storage, timeline, version
+        self._metadata_table = metadata
+        self._escapes_paths = escapes_paths
         self._known: dict[str, PartitionFiles] = {}
         self._names: tuple[str, ...] | None = None
         self._whole = False
@@ -74,7 +83,7 @@ class Listing:
         if partition not in self._known:
             found = PartitionFiles.of({}) if self._whole else self._one(partition)
             if not len(found) and partition not in self.partitions():
-                raise TableError(self._table.path, f"there is no partition {partition}")
+                raise TableError(self._storage.root, f"there is no partition {partition}")
             self._known[partition] = found
         return self._known[partition]
 
@@ -98,8 +107,7 @@ class Listing:
 
     def decoded(self, partition: str) -> str:
         """A partition path for people: escapes undone where the table's writer escapes."""
-        escaped = self._table.properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
-        return unquote(partition) if escaped else partition
+        return unquote(partition) if self._escapes_paths else partition
 
     def named(self, text: str) -> str:
         """The partition that has this path, or is the only one to read like this when it is decoded."""
@@ -108,7 +116,7 @@ class Listing:
         found = [text] if text in names else [name for name in names if self.decoded(name) == text]
         if len(found) != 1:
             raise TableError(
-                self._table.path,
+                self._storage.root,
                 f"there is no partition {text}"
                 if not found
                 else f"{len(found)} partitions read as {text}: name the path",
@@ -119,7 +127,7 @@ class Listing:
 
     def _metadata(self) -> MetadataTable | None:
         """The metadata table while it serves."""
-        metadata = self._table.metadata
+        metadata = self._metadata_table
         if metadata is None or self._note:
             return None
         if self._note is None:
@@ -142,12 +150,12 @@ class Listing:
                 return self._committed(found[partition]) if partition in found else PartitionFiles.of({})
             except TableError as error:
                 self._give_up(error)
-        entries = self._table.storage.files(partition)
+        entries = self._storage.files(partition)
         return self._committed(PartitionFiles.of({entry.path.rpartition("/")[2]: entry.size for entry in entries}))
 
     def _list_all(self) -> None:
         sizes: dict[str, dict[str, int]] = {}
-        for entry in self._table.storage.files(recursive=True):
+        for entry in self._storage.files(recursive=True):
             if not entry.path.startswith(f"{HOODIE}/"):
                 partition, _, name = entry.path.rpartition("/")
                 sizes.setdefault(partition, {})[name] = entry.size
@@ -169,13 +177,13 @@ class Listing:
         return files.where(keep)
 
     def _base_counts(self, instant: str) -> bool:
-        return self._table.timeline.is_committed(instant)
+        return self._timeline.is_committed(instant)
 
     def _log_counts(self, instant: str) -> bool:
         """Version 6 names a log file after its base file's instant, which a compaction may still have to write."""
-        timeline = self._table.timeline
         return bool(instant) and (
-            timeline.is_committed(instant) or (self._table.version < 8 and instant in timeline.pending_compactions)
+            self._timeline.is_committed(instant)
+            or (self._version < 8 and instant in self._timeline.pending_compactions)
         )
 
 

@@ -7,13 +7,10 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
-from weakref import WeakValueDictionary
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -21,9 +18,6 @@ from pyarrow import parquet
 from evaluator.language.schema import Schema
 from evaluator.language.types import STRING, Kind, Type
 from index_store.formats.parquet_footers import Footers
-from index_store.kinds import registered_kinds
-from index_store.kinds.base import IndexKind
-from index_store.kinds.index_info import IndexInfo, read_index_info
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.commit_schema import find_schema
@@ -35,28 +29,12 @@ from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow
 from index_store.table.time_travel import check_not_cleaned, instant_at
 from index_store.table.timeline import Timeline, read_timeline
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Table"]
 
 VERSIONS = (6, 8, 9)
 _END_OF_TIME = "9" * 24
 _THEN = "type of an older schema"
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
-
-
-def open_table(
-    path: str | os.PathLike[str],
-    *,
-    filesystem: Any = None,
-    options: Mapping[str, str] | None = None,
-    storage_options: Mapping[str, str] | None = None,
-) -> Table:
-    """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
-
-    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
-    ``storage_options``: what the file system needs, such as region and endpoint (``storage.storage_options``).
-    Raises TableError when there is no Hudi table, or one of a version that is not supported.
-    """
-    return Table(Storage.at(path, filesystem, storage_options), options)
 
 
 class Table:
@@ -82,9 +60,6 @@ class Table:
         self.timeline: Timeline = read_timeline(
             storage.below(directory), self.properties.get("hoodie.timeline.history.path") or "history"
         )
-
-        #: Index kinds that several others use, by name and the identity of their slices (which they hold).
-        self.in_use: WeakValueDictionary[tuple[str, int], Any] = WeakValueDictionary()
 
     def __repr__(self) -> str:
         return f"Table({self.path!r}, version={self.version}, {self.table_type})"
@@ -314,7 +289,8 @@ class Table:
     @cached_property
     def listing(self) -> Listing:
         """The table's committed files by partition, and where their names come from."""
-        return Listing(self)
+        escapes = self.properties.get("hoodie.datasource.write.partitionpath.urlencode", "false") == "true"
+        return Listing(self.storage, self.timeline, self.version, self.metadata, escapes_paths=escapes)
 
     def partitions(self) -> tuple[str, ...]:
         """The paths of the table's partitions; ("",) when it has none. Raises TableError."""
@@ -330,17 +306,3 @@ class Table:
     def file_slices(self, as_of: str | None = None) -> FileSlices:
         """The file slices as of an instant, as RFC-15 calls them: ``slices``."""
         return self.slices(as_of)
-
-    def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
-        """The index kinds that have something to say about these slices, cheapest first; nothing is read yet."""
-        made = () if self.disputed else (make(self, slices) for make in registered_kinds())
-        return tuple(kind for kind in made if kind is not None)
-
-    def indexes(self) -> list[IndexInfo]:
-        """Every index that the table says it has or is building, and whether Sargo reads it."""
-
-        def type_of(column: str) -> Type | None:
-            field = self.schema.resolve(column, case_sensitive=True)
-            return None if field is None else field.type
-
-        return read_index_info(self.storage, self.properties, type_of)

@@ -20,11 +20,11 @@ import pyarrow as pa
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import StoredBounds
+from index_store import open_table
 from index_store.formats.log_file import HFILE_DATA
 from index_store.snapshots import Snapshot, SnapshotCache
 from index_store.snapshots.state import state_of
 from index_store.table.file_slices import FileSlice, FileSlices
-from index_store.table.table import open_table
 from tests.index_store.synthetic import INSTANT, TABLE_SCHEMA, files_value, hfile, log_block, stats_key, stats_value
 from tests.index_store.synthetic import write_table as write_small_table
 

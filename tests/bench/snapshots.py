@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handler import prune
+from index_store import Table, open_table
 from index_store.opened_table import OpenTable
 from index_store.snapshots import Snapshot, SnapshotCache, open_snapshot
 from index_store.snapshots.state import state_of
-from index_store.table.table import Table, open_table
 from tests.bench.large_snapshot import COLUMNS, commit, make_base
 
 FILES, ROUNDS = 2_271_646, 7

@@ -106,7 +106,7 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
 def nothing_but(*names: str) -> Iterator[None]:
     """These index kinds alone."""
     chosen = [KINDS[name] for name in names]
-    with mock.patch("index_store.table.table.registered_kinds", return_value=chosen):
+    with mock.patch("index_store.indexed_table.REGISTERED_KINDS", tuple(chosen)):
         yield
 
 

@@ -31,7 +31,8 @@ from evaluator.statistics.layers import Layers
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.parquet_footers import Proof
 from index_store.kinds.column_stats.file_rules import FileStatistics, believe
-from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.slice_files import SliceFiles
+from index_store.kinds.column_stats.slice_union import unite
 from index_store.table.file_slices import FileSlice, FileSlices
 from tests.evaluator.arrow_form import mapped, stored
 from tests.prove.values import TYPES, draw

@@ -29,11 +29,11 @@ from handler.spark.distributed.chunks import (
     statistics_to_arrow,
 )
 from handler.spark.distributed.shared_folder import SharedFolder
+from index_store import Table
 from index_store.own.store.locations import version_names
 from index_store.snapshots.state import state_of
 from index_store.storage.errors import TableError
 from index_store.table.file_slices import FileSlice, FileSlices
-from index_store.table.table import Table
 
 __all__ = ["Answer", "Answers", "StateFolder", "StoredSlices", "name_of", "write_answers", "write_slices"]
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from evaluator.language.schema import Field
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.storage.errors import FormatError, TableError
 from index_store.table.table_schema import from_avro
 from index_store.table.timeline import Timeline

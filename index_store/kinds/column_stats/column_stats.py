@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import StatisticsProvider
@@ -22,7 +23,7 @@ from index_store.formats.keys import column_id
 from index_store.formats.stats_reader import COLUMN_ID, read_statistics
 from index_store.kinds.base import Coverage, column_coverage
 from index_store.kinds.column_stats.file_reading import FileReading, FileRows
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.storage.errors import naming_column
 from index_store.table.metadata_table import Deletes, MetadataTable, Records
@@ -34,18 +35,22 @@ if TYPE_CHECKING:
 __all__ = ["PARTITION", "ColumnStats", "make", "read_columns"]
 
 PARTITION = "column_stats"
+#: The kinds in use, by the identity of their table and slices, which a kind holds: an identity is not reused meanwhile.
+_SHARED: WeakValueDictionary[tuple[int, int], ColumnStats] = WeakValueDictionary()
 
 
 def make(table: Table, slices: FileSlices) -> ColumnStats | None:
     """The kind, if the table's metadata table has column statistics and describes the latest commit.
 
-    One for the same slices as long as anybody has it: other kinds need statistics too, and nothing is read twice.
+    Callers with the same table and slices share one kind while one of them holds it, so that no column is read twice:
+    key filters, buckets and the record index use its statistics too.
     """
     if PARTITION not in table.available_indexes or table.metadata is None or not table.metadata_is_current:
         return None
-    found: ColumnStats | None = table.in_use.get((PARTITION, id(slices)))
+    key = id(table), id(slices)
+    found = _SHARED.get(key)
     if found is None:
-        found = table.in_use[PARTITION, id(slices)] = ColumnStats(table, slices, table.metadata)
+        found = _SHARED[key] = ColumnStats(table, slices, table.metadata)
     return found
 
 

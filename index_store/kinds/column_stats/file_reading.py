@@ -20,7 +20,8 @@ from index_store.formats.log_file import data_instants
 from index_store.formats.parquet_footers import ColumnProofs, FooterProofs
 from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.column_stats.file_rules import FileStatistics, believe
-from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.slice_files import SliceFiles
+from index_store.kinds.column_stats.slice_union import unite
 from index_store.kinds.column_stats.stats_by_slice import Places
 from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.storage.errors import FormatError, TableError

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,8 @@ from evaluator.statistics.stored_bounds import concatenated, taken
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.parquet_footers import ColumnProofs, Proof
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.stats_values import Bound, StoredAs, read_bounds, read_groups
-
-if TYPE_CHECKING:
-    from index_store.kinds.column_stats.slice_union import SliceFiles
 
 __all__ = ["FileStatistics", "believe"]
 

@@ -11,10 +11,7 @@ Everything is sorted by slice and reduced at once, so that the cost does not dep
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,87 +19,10 @@ import numpy.typing as npt
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, array_dtype, filler
 from evaluator.statistics.distrust import Trust
 from evaluator.statistics.stored_bounds import StoredBounds, spread
-from index_store.formats.keys import partition_id
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.table.file_slices import FileSlices
+from index_store.kinds.column_stats.slice_files import SliceFiles
 
-__all__ = ["SliceFiles", "unite"]
-
-
-@dataclass(frozen=True)
-class SliceFiles:
-    """The files of all slices in one row of f places, and how records find them.
-
-    ``slice_of`` (f,) is the slice of each file, ``is_log`` (f,) whether it is a log file, ``count`` (n,) how many files
-    a slice has.
-    """
-
-    AMBIGUOUS: ClassVar[int] = -2
-
-    paths: tuple[str, ...]
-    partitions: tuple[str, ...]
-    slice_of: npt.NDArray[np.intp]
-    is_log: npt.NDArray[np.bool_]
-    count: npt.NDArray[np.intp]
-
-    @classmethod
-    def of(cls, slices: FileSlices) -> SliceFiles:
-        if not any(one.log_files for one in slices):  # one base file each, as in most tables
-            n = len(slices)
-            return cls(
-                tuple([one.base_file or "" for one in slices]),
-                tuple([one.partition for one in slices]),
-                np.arange(n),
-                np.zeros(n, np.bool_),
-                np.ones(n, np.intp),
-            )
-        paths: list[str] = []
-        partitions: list[str] = []
-        slice_of: list[int] = []
-        is_log: list[bool] = []
-        count = np.zeros(len(slices), np.intp)
-        for i, one in enumerate(slices):
-            files = one.files
-            count[i] = len(files)
-            paths.extend(files)
-            partitions.extend([one.partition] * len(files))
-            slice_of.extend([i] * len(files))
-            is_log.extend([False] * (one.base_file is not None) + [True] * len(one.log_files))
-        return cls(tuple(paths), tuple(partitions), np.array(slice_of, np.intp), np.array(is_log, np.bool_), count)
-
-    @property
-    def slices(self) -> int:
-        return len(self.count)
-
-    @cached_property
-    def has_logs(self) -> npt.NDArray[np.bool_]:
-        """``(n,) bool``: the slice has log files."""
-        found = np.zeros(self.slices, np.bool_)
-        found[self.slice_of[self.is_log]] = True
-        return found
-
-    @cached_property
-    def is_other(self) -> npt.NDArray[np.bool_]:
-        """``(f,) bool``: a base file that is not Parquet."""
-        return np.array([not path.endswith(".parquet") for path in self.paths], np.bool_) & ~self.is_log
-
-    @cached_property
-    def by_name(self) -> Mapping[bytes, int]:
-        """Place of each file name; AMBIGUOUS for a name that occurs in several partitions."""
-        found: dict[bytes, int] = {}
-        for place, path in enumerate(self.paths):
-            name = path.rpartition("/")[2].encode()
-            found[name] = self.AMBIGUOUS if name in found else place
-        return found
-
-    @cached_property
-    def by_partition(self) -> Mapping[tuple[bytes, bytes], int]:
-        """Place of each (partition id, file name), for names that are ambiguous."""
-        return {
-            (partition_id(self.partitions[place]), path.rpartition("/")[2].encode()): place
-            for place, path in enumerate(self.paths)
-            if self.by_name[path.rpartition("/")[2].encode()] == self.AMBIGUOUS
-        }
+__all__ = ["unite"]
 
 
 def unite(

@@ -20,7 +20,7 @@ from evaluator.language.types import Type
 from index_store.formats.avro_columns import StatsRecord
 from index_store.formats.stats_columns import StatsColumns
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.stats_versions import Latest
 
 __all__ = ["Placed", "Places"]

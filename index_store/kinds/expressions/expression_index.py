@@ -33,16 +33,17 @@ from index_store.formats.keys import column_id, file_name_id, partition_id
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.column_stats.column_stats import read_columns
-from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.slice_files import SliceFiles
+from index_store.kinds.column_stats.slice_union import unite
 from index_store.kinds.column_stats.stats_by_slice import Places
-from index_store.kinds.expressions.expression_functions import (
+from index_store.kinds.expression_functions import (
     EXPRESSION_FUNCTIONS,
     IDENTITY,
     ExpressionFunction,
-    believe_expression,
 )
 from index_store.kinds.expressions.expression_keys import texts_of_values
-from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo
+from index_store.kinds.expressions.expression_rules import believe_expression
+from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo, read_index_info
 from index_store.kinds.record_keys.bloom_filters import load_filters
 from index_store.storage.errors import naming_column
 from index_store.table.merge_rule import merges_to_stored_values
@@ -164,7 +165,9 @@ class ExpressionIndex:
     def _used(self) -> tuple[_Index, ...]:
         """The indexes that are used at all (``IndexInfo.read``). Raises TableError."""
         return tuple(
-            _index_of(info) for info in self._table.indexes() if info.read and info.name.startswith(EXPRESSION_PREFIX)
+            _index_of(info)
+            for info in read_index_info(self._table)
+            if info.read and info.name.startswith(EXPRESSION_PREFIX)
         )
 
     def _of(self, name: str, column: Field, *, is_filter: bool) -> list[_Index]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from index_store.kinds.expression_functions import ExpressionFunction
 from index_store.kinds.expressions.case_mappings import images
-from index_store.kinds.expressions.expression_functions import ExpressionFunction
 
 __all__ = ["texts_of_values"]
 

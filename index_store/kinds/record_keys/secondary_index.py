@@ -51,7 +51,7 @@ from index_store.formats.keys import file_group
 from index_store.kinds.base import ColumnCoverage, Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
-from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo
+from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_index_info
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex
 from index_store.kinds.record_keys.record_index import make as record_index
@@ -78,7 +78,7 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
     if keys is None:
         return None
     try:
-        found = {info.columns[0]: info for info in table.indexes() if info.read and info.name.startswith(PREFIX)}
+        found = {info.columns[0]: info for info in read_index_info(table) if info.read and info.name.startswith(PREFIX)}
     except TableError:  # index.json is damaged; no kind is lost but this one
         return None
     return SecondaryIndex(table, slices, keys, found) if found else None

@@ -28,7 +28,7 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.absent_columns import reads_as_null
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.build.expressions import Expression
 from index_store.own.build.sketching import ROWS, SketchPlan, Target
 from index_store.own.definition import SKETCHES

@@ -27,7 +27,8 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartSt
 from evaluator.statistics.distrust import Trust
 from evaluator.statistics.stored_bounds import concatenated, taken
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles, unite
+from index_store.kinds.column_stats.slice_files import SliceFiles
+from index_store.kinds.column_stats.slice_union import unite
 from index_store.own.provider.sketch_statistics import Piece, fill_of, is_ancient
 from index_store.own.sketches.base import FileBounds
 

@@ -30,7 +30,7 @@ from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import NOTHING, ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.absent_columns import reads_as_null
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.build.sketching import Target, type_field
 from index_store.own.definition import SECONDARY_INDEX
 from index_store.own.provider.per_file_statistics import KnownColumn

@@ -49,7 +49,7 @@ def wide(monkeypatch):
 @pytest.fixture
 def only_own(monkeypatch):
     """No index kind but ours."""
-    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (own_secondary_index,))
+    monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_secondary_index,))
 
 
 @pytest.fixture

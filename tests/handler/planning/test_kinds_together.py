@@ -25,8 +25,8 @@ from handler.inspection.table_report import report_table
 from handler.sql.parsing import parse
 from handler.views.explain import show_explanation
 from handler.views.table import show_table
-from index_store import kinds
 from index_store.kinds.base import Coverage, column_coverage, key_lookup_provider, required_key_lookups
+from index_store.registered_kinds import REGISTERED_KINDS
 from tests.handler.table_rows import rows_of
 
 SPARK = Semantics.named("spark", "UTC")
@@ -246,8 +246,7 @@ def registered(monkeypatch):
     """Registers kinds beside the real ones, by how they are made."""
 
     def register(*made):
-        real = kinds.registered_kinds()
-        monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (*real, *made))
+        monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (*REGISTERED_KINDS, *made))
 
     return register
 

@@ -73,7 +73,7 @@ def index(folder, sketches=SKETCHES, name="all"):
 @pytest.fixture
 def only_own(monkeypatch):
     """No index kind but ours."""
-    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (own_sketches,))
+    monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches,))
 
 
 @pytest.mark.parametrize("name", [*SOME, *(name for name in FORMAT_TABLES[::3] if name not in SOME)])
@@ -139,7 +139,7 @@ NAMED = {
 @pytest.mark.parametrize("case", NAMED)
 def test_a_sketch_skips_what_the_tables_own_statistics_keep(main_cow_copy, monkeypatch, case):
     text, sketch = NAMED[case]
-    monkeypatch.setattr("index_store.table.table.registered_kinds", lambda: (column_stats, own_sketches))
+    monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (column_stats, own_sketches))
     table = open_table(main_cow_copy)
     rows = rows_of(main_cow_copy, table.at().slices)
     one = next(iter(rows.values()))

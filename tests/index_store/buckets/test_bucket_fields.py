@@ -11,7 +11,7 @@ from handler import open_table as opened_by_handler
 from handler import prune
 from index_store import open_table
 from index_store.buckets.hash_fields import HashFields
-from index_store.kinds import bucket
+from index_store.kinds.bucket_index import bucket_index
 from tests.index_store.kinds.test_key_tables import rows_of
 
 KEY = Field("_hoodie_record_key", STRING)
@@ -39,7 +39,7 @@ REAL = {
 def opened(path, told):
     table = open_table(path, options=told)
     slices = table.slices()
-    return table, slices, bucket.make(table, slices)
+    return table, slices, bucket_index.make(table, slices)
 
 
 def place_of(row, slices):

@@ -15,10 +15,10 @@ from index_store import StatsError, open_table
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import java_hashes, ring_hash, ring_hashes, simple_hash, simple_hashes
 from index_store.buckets.layouts import Ring, Simple, first_ring
-from index_store.buckets.rebucket import BucketSplit, plan_rebucket, plan_ring_split
-from index_store.buckets.table_buckets import RINGS, table_buckets
 from index_store.formats.keys import java_hash
 from index_store.formats.record_key import EMPTY, NULL, split_key
+from index_store.kinds.bucket_index.rebucket import BucketSplit, plan_rebucket, plan_ring_split
+from index_store.kinds.bucket_index.table_buckets import RINGS, table_buckets
 from index_store.storage.errors import FormatError
 from tests.index_store.bucketed_tables import BUCKETED, RING_TABLES, SIMPLE_TABLES, options, rows_by_file
 

@@ -11,9 +11,9 @@ from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.stored_bounds import StoredBounds
+from index_store import open_table
 from index_store.formats import stats_reader
 from index_store.kinds.column_stats import stats_values
-from index_store.table.table import open_table
 from tests.index_store.conftest import TABLES
 from tests.index_store.snapshots.test_rewinding import assert_same
 from tests.index_store.synthetic import write_table

@@ -19,7 +19,7 @@ from index_store import open_table
 from index_store.kinds.column_stats import column_stats as column_stats_module
 from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles
+from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.storage.storage import Storage
 from index_store.table.schema_history import read_name_history
 from index_store.table.timeline import Timeline, read_timeline

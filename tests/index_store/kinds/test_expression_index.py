@@ -18,8 +18,8 @@ from evaluator.statistics.distrust import Trust
 from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table
+from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
 from index_store.kinds.expressions.case_mappings import first_uncertain, images, widen_letter_case
-from index_store.kinds.expressions.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
 from index_store.kinds.expressions.expression_index import make
 from index_store.kinds.expressions.expression_keys import texts_of_values
 from index_store.table.file_slices import FileSlices

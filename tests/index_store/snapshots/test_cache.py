@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from evaluator.binding.required_statistics import RequiredStatistics
+from index_store import open_table
 from index_store.snapshots import Snapshot, SnapshotCache, default_cache, keep_slices, open_snapshot, with_snapshot
 from index_store.snapshots.cache import DEFAULT_LIMIT
-from index_store.table.table import open_table
 from tests.index_store.snapshots.rewinding import commit_by_commit
 
 ROOT = Path(__file__).parents[3]

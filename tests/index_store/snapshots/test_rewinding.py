@@ -12,10 +12,9 @@ import pytest
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics
-from index_store import Table
+from index_store import Table, open_table
 from index_store.snapshots import Snapshot, SnapshotCache, keep_slices, open_snapshot, with_snapshot
 from index_store.snapshots.arrays_file import UnusableError
-from index_store.table.table import open_table
 from tests.index_store.conftest import TABLES
 from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
 from tests.index_store.snapshots.rewinding import commit_by_commit

@@ -266,7 +266,7 @@ names = st.one_of(
 @given(st.sets(names, max_size=6))
 def test_a_column_of_names_is_read_as_each_name_is(found):
     every_instant = SimpleNamespace(is_committed=lambda _: True, pending_compactions=())
-    listing = Listing(SimpleNamespace(timeline=every_instant, version=9))
+    listing = Listing(SimpleNamespace(), every_instant, 9, None)
     files = listing._committed(PartitionFiles.of(dict.fromkeys(found, 1)))
     assert [file.name for file in files] == [
         name for name in sorted(found) if parse_log_name(name) or (not name.startswith(".") and parse_base_name(name))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from index_store import open_table
 from index_store.own.advice.benefit import benefits_of
 from index_store.own.advice.selectivity_score import AT_LEAST, AT_MOST, EXACT
 from index_store.own.build.local import build_locally
@@ -16,7 +17,6 @@ from index_store.own.maintenance.operations import create
 from index_store.own.sketches import parse_sketch
 from index_store.own.store.locations import folder_of
 from index_store.own.store.own_index import OwnIndex
-from index_store.table.table import open_table
 
 SKETCHES = (
     "min_max",

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
+from index_store import open_table
 from index_store.own.build.aggregates import AGGREGATES, aggregate, united
 from index_store.own.build.expressions import EXPRESSION, to_json
 from index_store.own.build.file_rows import read_rows
@@ -24,7 +25,6 @@ from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import version_files
 from index_store.storage.storage import Storage
-from index_store.table.table import open_table
 from tests.evaluator.strategies import TYPES
 from tests.index_store.own.parquet_rows import awkward_files, possible, write_parquet
 from tests.index_store.snapshots.rewinding import commit_by_commit

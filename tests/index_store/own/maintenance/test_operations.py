@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
+from index_store import open_table
 from index_store.own.maintenance.operations import create, optimize, refresh, vacuum
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import version_files
-from index_store.table.table import open_table
 from tests.index_store.conftest import TABLES
 from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
 from tests.index_store.own.toy import DEFINITION, Toy, answers

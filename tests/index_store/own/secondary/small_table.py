@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from index_store.table.table import Table, open_table
+from index_store import Table, open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.own.parquet_rows import write_parquet
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from index_store import open_table
 from index_store.own.advice.secondary_benefit import benefits_of_keys
 from index_store.own.secondary.operations import create, refresh
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
-from index_store.table.table import open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.small_table import small_table

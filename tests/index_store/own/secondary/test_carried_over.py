@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.language.types import Kind
+from index_store import Table, open_table
 from index_store.own.maintenance.operations import vacuum
 from index_store.own.maintenance.table_files import table_files
 from index_store.own.secondary.operations import create, optimize, refresh
@@ -19,7 +20,6 @@ from index_store.own.secondary.slice_entries import LocalReader
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import latest_versions, version_files
-from index_store.table.table import Table, open_table
 from index_store.table.table_schema import META_COLUMNS
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.own.secondary.answers import by, local, said_by, truth

@@ -14,13 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from index_store import open_table
 from index_store.own.maintenance.operations import drop, vacuum
 from index_store.own.secondary.operations import create, optimize, refresh
 from index_store.own.secondary.slice_entries import About, LocalReader
 from index_store.own.store.folder import Folder
 from index_store.own.store.versions import NoIndexError, Version, latest_versions, read_version, version_files
 from index_store.storage.errors import StatsError, TableError
-from index_store.table.table import open_table
 from tests.evaluator.strategies import Slice
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.object_store import running

@@ -16,10 +16,10 @@ from evaluator.language import expression as ex
 from evaluator.language.schema import Field
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
+from index_store import Table, open_table
 from index_store.own.secondary.operations import create
 from index_store.own.store.locations import folder_of
 from index_store.table.merge_rule import merges_whole_records
-from index_store.table.table import Table, open_table
 from tests.handler.spark.true_rows import true_rows, unpack
 from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.test_kind import answered

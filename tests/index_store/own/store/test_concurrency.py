@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from index_store import open_table
 from index_store.own.maintenance.operations import create, drop, optimize, refresh, vacuum
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import NoIndexError, latest_versions, version_files
 from index_store.storage.errors import TableError
-from index_store.table.table import open_table
 from tests.index_store.object_store import ObjectStore, running
 from tests.index_store.own.folders import OwnNames
 from tests.index_store.own.toy import DEFINITION, Toy, answers

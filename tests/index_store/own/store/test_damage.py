@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from index_store import open_table
 from index_store.own.maintenance.operations import create, optimize, refresh
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.stored_table import read_table, write_table
 from index_store.own.store.versions import NoIndexError, latest_versions, version_files
 from index_store.storage.errors import StatsError, TableError
-from index_store.table.table import open_table
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from index_store import open_table
 from index_store.own.maintenance.operations import create, drop, optimize, refresh, vacuum
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import NoIndexError
 from index_store.storage.errors import TableError
-from index_store.table.table import open_table
 from tests.index_store.own.folders import outlives_its_writers
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away

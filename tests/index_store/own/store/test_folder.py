@@ -13,6 +13,7 @@ import fsspec
 import pytest
 from pyarrow import fs
 
+from index_store import open_table
 from index_store.own.maintenance import operations
 from index_store.own.maintenance.operations import create, drop, optimize, refresh
 from index_store.own.store.folder import VERSIONS, Folder
@@ -20,7 +21,6 @@ from index_store.own.store.locations import OTHERS, folder_of, indexes_of
 from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import version_files
 from index_store.storage.errors import TableError
-from index_store.table.table import open_table
 from tests.index_store.object_store import ObjectStore, running
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
@@ -145,7 +145,7 @@ WRITER = """
 import sys
 from index_store.own.store.folder import Folder
 from index_store.own.maintenance.operations import optimize, refresh
-from index_store.table.table import open_table
+from index_store import open_table
 from tests.index_store.own.toy import Toy
 folder, table = Folder.at(sys.argv[1]), open_table(sys.argv[2])
 print("ready", flush=True)

@@ -22,21 +22,13 @@ Facts: docs/facts/hudi-expression-index.md#what-differs-between-the-writer-and-t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from evaluator.language.function_names import spellings
 from evaluator.language.types import INT, STRING, Kind, Type
-from evaluator.statistics.columns import UNKNOWN_COUNT
-from evaluator.statistics.distrust import Trust, distrust_inverted_bounds, distrust_reordered_text
-from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_union import SliceFiles
-from index_store.kinds.expressions.case_mappings import first_uncertain, widen_letter_case
 
-__all__ = ["EXPRESSION_FUNCTIONS", "IDENTITY", "ExpressionFunction", "believe_expression", "why_not_used"]
+__all__ = ["EXPRESSION_FUNCTIONS", "IDENTITY", "ExpressionFunction", "why_not_used"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,43 +88,3 @@ def why_not_used(definition: Mapping[str, Any], type_of: Callable[[str], Type | 
     if found is None or found.kind is not known.over:
         return f"{function} of type {found or 'unknown'} may depend on the writer's time zone, or on the engine"
     return ""
-
-
-def believe_expression(rows: FileStatistics, files: SliceFiles, function: ExpressionFunction) -> FileStatistics:
-    """Statistics of an expression as far as they hold for every engine.
-
-    ``valueCount`` counts what is not null and the sizes are those of the file, so neither rows nor sizes are known.
-    A log file of nulls has no bounds and adds none.
-    """
-    unknown = np.full(len(rows.place), UNKNOWN_COUNT, np.int64)
-    null_only = files.is_log[rows.place] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
-    rows = replace(rows, rows=unknown, size=unknown, nulls=np.maximum(rows.nulls, UNKNOWN_COUNT))
-    wrong = rows.trust != Trust.OK
-    rows = replace(
-        rows,
-        lo_known=rows.lo_known & ~wrong,
-        hi_known=rows.hi_known & ~wrong,
-        nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls),
-    )
-    rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
-    both = rows.lo_known & rows.hi_known
-    inverted = np.zeros(len(both), np.bool_)
-    inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])
-    rows = rows.distrusting(inverted, Trust.INVERTED)
-    rows = rows.distrusting(rows.lo_known != rows.hi_known, Trust.NO_BOUNDS)
-    if function.result.kind is Kind.STRING:
-        rows = _believe_text(rows, function.letters)
-    null_only &= rows.trust == Trust.OK
-    bare = ~rows.lo_known & ~rows.hi_known & ~null_only & (rows.trust == Trust.OK)
-    return replace(rows, null_only=null_only, trust=np.where(bare, np.uint8(Trust.NO_BOUNDS), rows.trust))
-
-
-def _believe_text(rows: FileStatistics, letters: str) -> FileStatistics:
-    lo_bad: npt.NDArray[np.bool_] = rows.lo_known & distrust_reordered_text(rows.lo, upper=False)
-    hi_bad: npt.NDArray[np.bool_] = rows.hi_known & distrust_reordered_text(rows.hi, upper=True)
-    trust = np.where(lo_bad | hi_bad, np.uint8(Trust.TEXT_ORDER), rows.trust)
-    lo, hi, lo_known, hi_known = rows.lo, rows.hi, rows.lo_known & ~lo_bad, rows.hi_known & ~hi_bad
-    if letters:
-        lo, hi, bounded = widen_letter_case(np.asarray(lo), np.asarray(hi), first_uncertain(letters))
-        hi_known = hi_known & bounded
-    return replace(rows, lo=lo, hi=hi, lo_known=lo_known, hi_known=hi_known, trust=trust)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from evaluator.language.errors import UnsupportedError
 from index_store.buckets.layouts import Ring
-from index_store.buckets.table_buckets import TableBuckets, table_buckets
+from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
 
 if TYPE_CHECKING:
     from index_store.table.table import Table

@@ -35,9 +35,9 @@ from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
-from index_store.buckets.table_buckets import TableBuckets, table_buckets
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, key_text, record_keys
 
 if TYPE_CHECKING:

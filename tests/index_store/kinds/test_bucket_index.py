@@ -14,7 +14,7 @@ from handler import open_table as opened
 from handler import prune
 from index_store import StatsError, open_table
 from index_store.buckets.hashes import ring_hash, simple_hash
-from index_store.buckets.table_buckets import RINGS, RULES
+from index_store.kinds.bucket_index.table_buckets import RINGS, RULES
 from tests.index_store.rows import rows_of
 
 KEY = Field("_hoodie_record_key", STRING)

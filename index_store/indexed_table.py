@@ -1,0 +1,53 @@
+"""A Hudi table with its index kinds: ``index_store.Table``, and how it is opened.
+
+    table = open_table("s3://lake/trips")
+    slices = table.slices()                            the file slices of the latest instant
+    kinds = table.kinds(slices)                        the index kinds that have statistics of these slices
+    [info.name for info in table.indexes()]            the indexes of its metadata table
+
+The base class knows the timeline, the schema and the files, and no index.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from index_store.kinds.base import IndexKind
+from index_store.kinds.index_info import IndexInfo, read_index_info
+from index_store.registered_kinds import REGISTERED_KINDS
+from index_store.storage.storage import Storage
+from index_store.table.file_slices import FileSlices
+from index_store.table.table import Table
+
+__all__ = ["IndexedTable", "open_table"]
+
+
+class IndexedTable(Table):
+    """An open table and its index kinds."""
+
+    def kinds(self, slices: FileSlices) -> tuple[IndexKind, ...]:
+        """The index kinds that may have statistics of these slices, cheapest first; nothing is read yet."""
+        made = () if self.disputed else (make(self, slices) for make in REGISTERED_KINDS)
+        return tuple(kind for kind in made if kind is not None)
+
+    def indexes(self) -> list[IndexInfo]:
+        """Every index that the table says it has or is building, and whether Sargo reads it."""
+        return read_index_info(self)
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    filesystem: Any = None,
+    options: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> IndexedTable:
+    """Open the table at a local path, a URI, or a path of the file system given, which is pyarrow's or fsspec's.
+
+    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
+    ``storage_options``: what the file system needs, such as region and endpoint (``storage.storage_options``).
+    Raises TableError when there is no Hudi table, or one of a version that is not supported.
+    """
+    return IndexedTable(Storage.at(path, filesystem, storage_options), options)
