@@ -47,6 +47,8 @@ toc_object_entries_show_parents = "hide"
 
 # -- pages
 
+smartquotes = False  # two dashes begin an option
+
 html_theme = "furo"
 html_title = "Sargo"
 html_static_path = ["_static"]

@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.docs.blocks import ROOT, pages
+from tests.docs.blocks import ROOT, examples, kind_of, pages
 
+#: What a block of code has room for in the site.
+COLUMNS_OF_CODE = 90
 JSON_PAGE = (ROOT / "docs/reference/json.md").read_text("utf-8")
 
 
@@ -111,3 +113,11 @@ def test_code_is_fenced(page):
     """Indented code would be seen by no test."""
     outside = re.sub(r"^( *)(```+|:::+).*?^\1\2", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     assert not re.search(r"^(?!\s*[*\d-])[^\s].*\n\n {4,}\S", outside, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_lines_of_code_fit_the_page(page):
+    """A longer line would be cut off until somebody scrolls. What a command prints is as wide as it is."""
+    code = [one for one in examples(page) if not kind_of(one).startswith("text")]
+    too_long = [line for one in code for line in str(one.parsed).splitlines() if len(line) > COLUMNS_OF_CODE]
+    assert too_long == []

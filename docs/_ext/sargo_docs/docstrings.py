@@ -6,7 +6,9 @@ frame = read(spark, "/data/trips")    becomes a code block, as does every other 
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -68,7 +70,11 @@ def _definitions(block: list[str]) -> list[str] | None:
 
 
 def _code(block: list[str]) -> list[str]:
-    return [".. code-block:: text", "", *block]
+    try:
+        ast.parse(textwrap.dedent("\n".join(block)))
+    except SyntaxError:
+        return [".. code-block:: text", "", *block]
+    return [".. code-block:: python", "", *block]
 
 
 def _process(app: Sphinx, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import re
 from types import ModuleType
 
 from docutils import nodes
@@ -11,6 +13,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 __all__ = ["PublicApi", "setup"]
+
+
+#: The packages with public names.
+PACKAGES = ("handler", "index_store", "evaluator", "sarg")
 
 
 class PublicApi(SphinxDirective):
@@ -21,7 +27,7 @@ class PublicApi(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         module = importlib.import_module(self.arguments[0])
         lines = ["```{eval-rst}", f".. currentmodule:: {module.__name__}", ""]
-        for name in sorted(module.__all__, key=lambda name: (_rank(module, name), name)):
+        for name in sorted(getattr(module, "__all__", ()), key=lambda name: (_rank(module, name), name)):
             member = getattr(module, name)
             home = _home(member, name, module)
             if home != module.__name__:
@@ -34,10 +40,10 @@ class PublicApi(SphinxDirective):
 def _home(member: object, name: str, module: ModuleType) -> str:
     """The module whose page documents the member: its own package, where that has it as a public name too."""
     package = str(getattr(member, "__module__", "")).partition(".")[0]
-    if package in ("", module.__name__.partition(".")[0]):
+    if package not in PACKAGES or package == module.__name__.partition(".")[0]:
         return module.__name__
-    public: object = getattr(importlib.import_module(package), "__all__", ())
-    return package if name in public else module.__name__  # type: ignore[operator]
+    home = importlib.import_module(package)
+    return package if name in getattr(home, "__all__", ()) and getattr(home, name) is member else module.__name__
 
 
 def _rank(module: ModuleType, name: str) -> int:
@@ -51,7 +57,15 @@ def _directive(member: object) -> str:
 
 
 def _options(member: object) -> list[str]:
-    return ["   :members:"] if inspect.isclass(member) else []
+    """Members of classes. The fields of a dataclass are listed, unless its docstring has a table of them."""
+    if not inspect.isclass(member):
+        return []
+    options = ["   :members:", "   :exclude-members: __init__"]
+    if dataclasses.is_dataclass(member):
+        described = any(re.search(rf"^ *{field.name}\b.* {{2,}}", member.__doc__ or "", re.MULTILINE)
+                        for field in dataclasses.fields(member))  # fmt: skip
+        options += [] if described else ["   :undoc-members:"]
+    return options
 
 
 def setup(app: Sphinx) -> None:
