@@ -82,8 +82,8 @@ class Page:
 
 
 def pages() -> list[Path]:
-    """README and every page of the site."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README, the other files at the root, and every page of the site."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def kind_of(example: Example) -> str:
@@ -187,6 +187,12 @@ def _install(line: str, page: Page) -> str:
     return ""
 
 
+def _pre_commit(line: str, page: Page) -> str:
+    """There is something to install."""
+    assert (ROOT / ".pre-commit-config.yaml").exists()
+    return ""
+
+
 def _nothing(line: str, page: Page) -> str:
     """It is about the reader's own shell."""
     return ""
@@ -200,6 +206,7 @@ COMMANDS: dict[str, Callable[[str, Page], str]] = {
     r"make\b": _make,
     r"pip install\b": _install,
     r"export PATH=": _nothing,
+    r"\.venv/bin/pre-commit install\b": _pre_commit,
 }
 
 

@@ -3,7 +3,6 @@
 {public-api} handler            the names of a module's ``__all__``, from their docstrings
 {sidecar-settings}              the settings of ``sargo serve``, from their pydantic model
 {jar-settings}                  the settings of Hive's jar, from ``Settings.java``
-{sketches}                      the sketches of own indexes, from their registry
 {picture} sargo explain ...     what the command prints on the demo's table, as SVG
 {diagram} name.svg              a drawing of ``docs/diagrams`` that follows the page's theme
 """
@@ -12,13 +11,13 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-from sargo_docs import diagrams, docstrings, pictures, public_api, settings_tables
+from sargo_docs import diagrams, docstrings, pictures, project_files, public_api, settings_tables
 
 __all__ = ["setup"]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives and the reader of docstrings."""
-    for part in (diagrams, docstrings, pictures, public_api, settings_tables):
+    for part in (diagrams, docstrings, pictures, project_files, public_api, settings_tables):
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""Tables of settings and sketches, read from what the programs themselves read.
+"""Tables of settings, read from what the programs themselves read.
 
 ``{sidecar-settings}`` takes the pydantic model of ``sargo serve``, ``{jar-settings}`` the calls and comments of the
-jar's ``Settings.java``, ``{sketches}`` the registry of sketches.
+jar's ``Settings.java``.
 """
 
 from __future__ import annotations
