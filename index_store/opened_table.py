@@ -40,14 +40,13 @@ from index_store.snapshots import (
     open_snapshot,
     with_snapshot,
 )
+from index_store.snapshots.snapshot import INDEXED_FROM
 from index_store.table.file_slices import FileSlices
 
 __all__ = ["CachedStatistics", "OpenTable", "TableAnswers", "TableAt", "open_table"]
 
 OnFailure = Callable[[Exception], None]
 
-#: From so many slices on, a column that is asked for again gets an index: it costs a fraction of a second once.
-INDEXED_FROM = 20_000
 _BOUNDS, _NULLS = "bounds of", "nulls of"
 
 

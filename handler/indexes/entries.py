@@ -23,9 +23,10 @@ from index_store.own.build.expressions import EXPRESSION, ZONE, Expression, to_j
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.definition import SKETCHES as SKETCHES_KIND
 from index_store.own.secondary.keys import is_encodable
-from index_store.own.secondary.slice_entries import RECORD_KEY, key_columns
+from index_store.own.secondary.slice_entries import key_columns
 from index_store.own.sketches import parse_sketch
 from index_store.table.properties import names
+from index_store.table.table_schema import RECORD_KEY
 
 __all__ = ["IndexWorkError", "definition_of", "known_by_hudi"]
 

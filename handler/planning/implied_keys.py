@@ -18,7 +18,8 @@ from evaluator.language.expression import And, Column, Compare, HudiExpression, 
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import STRING
-from index_store.kinds.record_keys.record_keys import KEY_COLUMN, CompositeKey
+from index_store.kinds.record_keys.record_keys import CompositeKey
+from index_store.table.table_schema import RECORD_KEY
 
 __all__ = ["MAX_KEYS", "with_record_keys"]
 
@@ -84,5 +85,5 @@ def _texts(pinned: Mapping[str, Lookup], key: CompositeKey) -> list[str]:
 
 
 def _is_one_of(keys: list[str]) -> HudiExpression:
-    column, members = Column((KEY_COLUMN,)), tuple(Literal(text, STRING) for text in keys)
+    column, members = Column((RECORD_KEY,)), tuple(Literal(text, STRING) for text in keys)
     return Compare("=", column, members[0]) if len(members) == 1 else In(column, members)

@@ -29,6 +29,7 @@ from evaluator.language.types import Kind
 from evaluator.language.value_texts import value_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store import FileSlice, FileSlices
+from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STATS
 
 __all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
 
@@ -37,7 +38,6 @@ Ask = Callable[[Sequence[Field]], Sequence[StatisticsProvider]]
 Counts = npt.NDArray[np.int64]
 
 #: The index whose row counts are those of the files.
-COUNTING = "column_stats"
 #: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
 _LIKELY = ("_hoodie_commit_time", "_hoodie_record_key")
 MAX_COLUMNS = 5
@@ -139,7 +139,7 @@ def exact_row_counts(
     if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
         return np.full(len(wanted), UNKNOWN_COUNT, np.int64)
     single = np.fromiter((_is_one_base_file(slices.items[i]) for i in wanted.tolist()), np.bool_, len(wanted))
-    known = [s for source in sources if source.name == COUNTING for s in source.statistics.values()]
+    known = [s for source in sources if source.name == COLUMN_STATS for s in source.statistics.values()]
     counts = _agreed(known, wanted)
     if ask is not None and schema is not None:
         for column in _candidates(schema):
@@ -148,7 +148,7 @@ def exact_row_counts(
             known += [
                 source.statistics[column.name]
                 for source in ask([column])
-                if source.name == COUNTING and column.name in source.statistics
+                if source.name == COLUMN_STATS and column.name in source.statistics
             ]
             counts = _agreed(known, wanted)
     return np.where(single, counts, UNKNOWN_COUNT)

@@ -24,9 +24,10 @@ import xxhash
 from index_store.formats.keys import java_hash
 from index_store.storage.errors import FormatError
 
-__all__ = ["Values", "java_hashes", "ring_hash", "ring_hashes", "simple_hash", "simple_hashes"]
+__all__ = ["LARGEST_HASH", "Values", "java_hashes", "ring_hash", "ring_hashes", "simple_hash", "simple_hashes"]
 
-_LARGEST = 0x7FFFFFFF
+#: Hashes of keys lie between 0 and this number.
+LARGEST_HASH = 0x7FFFFFFF
 _NULL_ON_RINGS = "null"
 
 #: The texts of the hash fields; None is NULL.
@@ -38,13 +39,13 @@ def simple_hash(values: Values) -> int:
     hashed = 1
     for value in values:
         hashed = 31 * hashed + (0 if value is None else java_hash(value))
-    return hashed & _LARGEST
+    return hashed & LARGEST_HASH
 
 
 def ring_hash(values: Values) -> int:
     """The place of values on a ring."""
     text = "".join(_NULL_ON_RINGS if value is None else value for value in values)
-    return xxhash.xxh32_intdigest(text.encode("utf-8")) & _LARGEST
+    return xxhash.xxh32_intdigest(text.encode("utf-8")) & LARGEST_HASH
 
 
 def simple_hashes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
@@ -52,7 +53,7 @@ def simple_hashes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
     hashed: npt.NDArray[np.uint32] = np.ones(len(columns[0]), np.uint32)
     for column in columns:
         hashed = hashed * np.uint32(31) + java_hashes(column)
-    found: npt.NDArray[np.int64] = np.bitwise_and(hashed, np.uint32(_LARGEST)).astype(np.int64)
+    found: npt.NDArray[np.int64] = np.bitwise_and(hashed, np.uint32(LARGEST_HASH)).astype(np.int64)
     return found
 
 
@@ -64,7 +65,7 @@ def ring_hashes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
     )
     digest = xxhash.xxh32_intdigest
     found = [digest(text) for text in joined.cast(pa.large_binary()).to_pylist()]
-    return np.bitwise_and(np.array(found, np.int64), _LARGEST)
+    return np.bitwise_and(np.array(found, np.int64), LARGEST_HASH)
 
 
 def java_hashes(texts: pa.Array) -> npt.NDArray[np.uint32]:

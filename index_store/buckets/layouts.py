@@ -28,11 +28,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from index_store.buckets.hashes import Values, ring_hash, simple_hash
+from index_store.buckets.hashes import LARGEST_HASH, Values, ring_hash, simple_hash
 
 __all__ = ["Layout", "Ring", "Simple", "first_ring"]
 
-_LARGEST = 0x7FFFFFFF
 _BUCKET_ID = re.compile(r"(\d{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?:-\d+)?")
 
 
@@ -101,14 +100,14 @@ class Ring:
     def middle(self, bucket: int) -> int | None:
         """Where Hudi would split a node: hashes up to it go to the first half. None when it is too small."""
         before, value = self.start(bucket), self.values[bucket]
-        middle = (before + value + (0 if before < value else _LARGEST + 1)) >> 1 & _LARGEST
+        middle = (before + value + (0 if before < value else LARGEST_HASH + 1)) >> 1 & LARGEST_HASH
         return None if middle in (before, value) else middle
 
 
 def first_ring(partition: str, number: int) -> Ring:
     """The ring that Hudi makes for a partition when it writes to it first."""
-    step = (_LARGEST + number - 1) // number
-    values = [min(step * i, _LARGEST) for i in range(1, number + 1)]
+    step = (LARGEST_HASH + number - 1) // number
+    values = [min(step * i, LARGEST_HASH) for i in range(1, number + 1)]
     starts = [0, *values[:-1]]
     return Ring(tuple(values), tuple(_prefix(partition, *ends) for ends in zip(starts, values, strict=True)))
 

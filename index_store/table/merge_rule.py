@@ -12,37 +12,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["merges_to_stored_values", "merges_whole_records"]
+__all__ = ["EVENT_TIME_STRATEGY", "PAYLOAD_PACKAGE", "merges_to_stored_values", "merges_whole_records"]
 
-_MODEL = "org.apache.hudi.common.model"
+#: The package of Hudi's payload classes.
+PAYLOAD_PACKAGE = "org.apache.hudi.common.model"
 _PICKING_MODES = frozenset({"COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"})
 _PICKING_PAYLOADS = frozenset(
     {
-        f"{_MODEL}.OverwriteWithLatestAvroPayload",
-        f"{_MODEL}.DefaultHoodieRecordPayload",
-        f"{_MODEL}.EventTimeAvroPayload",
-        f"{_MODEL}.PartialUpdateAvroPayload",
-        f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
-        f"{_MODEL}.FirstValueAvroPayload",  # the first of equal event times
-        f"{_MODEL}.AWSDmsAvroPayload",
+        f"{PAYLOAD_PACKAGE}.OverwriteWithLatestAvroPayload",
+        f"{PAYLOAD_PACKAGE}.DefaultHoodieRecordPayload",
+        f"{PAYLOAD_PACKAGE}.EventTimeAvroPayload",
+        f"{PAYLOAD_PACKAGE}.PartialUpdateAvroPayload",
+        f"{PAYLOAD_PACKAGE}.OverwriteNonDefaultsWithLatestAvroPayload",
+        f"{PAYLOAD_PACKAGE}.FirstValueAvroPayload",  # the first of equal event times
+        f"{PAYLOAD_PACKAGE}.AWSDmsAvroPayload",
         "org.apache.hudi.payload.AWSDmsAvroPayload",  # the latest, or a deletion
-        f"{_MODEL}.debezium.MySqlDebeziumAvroPayload",  # by binlog position
-        f"{_MODEL}.debezium.PostgresDebeziumAvroPayload",
+        f"{PAYLOAD_PACKAGE}.debezium.MySqlDebeziumAvroPayload",  # by binlog position
+        f"{PAYLOAD_PACKAGE}.debezium.PostgresDebeziumAvroPayload",
     }
 )  # by log sequence number; the old value for a toasted one
 #: Of these the ones that take some columns of one version, and others of another.
 _MIXING_PAYLOADS = frozenset(
     {
-        f"{_MODEL}.PartialUpdateAvroPayload",
-        f"{_MODEL}.OverwriteNonDefaultsWithLatestAvroPayload",
-        f"{_MODEL}.debezium.PostgresDebeziumAvroPayload",
+        f"{PAYLOAD_PACKAGE}.PartialUpdateAvroPayload",
+        f"{PAYLOAD_PACKAGE}.OverwriteNonDefaultsWithLatestAvroPayload",
+        f"{PAYLOAD_PACKAGE}.debezium.PostgresDebeziumAvroPayload",
     }
 )
 _PARTIAL_UPDATES = frozenset({"IGNORE_DEFAULTS", "FILL_UNAVAILABLE"})  # the old value for a default, for a marker
-_EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
+#: The id of the merge strategy by event time.
+EVENT_TIME_STRATEGY = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _COMMIT_TIME = "ce9acb64-bde0-424c-9b91-f6ebba25356d"
 _BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
-_STRATEGIES = frozenset({_EVENT_TIME, _COMMIT_TIME, _BY_PAYLOAD})
+_STRATEGIES = frozenset({EVENT_TIME_STRATEGY, _COMMIT_TIME, _BY_PAYLOAD})
 
 
 def merges_to_stored_values(properties: Mapping[str, str]) -> bool:

@@ -25,13 +25,12 @@ from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Bytes, Storage
 from index_store.table.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
 from index_store.table.properties import HOODIE
-from index_store.table.timeline import WRITE_ACTIONS, Instant, Timeline, read_timeline
+from index_store.table.timeline import END_OF_TIME, WRITE_ACTIONS, Instant, Timeline, read_timeline
 
 __all__ = ["METADATA", "Deletes", "MetadataTable", "Records", "timeline_directory"]
 
 METADATA = f"{HOODIE}/metadata"
 ALL_PARTITIONS = "__all_partitions__"
-_END_OF_TIME = "9" * 24
 #: How instants begin that make a partition of the metadata table from what is there.
 _INITIAL = "0" * 14
 
@@ -109,7 +108,7 @@ class MetadataTable:
             ((partition, name) for name in names),
             self.timeline,
             self.version,
-            _END_OF_TIME,
+            END_OF_TIME,
             doubtful=self._refuse_doubtful,
         )
 

@@ -27,12 +27,11 @@ from index_store.table.metadata_table import METADATA, MetadataTable, timeline_d
 from index_store.table.properties import HOODIE, names, read_properties
 from index_store.table.table_schema import META_COLUMNS, TableSchema, from_arrow, from_avro, with_columns
 from index_store.table.time_travel import check_not_cleaned, instant_at
-from index_store.table.timeline import Timeline, read_timeline
+from index_store.table.timeline import END_OF_TIME, Timeline, read_timeline
 
 __all__ = ["Table"]
 
 VERSIONS = (6, 8, 9)
-_END_OF_TIME = "9" * 24
 _THEN = "type of an older schema"
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
@@ -105,7 +104,7 @@ class Table:
     @cached_property
     def _schema_text(self) -> tuple[str, str]:
         """The Avro schema that the latest commit wrote down which wrote one, and its file; "" when there is none."""
-        return self._schema_text_until(_END_OF_TIME)
+        return self._schema_text_until(END_OF_TIME)
 
     def _schema_text_until(self, name: str) -> tuple[str, str]:
         """The same of the commits up to an instant; that of a table service only where no other has one."""

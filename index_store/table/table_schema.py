@@ -46,13 +46,15 @@ from evaluator.language.types import (
 )
 from index_store.storage.errors import FormatError
 
-__all__ = ["META_COLUMNS", "TableSchema", "from_arrow", "from_avro", "with_columns"]
+__all__ = ["META_COLUMNS", "RECORD_KEY", "TableSchema", "from_arrow", "from_avro", "with_columns"]
 
+#: The meta column that holds the record key.
+RECORD_KEY = "_hoodie_record_key"
 #: The columns that Hudi adds to every row.
 META_COLUMNS = (
     "_hoodie_commit_time",
     "_hoodie_commit_seqno",
-    "_hoodie_record_key",
+    RECORD_KEY,
     "_hoodie_partition_path",
     "_hoodie_file_name",
 )

@@ -28,10 +28,12 @@ from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
 from index_store.table.history import History
 
-__all__ = ["WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
+__all__ = ["END_OF_TIME", "WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
 
 #: Actions that write data files. A finished clustering is a replacecommit, a finished compaction a commit.
 WRITE_ACTIONS = frozenset({"commit", "deltacommit", "replacecommit"})
+#: An instant after every instant: longer and greater than any that Hudi writes.
+END_OF_TIME = "9" * 24
 _COMPACTIONS = frozenset({"compaction", "logcompaction"})
 #: Table services write with the schema that they were planned with (``WriteOperationType.canUpdateSchema``).
 _SERVICES = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})

@@ -25,12 +25,12 @@ from importlib.util import find_spec
 from evaluator.language.errors import UnsupportedError
 from index_store import Table
 from index_store.storage.storage_options import read_options, split_common
+from index_store.table.merge_rule import EVENT_TIME_STRATEGY, PAYLOAD_PACKAGE
 
 __all__ = ["NO_PACKAGE", "store_options", "why_not_merged"]
 
-_MODEL = "org.apache.hudi.common.model."
+_MODEL = f"{PAYLOAD_PACKAGE}."
 _LATEST, _BY_DEFAULT = f"{_MODEL}OverwriteWithLatestAvroPayload", f"{_MODEL}DefaultHoodieRecordPayload"
-_EVENT_TIME = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
 _BY_EVENT, _BY_COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 
@@ -67,12 +67,12 @@ class _Merging:
 #: What was held against Hudi's rows, and nothing else.
 _PROVEN = frozenset(
     {
-        _Merging(6, "", _EVENT_TIME, _LATEST),
-        _Merging(6, "", _EVENT_TIME, _BY_DEFAULT),
-        _Merging(8, _BY_EVENT, _EVENT_TIME, _BY_DEFAULT),
+        _Merging(6, "", EVENT_TIME_STRATEGY, _LATEST),
+        _Merging(6, "", EVENT_TIME_STRATEGY, _BY_DEFAULT),
+        _Merging(8, _BY_EVENT, EVENT_TIME_STRATEGY, _BY_DEFAULT),
         _Merging(9, _BY_EVENT),
         _Merging(9, _BY_COMMIT),
-        _Merging(9, _BY_EVENT, _EVENT_TIME, "", _LATEST),  # upgraded from version 6
+        _Merging(9, _BY_EVENT, EVENT_TIME_STRATEGY, "", _LATEST),  # upgraded from version 6
         _Merging(9, _BY_EVENT, "", "", _BY_DEFAULT),
         _Merging(9, _BY_EVENT, "", "", f"{_MODEL}EventTimeAvroPayload"),
         _Merging(9, _BY_COMMIT, "", "", _LATEST),

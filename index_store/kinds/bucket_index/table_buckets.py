@@ -33,9 +33,10 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, Ring, Simple
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.kinds.record_keys.record_keys import KEY_COLUMN, composite_key, is_record_key
+from index_store.kinds.record_keys.record_keys import composite_key, is_record_key
 from index_store.storage.errors import StatsError
 from index_store.table.properties import HOODIE, names
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
@@ -204,7 +205,7 @@ class TableBuckets:
     @cached_property
     def _keys(self) -> ColumnStatistics | None:
         known = column_stats(self._table, self.slices)
-        return None if known is None else known.statistics([Field(KEY_COLUMN, STRING)]).get(KEY_COLUMN)
+        return None if known is None else known.statistics([Field(RECORD_KEY, STRING)]).get(RECORD_KEY)
 
     def _check_keys(self, place: int, *keys: str) -> None:
         """Raises StatsError for keys that do not belong to the bucket of their slice."""

@@ -25,8 +25,9 @@ from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
 from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.kinds.record_keys.record_keys import KEY_COLUMN, is_record_key, record_keys
+from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
@@ -97,8 +98,8 @@ class KeyFilters:
         """Statistics of the record keys in the log files alone."""
         logs = tuple(replace(one, base_file=None) for one in self._slices)
         kind = column_stats(self._table, replace(self._slices, items=logs))
-        key = Field(KEY_COLUMN, STRING)
-        return None if kind is None else kind.statistics([key]).get(KEY_COLUMN)
+        key = Field(RECORD_KEY, STRING)
+        return None if kind is None else kind.statistics([key]).get(RECORD_KEY)
 
     def _filter(self, path: str) -> BloomFilter | None:
         if path not in self._filters:

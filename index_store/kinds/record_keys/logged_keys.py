@@ -26,8 +26,8 @@ from pyarrow import parquet
 
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, deleted_keys, read_log_blocks
-from index_store.kinds.record_keys.record_keys import KEY_COLUMN
 from index_store.storage.errors import FormatError, TableError, naming_table
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlice, FileSlices
@@ -37,7 +37,7 @@ __all__ = ["LoggedKeys", "read_logged_keys"]
 
 #: Limits of what is read: bytes of log files, keys in them, rows of the base files below them.
 LOG_BYTES, KEYS, BASE_ROWS = 64 << 20, 200_000, 5_000_000
-_META = ("_hoodie_commit_time", "_hoodie_commit_seqno", KEY_COLUMN)
+_META = ("_hoodie_commit_time", "_hoodie_commit_seqno", RECORD_KEY)
 _LENGTH = struct.Struct(">i")
 
 #: Partition path ("" unless keys are told apart by it) and record key.
@@ -95,7 +95,7 @@ def _key_column(table: Table, one: FileSlice) -> Any:
     path = one.base_file or ""
     try:
         with table.storage.input_file(path) as stream:
-            column = parquet.read_table(stream, columns=[KEY_COLUMN])[KEY_COLUMN]
+            column = parquet.read_table(stream, columns=[RECORD_KEY])[RECORD_KEY]
     except (OSError, pa.ArrowException, KeyError) as error:
         raise TableError(table.storage.absolute(path), f"no record keys: {error}") from error
     if column.null_count:
@@ -112,7 +112,7 @@ def _keys(data: bytes) -> Iterator[str]:
             yield from _avro_keys(block.content, block.schema)
         elif block.type == PARQUET_DATA:
             try:
-                yield from parquet.read_table(io.BytesIO(block.content), columns=[KEY_COLUMN])[KEY_COLUMN].to_pylist()
+                yield from parquet.read_table(io.BytesIO(block.content), columns=[RECORD_KEY])[RECORD_KEY].to_pylist()
             except (OSError, pa.ArrowException, KeyError) as error:
                 raise FormatError(f"no record keys in a Parquet block: {error}") from error
         elif block.type not in (COMMAND, CDC):
@@ -140,7 +140,7 @@ def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
         start, position = position + 4, position + 4 + length
         if length < 0 or position > len(content):
             raise FormatError("an Avro block is cut off", start)
-        key = reader.read(content[start:position]).get(KEY_COLUMN) if reader else _third_text(content, start, position)
+        key = reader.read(content[start:position]).get(RECORD_KEY) if reader else _third_text(content, start, position)
         if not isinstance(key, str):
             raise FormatError("a record in a log file has no record key", start)
         yield key

@@ -39,9 +39,10 @@ from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import DEFINITIONS
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.logged_keys import LoggedKeys, read_logged_keys
-from index_store.kinds.record_keys.record_keys import KEY_COLUMN, is_record_key, record_keys
+from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError, TableError, naming_column
 from index_store.table.metadata_table import MetadataTable
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
@@ -141,7 +142,7 @@ class RecordIndex:
                             return None
                         mask[place] = True
         except (FormatError, TableError) as error:
-            with naming_column(self._groups.path, KEY_COLUMN):
+            with naming_column(self._groups.path, RECORD_KEY):
                 raise error
         return mask
 
@@ -196,7 +197,7 @@ class RecordIndex:
         """The keys in log files; None when they are too many. Raises StatsError when they cannot be read."""
         if not any(one.log_files for one in self._slices):
             return LoggedKeys({}, 0)
-        with naming_column(self._table.path, KEY_COLUMN):
+        with naming_column(self._table.path, RECORD_KEY):
             return read_logged_keys(self._table, self._slices, partitioned=self._partitioned)
 
     def _base_rows(self) -> int | None:
@@ -207,7 +208,7 @@ class RecordIndex:
         if not bases.items:
             return 0
         known = column_stats(self._table, bases)
-        for name in (KEY_COLUMN, *self._table.record_key_fields):
+        for name in (RECORD_KEY, *self._table.record_key_fields):
             column = self._table.schema.resolve(name, case_sensitive=True)
             statistics = None if known is None or column is None else known.statistics([column]).get(name)
             if statistics is not None and not (statistics.row_count == UNKNOWN_COUNT).any():
@@ -229,7 +230,7 @@ class RecordIndex:
     @cached_property
     def whole_count(self) -> int | None:
         """How many keys the index holds, None when that takes too long. Raises StatsError."""
-        with naming_column(self._groups.path, KEY_COLUMN):
+        with naming_column(self._groups.path, RECORD_KEY):
             return self._groups.count(KEYS_IN_LOGS)
 
     @cached_property
@@ -238,7 +239,7 @@ class RecordIndex:
         whole, logged = self.whole_count, self.logged
         if whole is None or logged is None:
             return None
-        with naming_column(self._groups.path, KEY_COLUMN):
+        with naming_column(self._groups.path, RECORD_KEY):
             sizes = self._groups.sizes
             return whole - sum(
                 self._locate(partition, key) is not None for partition, key in logged.places if partition in sizes
@@ -246,13 +247,13 @@ class RecordIndex:
 
     def has(self, key: str) -> bool:
         """Whether some partition has this key."""
-        with naming_column(self._groups.path, KEY_COLUMN):
+        with naming_column(self._groups.path, RECORD_KEY):
             return any(self._locate(partition, key) is not None for partition in self._groups.sizes)
 
     def has_all(self, keys: set[bytes], limit: int) -> bool:
         """Whether the index holds each of these keys; False when it has more than ``limit``."""
         left = set(keys)
-        with naming_column(self._groups.path, KEY_COLUMN):
+        with naming_column(self._groups.path, RECORD_KEY):
             for _, held in self._groups.keys(limit):
                 left -= held
         return not left

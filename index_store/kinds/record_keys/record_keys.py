@@ -25,14 +25,14 @@ from index_store.formats.record_key import EMPTY
 from index_store.kinds.base import ColumnCoverage, Coverage
 from index_store.storage.errors import TableError
 from index_store.table.schema_history import read_name_history
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.file_slices import FileSlices
     from index_store.table.table import Table
 
-__all__ = ["KEY_COLUMN", "CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text", "record_keys"]
+__all__ = ["CompositeKey", "composite_key", "is_record_key", "key_coverage", "key_text", "record_keys"]
 
-KEY_COLUMN = "_hoodie_record_key"
 _PLAIN_GENERATORS = frozenset(
     {"SIMPLE", "SIMPLE_AVRO", "NON_PARTITION", "NON_PARTITION_AVRO", "TIMESTAMP", "TIMESTAMP_AVRO"}
 )
@@ -88,7 +88,7 @@ def composite_key(table: Table) -> CompositeKey | None:
 
 def is_record_key(table: Table, column: Field) -> bool:
     """Whether the column's value, as text, is the record key."""
-    if column.name == KEY_COLUMN:
+    if column.name == RECORD_KEY:
         return True
     if table.record_key_fields != (column.name,):
         return False

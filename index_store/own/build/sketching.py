@@ -26,6 +26,7 @@ from evaluator.language.errors import UnsupportedError
 from index_store.own.build.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
 from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
 from index_store.own.build.footer_bounds import FooterBounds, footer_bounds
+from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from index_store.table.table import Table
 
 __all__ = [
-    "FILE_ID",
     "ROWS",
     "SketchPlan",
     "Target",
@@ -48,7 +48,7 @@ __all__ = [
     "type_field",
 ]
 
-FILE_ID, ROWS = "file_id", "rows"
+ROWS = "rows"
 
 
 def type_field(on: str) -> str:

@@ -28,6 +28,7 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.absent_columns import reads_as_null
+from index_store.kinds.column_stats.file_reading import LOG_LIMIT
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.build.expressions import Expression
 from index_store.own.build.sketching import ROWS, SketchPlan, Target
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 __all__ = ["OwnSketches", "make"]
 
 Mask = npt.NDArray[np.bool_]
-#: How many log files of a version 6 table are looked at to see whether they were appended to.
-LOG_LIMIT = 256
 
 
 def make(table: Table, slices: FileSlices) -> OwnSketches | None:

@@ -30,6 +30,7 @@ from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import NOTHING, ColumnCoverage, Coverage, column_coverage
 from index_store.kinds.column_stats.absent_columns import reads_as_null
+from index_store.kinds.column_stats.file_reading import LOG_LIMIT
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.build.sketching import Target, type_field
 from index_store.own.definition import SECONDARY_INDEX
@@ -57,8 +58,6 @@ if TYPE_CHECKING:
 __all__ = ["OwnSecondaryIndex", "make"]
 
 Mask = npt.NDArray[np.bool_]
-#: How many log files of a version 6 table are looked at to see whether they were appended to.
-LOG_LIMIT = 256
 #: So many blocks of entries are read to match a filter; what would need more is not worth it.
 MAX_BLOCKS = 1024
 

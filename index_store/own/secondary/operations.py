@@ -19,7 +19,7 @@ from dataclasses import replace
 from index_store.own.builder import Progress
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import OperationResult
-from index_store.own.secondary.slice_entries import RECORD_KEY, MakeReader
+from index_store.own.secondary.slice_entries import MakeReader
 from index_store.own.secondary.staged_entries import TableSlices
 from index_store.own.secondary.version_builder import KnownGroups, VersionBuilder, version_builder
 from index_store.own.store.folder import Folder
@@ -27,6 +27,7 @@ from index_store.own.store.optimistic_commit import Change, Commit, commit_first
 from index_store.own.store.versions import Latest, Version
 from index_store.storage.errors import TableError
 from index_store.table.table import Table
+from index_store.table.table_schema import RECORD_KEY
 
 __all__ = ["MAX_GENERATIONS", "MEMORY", "create", "optimize", "refresh"]
 

@@ -34,13 +34,13 @@ from index_store.own.secondary.keys import encode, is_encodable
 from index_store.own.sketches.values import ABSENT, FileType
 from index_store.storage.errors import FormatError, StatsError, TableError
 from index_store.storage.storage import Storage
+from index_store.table.table_schema import RECORD_KEY
 
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
 __all__ = [
     "RAW",
-    "RECORD_KEY",
     "SLICES",
     "About",
     "LocalReader",
@@ -53,7 +53,6 @@ __all__ = [
     "statistics_plan",
 ]
 
-RECORD_KEY = "_hoodie_record_key"
 #: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size; ``bytes``
 #: of all of them together.
 SLICES = pa.schema(

@@ -15,7 +15,8 @@ from index_store.own.build.aggregates import AGGREGATES, aggregate, united
 from index_store.own.build.expressions import EXPRESSION, to_json
 from index_store.own.build.file_rows import read_rows
 from index_store.own.build.local import build_locally
-from index_store.own.build.sketching import FILE_ID, SketchPlan, sketch_file
+from index_store.own.build.sketching import SketchPlan, sketch_file
+from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create, optimize, refresh
 from index_store.own.maintenance.table_files import partitions_of
