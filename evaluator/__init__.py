@@ -38,8 +38,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluator.binding.bind import BoundExpression as BoundExpression
     from evaluator.binding.bind import bind as bind
+    from evaluator.binding.bound_expression import BoundExpression as BoundExpression
     from evaluator.binding.required_statistics import RequiredStatistics as RequiredStatistics
     from evaluator.binding.required_statistics import required_statistics_of as required_statistics_of
     from evaluator.binding.statistics_provider import FilterMightMatch as FilterMightMatch
@@ -100,7 +100,8 @@ if TYPE_CHECKING:
 
 #: the module that defines the names -> its public names
 _NAMES = {
-    "binding.bind": ("BoundExpression", "bind"),
+    "binding.bind": ("bind",),
+    "binding.bound_expression": ("BoundExpression",),
     "binding.required_statistics": ("RequiredStatistics", "required_statistics_of"),
     "binding.statistics_provider": ("FilterMightMatch", "Match", "MightContain", "StatisticsProvider"),
     "evaluation.evaluate": ("Evaluation", "evaluate"),

@@ -21,21 +21,23 @@ or NULL", which neither keeps nor skips a slice by itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from evaluator.binding.operands import BoundConstant, BoundOperand, bind_operand
+from evaluator.binding.operands import BoundConstant, BoundOperand
 from evaluator.functions.base import common_digits
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.literal import is_number_text, wall_clock_of_text
-from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
 __all__ = ["as_one_test"]
 
 
-def as_one_test(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> ex.HudiExpression:
+def as_one_test(
+    expression: ex.HudiExpression, bind_operand: Callable[[ex.Operand], BoundOperand], semantics: Semantics
+) -> ex.HudiExpression:
     """The filter with every BETWEEN put right; the very same object when there is nothing to do."""
     found: dict[int, ex.HudiExpression] = {}
     stack = [expression]
@@ -43,7 +45,7 @@ def as_one_test(expression: ex.HudiExpression, schema: Schema, semantics: Semant
         node = stack.pop()
         match node:
             case ex.And(children=(ex.Compare(op=">=", left=x, right=low), ex.Compare(op="<=", left=y, right=high))):
-                if x == y and (better := _put_right(node, x, low, high, schema, semantics)) is not node:
+                if x == y and (better := _put_right(node, (x, low, high), bind_operand, semantics)) is not node:
                     found[id(node)] = better
             case ex.And(children=children) | ex.Or(children=children):
                 stack.extend(children)
@@ -73,10 +75,13 @@ def _replaced(expression: ex.HudiExpression, found: dict[int, ex.HudiExpression]
 
 
 def _put_right(
-    node: ex.And, x: ex.Operand, low: ex.Operand, high: ex.Operand, schema: Schema, semantics: Semantics
+    node: ex.And,
+    operands: tuple[ex.Operand, ex.Operand, ex.Operand],
+    bind_operand: Callable[[ex.Operand], BoundOperand],
+    semantics: Semantics,
 ) -> ex.HudiExpression:
     try:
-        value, *bounds = (bind_operand(operand, schema, semantics) for operand in (x, low, high))
+        value, *bounds = map(bind_operand, operands)
     except (UnsupportedError, OverflowError):
         return node  # one of the comparisons says so; the other one is of the same types
     if not _one_type([value.type, *(bound.type for bound in bounds)]):

@@ -2,12 +2,13 @@
 
     HudiExpression + Schema + Semantics  ->  BoundExpression(leaves, program)
 
-Here names are resolved, casts that keep or merely round the value are looked through, constants are brought into the
-column's own domain (C7), NOT / AND / OR are kept as they are (C1 needs no rewriting), and whatever cannot be decided
-becomes an unknown leaf with its reason. Nothing is evaluated yet: ``BoundExpression.columns`` says which statistics are
-needed.
+Binding resolves names, looks through casts that keep or merely round the value, and brings constants into the column's
+own domain (C7). NOT, AND and OR are kept as they are (C1 needs no rewriting). A condition that cannot be decided
+becomes an unknown leaf with its reason. Nothing is evaluated: ``BoundExpression.columns`` names the columns whose
+statistics the filter needs.
 
-The tree is compiled to a postfix program, so that 10,000 levels cost a loop and no recursion.
+The tree is compiled to a postfix program (``evaluator.binding.program``), so that 10,000 levels cost a loop and no
+recursion.
 
 Pitfall P11 is described in docs/facts/pitfalls.md#p11.
 """
@@ -17,13 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from evaluator.binding.between import as_one_test
 from evaluator.binding.bind_plain import bind_plain
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.constant_tests import against_column, between_constants, constant_of, outward
+from evaluator.binding.interval_evaluation import evaluate_slice
 from evaluator.binding.leaves import (
     BoundLeaf,
     Comparison,
@@ -37,8 +41,17 @@ from evaluator.binding.leaves import (
     starts_with,
     text_constant,
 )
-from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, bind_operand, columns_of
+from evaluator.binding.operands import (
+    BoundColumn,
+    BoundConstant,
+    BoundFunction,
+    BoundOperand,
+    Condition,
+    columns_of,
+    resolve_operand,
+)
 from evaluator.binding.predicate_inference import inferred_predicates
+from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
 from evaluator.binding.type_coercion import (
     adds_midnight,
     common_decimal,
@@ -58,62 +71,50 @@ from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.like import Form, parse_like
 from evaluator.language.literal import in_domain, is_integer_text, to_ordinals
-from evaluator.language.records import entity, record
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
 from evaluator.statistics.columns import array_dtype
 from evaluator.statistics.ranges import Members
 
-__all__ = ["BoundExpression", "BoundLeaf", "Instruction", "bind"]
+__all__ = ["bind", "bind_operand"]
 
 _SMALLEST_DOUBLE = 5e-324
 
 
-@record
-class Instruction:
-    """One step of the postfix program: push leaf ``operand``, or combine the top ``operand`` outcomes by AND / OR /
-    NOT.
-    """
-
-    operation: str
-    operand: int
-
-
 #: Made once: most filters are short.
-_FIRST_LEAVES = tuple(Instruction("leaf", number) for number in range(32))
-
-
-@entity
-class BoundExpression:
-    """A filter that is ready to evaluate on statistics of its ``columns``."""
-
-    expression: ex.HudiExpression
-    leaves: tuple[BoundLeaf, ...]
-    program: tuple[Instruction, ...]
-    columns: tuple[Field, ...]
-    semantics: Semantics
+_FIRST_LEAVES = tuple(Leaf(number) for number in range(32))
 
 
 def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
     """Bind a filter to a table's schema. Never fails: what is not decided is an unknown leaf with its reason."""
     if semantics.between_is_one_test:
-        expression = as_one_test(expression, schema, semantics)
+        expression = as_one_test(expression, lambda operand: bind_operand(operand, schema, semantics), semantics)
     return _Binder(schema, semantics).bind(expression)
 
 
+def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
+    """Bind an operand to a table's schema. Raises UnsupportedError(why) if it cannot be decided."""
+
+    def bind_condition(condition: ex.HudiExpression) -> Condition:
+        bound = bind(condition, schema, semantics)
+        return Condition(bound.columns, partial(evaluate_slice, bound))
+
+    return resolve_operand(operand, schema, semantics, bind_condition)
+
+
 class _Binder:
-    """Collects leaves and instructions while it walks the tree with its own stack."""
+    """Collects leaves and steps while it walks the tree with its own stack."""
 
     def __init__(self, schema: Schema, semantics: Semantics) -> None:
         self._schema = schema
         self._semantics = semantics
         self._leaves: list[BoundLeaf] = []
-        self._program: list[Instruction] = []
+        self._steps: list[Step] = []
         self._columns: dict[str, Field] = {}
 
     def bind(self, expression: ex.HudiExpression) -> BoundExpression:
-        stack: list[ex.HudiExpression | Instruction] = [expression]
+        stack: list[ex.HudiExpression | Step] = [expression]
         while stack:
             node = stack.pop()
             plain = bind_plain(node, self._schema, self._semantics)
@@ -123,25 +124,25 @@ class _Binder:
                 self._columns[field.name] = field
                 continue
             match node:
-                case Instruction() as instruction:
-                    self._program.append(instruction)
+                case Leaf() | And() | Or() | Not():
+                    self._steps.append(node)
                 case ex.And(children=children):
-                    stack.append(Instruction("and", len(children)))
+                    stack.append(And(len(children)))
                     stack.extend(reversed(children))
                 case ex.Or(children=children):
-                    stack.append(Instruction("or", len(children)))
+                    stack.append(Or(len(children)))
                     stack.extend(reversed(children))
                 case ex.Not(child=child):
-                    stack.extend((Instruction("not", 1), child))
+                    stack.extend((Not(), child))
                 case leaf:
                     implied = inferred_predicates(leaf)
                     self._bind_leaf(leaf)
                     for condition in implied:
                         self._bind_leaf(condition)
                     if implied:
-                        self._program.append(Instruction("and", 1 + len(implied)))
+                        self._steps.append(And(1 + len(implied)))
         return BoundExpression(
-            expression, tuple(self._leaves), tuple(self._program), tuple(self._columns.values()), self._semantics
+            expression, tuple(self._leaves), Program(tuple(self._steps)), tuple(self._columns.values()), self._semantics
         )
 
     def _bind_leaf(self, node: ex.HudiExpression) -> None:
@@ -154,11 +155,11 @@ class _Binder:
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
         if len(tests) > 1:
-            self._program.append(Instruction("or", len(tests)))
+            self._steps.append(Or(len(tests)))
 
     def _push(self, leaf: BoundLeaf) -> None:
         number = len(self._leaves)
-        self._program.append(_FIRST_LEAVES[number] if number < len(_FIRST_LEAVES) else Instruction("leaf", number))
+        self._steps.append(_FIRST_LEAVES[number] if number < len(_FIRST_LEAVES) else Leaf(number))
         self._leaves.append(leaf)
 
     def _read_by(self, test: Test) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Bound leaves: a test of the rule table over operands, and what it reads.
 
-``Test`` is one of six forms; ``test_planes`` applies the rule table to any of them, on ranges of one slice, of all
+``Test`` is one of six forms; ``possible_values`` applies the rule table to any of them, on ranges of one slice, of all
 slices, or on symbols.
 
 Pitfall P10 is described in docs/facts/pitfalls.md#p10.
@@ -17,7 +17,7 @@ from typing_extensions import assert_never
 from evaluator.binding import rules
 from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
-from evaluator.binding.rules import Planes
+from evaluator.binding.truth_values import Possible
 from evaluator.language.expression import HudiExpression, to_text
 from evaluator.language.interval import Interval
 from evaluator.language.like import LikePattern
@@ -41,9 +41,9 @@ __all__ = [
     "Test",
     "expression_keys",
     "expression_of",
+    "possible_values",
     "starts_with",
     "test_outcome",
-    "test_planes",
     "text_constant",
 ]
 
@@ -148,8 +148,8 @@ class BoundLeaf:
         return to_text(self.node)
 
 
-def test_planes(test: Test, range_of: RangeOf) -> Planes:
-    """When a test can be TRUE, FALSE and NULL, as ``range_of`` gives scalars, arrays or symbols.
+def possible_values(test: Test, range_of: RangeOf) -> Possible:
+    """The values that a test can have: bools, arrays or symbols, as ``range_of`` gives them.
 
     A pattern behind a prefix is left open here: see ``test_outcome``.
     """
@@ -166,17 +166,17 @@ def test_planes(test: Test, range_of: RangeOf) -> Planes:
         case OutOfRange(operand=operand, truth=truth):
             return rules.is_constant(range_of(operand), truth)
         case Fixed(outcome=fixed):
-            return bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL)
+            return Possible(bool(fixed & TRUE), bool(fixed & FALSE), bool(fixed & NULL))
         case _:
             assert_never(test)
 
 
 def test_outcome(test: Test, range_of: RangeOf) -> Any:
     """The outcome of a test: int, or ``(n,) uint8``, as ``range_of`` gives scalars or arrays."""
-    found = rules.pack(test_planes(test, range_of))
+    by_bounds = rules.pack(possible_values(test, range_of))
     if isinstance(test, Prefix) and test.pattern is not None:
-        return rules.refine_single_values(found, range_of(test.operand), test.pattern.matches)
-    return found
+        return rules.refine_single_values(by_bounds, range_of(test.operand), test.pattern.matches)
+    return by_bounds
 
 
 def expression_keys(test: Test) -> tuple[tuple[str, str], ...]:

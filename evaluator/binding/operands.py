@@ -24,13 +24,16 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
 
 __all__ = [
+    "BindCondition",
     "BoundColumn",
     "BoundConstant",
     "BoundFunction",
     "BoundIf",
     "BoundOperand",
-    "bind_operand",
+    "Condition",
+    "columns_of",
     "literal_interval",
+    "resolve_operand",
 ]
 
 
@@ -78,27 +81,47 @@ class BoundFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundIf(BoundFunction):
-    """IF: its arguments are the columns of the condition, then what it yields when that is TRUE, and otherwise.
+class Condition:
+    """A bound condition, as a conditional operand uses it.
 
-    ``outcome`` gives the outcome of the condition from the columns' intervals, in the form of their arrays.
+    columns   the columns that the condition reads
+    outcome   its outcome in one slice, from an interval for each of these columns, in the form of their arrays
     """
 
-    outcome: Callable[[Sequence[Interval]], int]
+    columns: tuple[Field, ...]
+    outcome: Callable[[Mapping[str, Interval]], int]
+
+
+BindCondition = Callable[[ex.HudiExpression], Condition]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIf(BoundFunction):
+    """IF: its arguments are the columns of the condition, then what it yields when that is TRUE, and otherwise."""
+
+    condition: Condition
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:
         """The branch that is taken, or both when the condition may be TRUE and something else."""
-        *columns, then, otherwise = arguments
-        known = [to_ordinals(interval, column.type) for interval, column in zip(columns, self.arguments, strict=False)]
-        found = self.outcome(known)
-        return hull([then] * bool(found & TRUE) + [otherwise] * bool(found & (FALSE | NULL)))
+        *of_columns, then, otherwise = arguments
+        intervals = {
+            column.name: to_ordinals(interval, column.type)
+            for column, interval in zip(self.condition.columns, of_columns, strict=True)
+        }
+        outcome = self.condition.outcome(intervals)
+        return hull([then] * bool(outcome & TRUE) + [otherwise] * bool(outcome & (FALSE | NULL)))
 
 
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
 
 
-def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
-    """Resolve names and types of an operand, bottom-up. Raises UnsupportedError(why) if it cannot be decided."""
+def resolve_operand(
+    operand: ex.Operand, schema: Schema, semantics: Semantics, bind_condition: BindCondition
+) -> BoundOperand:
+    """Resolve names and types of an operand, bottom-up. Raises UnsupportedError(why) if it cannot be decided.
+
+    ``bind_condition`` binds the condition of a conditional operand, like a filter of its own.
+    """
 
     def bind(node: ex.Node, arguments: list[BoundOperand]) -> BoundOperand:
         match node:
@@ -117,7 +140,7 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
                 result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
                 return _bind_function(name, arguments, result, semantics)
             case ex.If():
-                return _bind_if(node, arguments, schema, semantics)
+                return _bind_if(node, arguments, semantics, bind_condition)
             case ex.Opaque(reason=reason):
                 raise UnsupportedError(reason)
             case _:
@@ -131,23 +154,17 @@ def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
     return (node.then, node.otherwise) if isinstance(node, ex.If) else ex.children_of(node)
 
 
-def _bind_if(node: ex.If, branches: list[BoundOperand], schema: Schema, semantics: Semantics) -> BoundOperand:
-    """The condition is bound like a filter of its own: what is not decided there may be anything."""
-    from evaluator.binding.bind import bind
-    from evaluator.evaluation.evaluate import evaluate_slice
-
+def _bind_if(
+    node: ex.If, branches: list[BoundOperand], semantics: Semantics, bind_condition: BindCondition
+) -> BoundOperand:
+    """The condition is bound like a filter of its own: a part of it that is not decided may be anything."""
     result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
-    bound = bind(node.condition, schema, semantics)
-    names = [column.name for column in bound.columns]
-
-    def outcome(known: Sequence[Interval]) -> int:
-        return evaluate_slice(bound, dict(zip(names, known, strict=True)))
-
-    columns = [BoundColumn(column, column.type) for column in bound.columns]
-    found = BoundIf("if", (*columns, *branches), result, semantics, outcome)
-    if columns_of(found):
-        return found
-    interval = found.interval([branch.interval for branch in branches if isinstance(branch, BoundConstant)])
+    condition = bind_condition(node.condition)
+    columns = [BoundColumn(column, column.type) for column in condition.columns]
+    conditional = BoundIf("if", (*columns, *branches), result, semantics, condition)
+    if columns_of(conditional):
+        return conditional
+    interval = conditional.interval([branch.interval for branch in branches if isinstance(branch, BoundConstant)])
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError("a conditional of constants is not decided")
     return BoundConstant(interval.lo, interval, result)

@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.binding.truth_values import Possible
 from evaluator.language import outcome
 from evaluator.statistics.ranges import MaskedBound, Members, Range, is_one_of, meets
 
 __all__ = [
     "OPPOSITE",
-    "Planes",
     "can_be_true",
     "compare",
     "is_constant",
@@ -44,9 +44,6 @@ __all__ = [
     "refine_single_values",
     "starts_with",
 ]
-
-#: (can be TRUE, can be FALSE, can be NULL): bools, ``(n,) bool`` arrays, or formulas.
-Planes = tuple[Any, Any, Any]
 
 
 def _less(a: Range, b: Range) -> Any:
@@ -68,17 +65,17 @@ _CAN_BE_TRUE: dict[str, Callable[[Range, Range], Any]] = {
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "!=", "!=": "="}
 
 
-def compare(op: str, a: Range, b: Range) -> Planes:
+def compare(op: str, a: Range, b: Range) -> Possible:
     """``x op y``."""
     if op == "<=>":
         both = _and(a.value, b.value)
         # NULL <=> NULL is TRUE, NULL <=> value is FALSE: never NULL itself.
-        return (
+        return Possible(
             _either(_and(both, _CAN_BE_TRUE["="](a, b)), _and(a.null, b.null)),
             _either(_and(both, _CAN_BE_TRUE["!="](a, b)), _and(a.null, b.value), _and(a.value, b.null)),
             False,
         )
-    return can_be_true(op, a, b), can_be_true(OPPOSITE[op], a, b), _either(a.null, b.null)
+    return Possible(can_be_true(op, a, b), can_be_true(OPPOSITE[op], a, b), _either(a.null, b.null))
 
 
 def can_be_true(op: str, a: Range, b: Range) -> Any:
@@ -86,15 +83,15 @@ def can_be_true(op: str, a: Range, b: Range) -> Any:
     return _and(_and(a.value, b.value), _CAN_BE_TRUE[op](a, b))
 
 
-def is_in(a: Range, members: Members) -> Planes:
+def is_in(a: Range, members: Members) -> Possible:
     """``x IN members``. A NULL member turns FALSE into NULL, and so NOT IN is never TRUE."""
     hit, missed = _and(a.value, meets(a, members)), _and(a.value, _not(is_one_of(a, members)))
     if members.has_null:
-        return hit, False, _either(a.null, missed)
-    return hit, missed, a.null
+        return Possible(hit, False, _either(a.null, missed))
+    return Possible(hit, missed, a.null)
 
 
-def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -> Planes:
+def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -> Possible:
     """``x`` has this prefix; ``successor`` is the smallest text above all such x, None if there is none.
 
     With ``exact`` False the prefix is only necessary for the leaf to be TRUE, so FALSE is always possible.
@@ -102,18 +99,18 @@ def starts_with(a: Range, prefix: Range, successor: Range | None, exact: bool) -
     at_least, below = _at_most(prefix, a), _less(a, prefix)
     if successor is not None:
         at_least, below = at_least & _less(a, successor), below | _at_most(successor, a)
-    return _and(a.value, at_least), _and(a.value, below) if exact else a.value, a.null
+    return Possible(_and(a.value, at_least), _and(a.value, below) if exact else a.value, a.null)
 
 
-def is_null(a: Range) -> Planes:
+def is_null(a: Range) -> Possible:
     """``x IS NULL``: never NULL."""
-    return a.null, a.value, False
+    return Possible(a.null, a.value, False)
 
 
-def is_constant(a: Range, truth: bool) -> Planes:
+def is_constant(a: Range, truth: bool) -> Possible:
     """A leaf with the same truth for every value, and anything at all for NULL."""
     likely, otherwise = _either(a.value, a.null), a.null
-    return (likely, otherwise, a.null) if truth else (otherwise, likely, a.null)
+    return Possible(likely, otherwise, a.null) if truth else Possible(otherwise, likely, a.null)
 
 
 def refine_single_values(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
@@ -140,18 +137,18 @@ def _opposite(answer: bool | None) -> int:
     return 0 if answer is None else outcome.FALSE if answer else outcome.TRUE
 
 
-def pack(planes: Planes) -> Any:
-    """Three planes as one outcome: an int, or ``(n,) uint8`` when any of them is an array."""
-    named = tuple(zip(planes, (outcome.TRUE, outcome.FALSE, outcome.NULL), strict=True))
-    arrays = [(plane, bit) for plane, bit in named if isinstance(plane, np.ndarray)]
-    fixed = sum(bit for plane, bit in named if not isinstance(plane, np.ndarray) and plane)
+def pack(possible: Possible) -> Any:
+    """The possible values as one outcome: an int, or ``(n,) uint8`` when any of the flags is an array."""
+    by_bit = tuple(zip(possible, (outcome.TRUE, outcome.FALSE, outcome.NULL), strict=True))
+    arrays = [(flags, bit) for flags, bit in by_bit if isinstance(flags, np.ndarray)]
+    fixed = sum(bit for flags, bit in by_bit if not isinstance(flags, np.ndarray) and flags)
     if not arrays:
         return fixed
     # A boolean is stored as the byte 0 or 1, so shifting it is putting its bit in place.
-    shifted = [plane.view(np.uint8) << np.uint8(bit >> 1) for plane, bit in arrays]
+    shifted = [flags.view(np.uint8) << np.uint8(bit >> 1) for flags, bit in arrays]
     result = shifted[0]
-    for one in shifted[1:]:
-        result |= one
+    for bits in shifted[1:]:
+        result |= bits
     return result | np.uint8(fixed) if fixed else result
 
 

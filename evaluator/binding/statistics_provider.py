@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.statistics.columns import ColumnStatistics
-
-if TYPE_CHECKING:
-    from evaluator.binding.bind import BoundExpression
 
 __all__ = ["FilterMightMatch", "Match", "MightContain", "StatisticsProvider"]
 
 Mask = npt.NDArray[np.bool_]
 MightContain = Callable[[Lookup, Mask], "Mask | None"]
-FilterMightMatch = Callable[["BoundExpression", Mask], "Match | None"]
+FilterMightMatch = Callable[[BoundExpression, Mask], "Match | None"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.masks import Masks, masks_of
 from evaluator.evaluation.pruning_formula import (
     Apart,
@@ -46,15 +47,15 @@ from evaluator.evaluation.single_bounds import (
 from evaluator.statistics.codes import ABOVE, BELOW
 from evaluator.statistics.column_index import ColumnIndex
 
-__all__ = ["DEEPEST", "RestOf", "depth_of", "search"]
+__all__ = ["MAX_DEPTH", "EvaluateOpaque", "depth_of", "search"]
 
 Rows = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
-#: ``rest(leaf, negated, where)``: whether a leaf can be TRUE (FALSE) in these slices, ``(k,) bool``.
-RestOf = Callable[[int, bool, Where], Mask]
+#: ``evaluate_opaque(leaf, sought, where)``: whether a leaf can have a value in these slices, ``(k,) bool``.
+EvaluateOpaque = Callable[[int, TruthValue, Where], Mask]
 
 #: A formula that is nested more deeply is not searched but evaluated as a whole.
-DEEPEST = 200
+MAX_DEPTH = 200
 #: Looking at single slices pays when at most one in this many is left: comparing all codes is a matter of bandwidth.
 _SPARSE = 32
 _MAX_MEMBERS = 64
@@ -66,12 +67,12 @@ def depth_of(formula: Formula) -> int:
     return formula.depth if isinstance(formula, Conjunction | Disjunction) else 0
 
 
-def search(formula: Formula, n: int, rest: RestOf) -> npt.NDArray[np.int64]:
+def search(formula: Formula, n: int, evaluate_opaque: EvaluateOpaque) -> npt.NDArray[np.int64]:
     """The slices in which a formula is TRUE, ``(k,) int64``, ascending."""
     if not isinstance(formula, Symbol):
         return np.arange(n if formula else 0, dtype=np.int64)
     with masks_of(n) as masks:
-        found = _Search(n, rest, masks).select(formula)
+        found = _Search(n, evaluate_opaque, masks).select(formula)
         return nonzero(found) if found.dtype == np.bool_ else np.sort(found).astype(np.int64)
 
 
@@ -96,10 +97,10 @@ class _Box:
 class _Search:
     """One search; the codes of constants are found once."""
 
-    def __init__(self, n: int, rest: RestOf, masks: Masks) -> None:
+    def __init__(self, n: int, evaluate_opaque: EvaluateOpaque, masks: Masks) -> None:
         self._n = n
         self._masks = masks
-        self._rest = rest
+        self._evaluate_opaque = evaluate_opaque
         self._codes: dict[Atom, int | None] = {}
         self._reaches: dict[Symbol, int] = {}
         self._traits: dict[Symbol, tuple[bool, bool]] = {}
@@ -286,7 +287,7 @@ class _Search:
         """True when the layout of the slices follows a column of this node."""
         return self._traits_of(node)[0]
 
-    def _holds_rest(self, node: Symbol) -> bool:
+    def _holds_opaque(self, node: Symbol) -> bool:
         return self._traits_of(node)[1]
 
     def _traits_of(self, node: Symbol) -> tuple[bool, bool]:
@@ -294,7 +295,7 @@ class _Search:
             match node:
                 case Conjunction(children=children) | Disjunction(children=children):
                     below = [self._traits_of(child) for child in children]
-                    self._traits[node] = any(clustered for clustered, _ in below), any(rest for _, rest in below)
+                    self._traits[node] = any(clustered for clustered, _ in below), any(opaque for _, opaque in below)
                 case Atom(column=column):
                     self._traits[node] = column.index is not None and column.index.clustered, False
                 case _:
@@ -362,8 +363,8 @@ class _Search:
                 return test_apart(node, where)
             case Flag():
                 return test_flag(node, where)
-            case OpaquePredicate(leaf=leaf, negated=negated):
-                return self._rest(leaf, negated, where)
+            case OpaquePredicate(leaf=leaf, sought=sought):
+                return self._evaluate_opaque(leaf, sought, where)
             case Conjunction(children=children):
                 return self._test_all(children, where)
             case Disjunction(children=children):
@@ -409,7 +410,7 @@ class _Search:
             case Flag():
                 return 0, self._n
             case Conjunction() | Disjunction():
-                return (2 if self._holds_rest(node) else 1), self._reach(node)
+                return (2 if self._holds_opaque(node) else 1), self._reach(node)
             case OpaquePredicate():
                 return 3, self._n
             case _:

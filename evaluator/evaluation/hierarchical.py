@@ -1,13 +1,16 @@
-"""Functions of one column over many slices: decided for whole groups of slices first, and only then one by one.
+"""Hierarchical evaluation: a function of one column is evaluated for groups of slices first, then for smaller ones.
 
-A range function costs some 15 microseconds, which is nothing for twenty slices and half a minute for two million. But
-what holds on a wide range holds on every range inside it. So the slices are sorted by their bounds, and the function is
-asked for the hull of a group; a group that is neither all TRUE nor all FALSE is split into sixteen:
+To evaluate a function on one interval takes some 15 microseconds: nothing for twenty slices, half a minute for two
+million. An outcome that holds on a wide interval holds on every interval inside it. So the slices are sorted by their
+bounds, and the function is evaluated on the hull of a run of slices. A run that is neither all TRUE nor all FALSE is
+split into sixteen:
 
-    year(ts) = 2020    2,000,000 slices of ten years: two borders of the year are followed down, about 300 questions
+    year(ts) = 2020      2,000,000 slices that span ten years
+    runs evaluated       1, 16, 32, 32, ...: only the two runs that hold a border of the year are split, 300 in all
 
-Slices whose statistics differ in more than the bounds are apart (``evaluator.statistics.groups``).
-After ``MAX_QUESTIONS`` the rest is left open, which keeps it; a sample tells beforehand whether going on is any use.
+Slices whose statistics differ in more than the bounds are in separate groups (``evaluator.statistics.groups``). After
+``MAX_EVALUATIONS`` the other slices stay unknown, which keeps them. A sample of slices shows beforehand whether smaller
+runs can decide anything.
 """
 
 from __future__ import annotations
@@ -23,56 +26,58 @@ from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN, Outcomes
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.groups import SliceGroup
 
-__all__ = ["MAX_QUESTIONS", "descend"]
+__all__ = ["MAX_EVALUATIONS", "evaluate_groups"]
 
 #: At about 15 microseconds each.
-MAX_QUESTIONS = 200_000
+MAX_EVALUATIONS = 200_000
 _FANOUT = 16
 _SAMPLE = 256
 
-Ask = Callable[[Interval], int]
+OutcomeOf = Callable[[Interval], int]
 Rows = npt.NDArray[Any]
 
 
-def descend(statistics: ColumnStatistics, ask: Ask, most_questions: int = MAX_QUESTIONS) -> Outcomes:
-    """``(n,) uint8``: the outcome of ``ask`` in every slice, which takes one slice's interval in the arrays' form."""
-    found: Outcomes = np.full(len(statistics), UNKNOWN, np.uint8)
-    left = most_questions
+def evaluate_groups(
+    statistics: ColumnStatistics, outcome_of: OutcomeOf, max_evaluations: int = MAX_EVALUATIONS
+) -> Outcomes:
+    """``(n,) uint8``: the outcome of every slice; ``outcome_of`` takes one interval in the form of the arrays."""
+    outcomes: Outcomes = np.full(len(statistics), UNKNOWN, np.uint8)
+    left = max_evaluations
     for group in statistics.groups:
-        left -= _Descent(group, ask, left).fill(found)
-    return found
+        left -= _GroupEvaluation(group, outcome_of, left).write(outcomes)
+    return outcomes
 
 
-class _Descent:
-    """One group, of which stretches are asked about."""
+class _GroupEvaluation:
+    """The evaluation of one group, from one run of all its slices down to runs of one slice."""
 
-    def __init__(self, group: SliceGroup, ask: Ask, most_questions: int) -> None:
+    def __init__(self, group: SliceGroup, outcome_of: OutcomeOf, max_evaluations: int) -> None:
         self._rows, self._lo, self._hi = group.rows, group.lo, group.hi
         self._null, self._value = group.null, group.value
-        self._ask, self._most, self._asked = ask, most_questions, 0
+        self._outcome_of, self._max, self._count = outcome_of, max_evaluations, 0
 
-    def fill(self, found: Outcomes) -> int:
-        """Write the outcomes of these slices; returns how many questions that took."""
+    def write(self, outcomes: Outcomes) -> int:
+        """Write the outcomes of these slices; returns the number of evaluations."""
         starts, ends = np.array([0]), np.array([len(self._rows)])
-        while len(starts) and self._asked < self._most:
+        while len(starts) and self._count < self._max:
             hulls = list(zip(*self._hulls(starts, ends), strict=True))
             if len(starts) > 4 * _SAMPLE and not self._worthwhile():
                 break
             open_starts, open_ends = [], []
             for start, end, (lo, hi, same) in zip(starts.tolist(), ends.tolist(), hulls, strict=True):
-                if self._asked >= self._most:
+                if self._count >= self._max:
                     break
-                self._asked += 1
-                outcome = self._ask(Interval(lo, hi, self._null, self._value))
-                found[self._rows[start:end]] = outcome
+                self._count += 1
+                outcome = self._outcome_of(Interval(lo, hi, self._null, self._value))
+                outcomes[self._rows[start:end]] = outcome
                 if not (same or self._is_settled(outcome, lo, hi)):
                     open_starts.append(start)
                     open_ends.append(end)
             starts, ends = _split(open_starts, open_ends)
-        return self._asked
+        return self._count
 
     def _hulls(self, starts: Rows, ends: Rows) -> tuple[list[Any], list[Any], list[bool]]:
-        """Least lower and greatest upper bound of each stretch, and whether all its slices have these very bounds."""
+        """Least lower and greatest upper bound of each run, and whether all its slices have these very bounds."""
         edges = np.stack((starts, ends), axis=1).ravel()
 
         def least_and_greatest(bound: Any) -> tuple[list[Any], list[Any]]:
@@ -81,34 +86,34 @@ class _Descent:
             padded = np.append(bound, bound[-1:])  # reduceat wants every edge inside
             return np.minimum.reduceat(padded, edges)[::2].tolist(), np.maximum.reduceat(padded, edges)[::2].tolist()
 
-        (lo, lo_most), (hi_least, hi) = least_and_greatest(self._lo), least_and_greatest(self._hi)
-        same = [a == b and c == d for a, b, c, d in zip(lo, lo_most, hi_least, hi, strict=True)]
+        (lo, lo_greatest), (hi_least, hi) = least_and_greatest(self._lo), least_and_greatest(self._hi)
+        same = [a == b and c == d for a, b, c, d in zip(lo, lo_greatest, hi_least, hi, strict=True)]
         return lo, hi, same
 
     def _is_settled(self, outcome: int, lo: Any, hi: Any) -> bool:
-        """One answer for all values of the hull: then also for the values of every slice in it.
+        """One value for all values of the hull: then also for the values of every slice in it.
 
-        NULL may be the answer for NULL, or for values: without NULL among them the function is asked again.
+        NULL may be the result for NULL, or for values. Without NULL among the values the function is evaluated again.
         """
         if outcome & (TRUE | FALSE) == TRUE | FALSE:
             return False
         if self._null and outcome & (TRUE | FALSE):
-            self._asked += 1
-            outcome = self._ask(Interval(lo, hi, False, self._value))
+            self._count += 1
+            outcome = self._outcome_of(Interval(lo, hi, False, self._value))
         return outcome in (TRUE, FALSE, NULL)
 
     def _worthwhile(self) -> bool:
-        """Whether any slice of a sample, asked by itself, says more than "anything"."""
-        for place in np.linspace(0, len(self._rows) - 1, _SAMPLE).astype(np.intp).tolist():
-            self._asked += 1
-            lo, hi = (None if bound is None else _plain(bound[place]) for bound in (self._lo, self._hi))
-            if self._ask(Interval(lo, hi, self._null, self._value)) & (TRUE | FALSE) != TRUE | FALSE:
+        """Whether the outcome of any slice of a sample, evaluated by itself, rules out TRUE or FALSE."""
+        for position in np.linspace(0, len(self._rows) - 1, _SAMPLE).astype(np.intp).tolist():
+            self._count += 1
+            lo, hi = (None if bound is None else _plain(bound[position]) for bound in (self._lo, self._hi))
+            if self._outcome_of(Interval(lo, hi, self._null, self._value)) & (TRUE | FALSE) != TRUE | FALSE:
                 return True
         return False
 
 
 def _split(starts: list[int], ends: list[int]) -> tuple[Rows, Rows]:
-    """Each stretch in up to sixteen of about equal length."""
+    """Each run in up to sixteen of about equal length."""
     if not starts:
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
     first, last = np.array(starts), np.array(ends)

@@ -1,9 +1,13 @@
-"""Evaluation of a table in two layers: each by itself, the answers in the numbers of the whole.
+"""Evaluation of a table in two layers: each layer by itself, the outcomes in the numbers of the whole.
 
-The base keeps its indexes whatever a commit replaces, and dead slices are dropped from its answers. Every answer is
-the one that ``evaluation.evaluate`` gives for the joined statistics, bit for bit, with two exceptions that lose
-nothing: how often a function is asked before the rest is left open (``evaluation.hierarchical``) is counted by layer,
-and of a slice that is known to hold no row at all either may say less.
+    base    0  1  2  3      1 was replaced by a commit      kept in the base     0, 1, 3
+    delta               0                                   kept in the delta    0
+    whole   0     1  2  3                                   kept                 0, 2, 3
+
+The base keeps its indexes whatever a commit replaces: replaced slices are dropped from its outcomes. Every outcome is
+the one that ``evaluation.evaluate`` gives for the joined statistics, bit for bit, with two exceptions that skip no
+matching row. Questions to a function are counted by layer (``evaluation.hierarchical``). A slice whose statistics show
+no row at all may have a larger outcome.
 
 Keys are looked up once, for the slices that the statistics of both layers leave; so are matches of the whole filter.
 """
@@ -17,40 +21,37 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
-from evaluator.binding.leaves import BoundLeaf
-from evaluator.evaluation.evaluate import Evaluation, LeafAnswer
+from evaluator.binding.bound_expression import BoundExpression
+from evaluator.evaluation.evaluate import Evaluation
 from evaluator.evaluation.layered_providers import LayeredProvider
+from evaluator.evaluation.statistics_evaluation import LeafOutcomes, RowIndices
+from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language.outcome import Outcomes
 from evaluator.statistics.layers import Layers
 
-__all__ = ["LayeredEvaluation", "evaluate_layers"]
-
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
+__all__ = ["evaluate_layers"]
 
 
-def evaluate_layers(bound: BoundExpression, layers: Layers, sources: Sequence[LayeredProvider]) -> LayeredEvaluation:
-    """The outcomes of a bound filter over the ``layers.n`` slices of the whole, from what the sources know."""
-    return LayeredEvaluation(bound, layers, sources)
+def evaluate_layers(bound: BoundExpression, layers: Layers, providers: Sequence[LayeredProvider]) -> Evaluation:
+    """The outcomes of a bound filter over the ``layers.n`` slices of the whole.
 
-
-class LayeredEvaluation(Evaluation):
-    """The outcome of a filter in the slices of the whole, worked out as far as it is asked for.
-
-    ``sources`` are those of the whole: whatever takes an evaluation beside its sources takes these.
+    ``Evaluation.providers`` are those of the whole.
     """
+    return Evaluation(bound, LayeredEvaluation(bound, layers, providers), [provider.whole for provider in providers])
 
-    def __init__(self, bound: BoundExpression, layers: Layers, sources: Sequence[LayeredProvider]) -> None:
-        self.sources = [source.whole for source in sources]
-        super().__init__(bound, layers.n, self.sources)
+
+class LayeredEvaluation:
+    """The outcomes of a filter in the slices of the whole, by statistics (see ``StatisticsEvaluation``)."""
+
+    def __init__(self, bound: BoundExpression, layers: Layers, providers: Sequence[LayeredProvider]) -> None:
+        self.n = layers.n
         self._layers = layers
-        self._base = Evaluation(bound, layers.base, [source.base for source in sources])
-        self._delta = Evaluation(bound, layers.delta, [source.delta for source in sources])
+        self._base = WholeEvaluation(bound, layers.base, [provider.base for provider in providers])
+        self._delta = WholeEvaluation(bound, layers.delta, [provider.delta for provider in providers])
 
     @cached_property
-    def leaves(self) -> tuple[LeafAnswer, ...]:
-        """What each leaf of the filter is, in the order of ``bound.leaves``."""
+    def leaves(self) -> Sequence[LeafOutcomes]:
+        """Each leaf of the filter in every slice of the whole."""
         return tuple(
             _LayeredLeaf(self._layers, base, delta)
             for base, delta in zip(self._base.leaves, self._delta.leaves, strict=True)
@@ -59,49 +60,42 @@ class LayeredEvaluation(Evaluation):
     @cached_property
     def outcomes(self) -> Outcomes:
         """``(n,) uint8``: the outcome of every slice."""
-        if self._asks_keys or self._asks_matches:
-            _ = self.kept_rows  # keys are looked up for the slices that statistics leave, once
-        return self._possible(self._layers.join_values(self._base.outcomes, self._delta.outcomes))
+        return self._layers.join_values(self._base.outcomes, self._delta.outcomes)
 
-    def outcomes_at(self, rows: Rows) -> Outcomes:
+    def kept_by_statistics(self) -> RowIndices:
+        """``(k,) int64``, ascending: the slices in which TRUE is possible."""
+        return self._layers.join_rows(self._base.kept_by_statistics(), self._delta.kept_by_statistics())
+
+    def outcomes_at(self, rows: RowIndices) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
         base, delta = self._layers.split_rows(rows)
-        return self._possible(self._at(rows, self._base.outcomes_at(base), self._delta.outcomes_at(delta)), rows)
+        return self._in_order(rows, self._base.outcomes_at(base), self._delta.outcomes_at(delta))
 
     def leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
         """``(k,) uint8``: the outcomes of one leaf in some slices."""
         base, delta = self._layers.split_rows(rows)
-        return self._at(rows, self._base.leaf_at(index, base), self._delta.leaf_at(index, delta))
+        return self._in_order(rows, self._base.leaf_at(index, base), self._delta.leaf_at(index, delta))
 
-    def hold(self, leaf: BoundLeaf, source: str, might_contain: Mask) -> None:
-        """Keep what a source said of the keys of a leaf, ``(n,) bool``, here and in the layers."""
-        super().hold(leaf, source, might_contain)
-        for layer, flags in zip((self._base, self._delta), self._layers.split_mask(might_contain), strict=True):
-            layer.hold(leaf, source, flags)
-
-    def _searched(self) -> Rows:
-        return self._layers.join_rows(self._base.kept_rows, self._delta.kept_rows)
-
-    def _at(self, rows: npt.NDArray[Any], base: Outcomes, delta: Outcomes) -> Outcomes:
-        """The outcomes of slices in their order, from those of each layer's."""
+    def _in_order(self, rows: npt.NDArray[Any], base: Outcomes, delta: Outcomes) -> Outcomes:
+        """The outcomes of slices in the order of ``rows``, from those of each layer."""
         if not len(base) or not len(delta):
             return base if len(base) else delta
-        found: Outcomes = np.empty(len(rows), np.uint8)
+        outcomes: Outcomes = np.empty(len(rows), np.uint8)
         in_base = rows < self._layers.live
-        found[in_base], found[~in_base] = base, delta
-        return found
+        outcomes[in_base], outcomes[~in_base] = base, delta
+        return outcomes
 
 
-class _LayeredLeaf(LeafAnswer):
-    """What one leaf is in every slice of the whole."""
+class _LayeredLeaf:
+    """One leaf in every slice of the whole."""
 
-    def __init__(self, layers: Layers, base: LeafAnswer, delta: LeafAnswer) -> None:
+    def __init__(self, layers: Layers, base: LeafOutcomes, delta: LeafOutcomes) -> None:
         self._layers, self._base, self._delta = layers, base, delta
 
     @cached_property
-    def by_source(self) -> Mapping[str, Outcomes]:
-        delta = self._delta.by_source
-        return {name: self._layers.join_values(base, delta[name]) for name, base in self._base.by_source.items()}
+    def by_provider(self) -> Mapping[str, Outcomes]:
+        delta = self._delta.by_provider
+        return {name: self._layers.join_values(base, delta[name]) for name, base in self._base.by_provider.items()}
 
     @cached_property
     def outcomes(self) -> Outcomes:

@@ -1,8 +1,13 @@
-"""The answers of index kinds for leaves over many slices, as arrays (contract C6).
+"""The outcomes of leaves over many slices, as arrays, from the statistics of all providers (contract C6).
 
-Each source is a view that makes the ranges of its columns once. A leaf is what all views say of it, intersected; a leaf
-over several columns is also evaluated on the columns of all views together. Functions of one column descend through
-groups of slices (``evaluation.hierarchical``); functions of several are computed once per distinct pair of bounds.
+    provider          i < 5          city = 'oslo'
+    column_stats      {true, false}  {true, false, null}
+    partition values                 {false}
+    outcome           {true, false}  {false}                 the intersection
+
+Each provider becomes a view that makes the ranges of its columns once. A leaf over several columns is also evaluated on
+the columns of all views together. A function of one column is evaluated for groups of slices first
+(``evaluation.hierarchical``). A function of several columns is computed once per distinct combination of bounds.
 """
 
 from __future__ import annotations
@@ -16,11 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.binding.interval_evaluation import interval_of, outcome_of_test
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, Test, expression_keys, test_outcome
-from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand
+from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.binding.statistics_provider import StatisticsProvider
-from evaluator.evaluation.hierarchical import descend
-from evaluator.evaluation.one_slice import interval_of, interval_of_row, outcome_of_test, rows_of
+from evaluator.evaluation.hierarchical import evaluate_groups
+from evaluator.evaluation.slice_intervals import interval_of_row, rows_of
 from evaluator.language import outcome
 from evaluator.language.interval import UNKNOWN, Interval
 from evaluator.language.outcome import Outcomes
@@ -29,59 +35,51 @@ from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array
 from evaluator.statistics.ranges import MaskedBound, Range, masked_range_of
 from evaluator.statistics.stored_bounds import Bounds
 
-__all__ = ["FUNCTION_INPUTS", "Answers"]
+__all__ = ["MAX_FUNCTION_INPUTS", "LeafEvaluator"]
 
 #: Distinct inputs for which a function of several columns is computed, at about 15 microseconds each.
-FUNCTION_INPUTS = 200_000
-#: Up to here each slice is asked by itself.
-_MIN_TO_DESCEND = 64
+MAX_FUNCTION_INPUTS = 200_000
+#: Up to this number of slices a function is evaluated for each slice by itself.
+_MAX_ONE_BY_ONE = 64
 
 
-class Answers:
-    """The answers of all sources for n slices: one view per source, ranges of columns made once."""
+class LeafEvaluator:
+    """Evaluates leaves in n slices by statistics: one view per provider, ranges of columns made once."""
 
-    def __init__(
-        self, sources: Sequence[StatisticsProvider], n: int, allowed: Callable[[str, BoundLeaf], Outcomes | None]
-    ) -> None:
+    def __init__(self, providers: Sequence[StatisticsProvider], n: int) -> None:
         self._n = n
-        self._views = [_ProviderView(source, n) for source in sources]
-        self._allowed = allowed
+        self._views = [_ProviderView(provider, n) for provider in providers]
 
-    def by_source(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
-        """What each source says of a leaf, by its statistics and by the keys that it was asked for."""
-        found: dict[str, Outcomes] = {}
-        for view in self._views if leaf.columns else ():
-            said = [
-                answer for answer in (view.answer(leaf), self._allowed(view.source.name, leaf)) if answer is not None
-            ]
-            if said:
-                found[view.source.name] = said[0] if len(said) == 1 else said[0] & said[1]
-        return found
+    def by_provider(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
+        """The outcomes of a leaf by each provider's statistics alone, of those that know a column of it."""
+        if not leaf.columns:
+            return {}
+        by_name = {view.provider.name: view.outcomes(leaf) for view in self._views}
+        return {name: outcomes for name, outcomes in by_name.items() if outcomes is not None}
 
-    def of(self, leaf: BoundLeaf, by_source: Mapping[str, Outcomes]) -> Outcomes:
-        """The intersection, with what several sources say together of a leaf over several columns."""
+    def intersected(self, leaf: BoundLeaf, by_provider: Mapping[str, Outcomes]) -> Outcomes:
+        """The intersection. A leaf over several columns is also evaluated on the columns of all providers together."""
         if not leaf.columns:
             return _broadcast(test_outcome(leaf.test, _unknown_range), self._n)
         total: Outcomes | None = None
-        for answer in by_source.values():
-            total = answer if total is None else total & answer
-        known = any(name in view.source.statistics for view in self._views for name in leaf.columns)
-        if total is None or not known or (len(leaf.columns) > 1 and len(self._views) > 1):
+        for outcomes in by_provider.values():
+            total = outcomes if total is None else total & outcomes
+        is_known = any(name in view.provider.statistics for view in self._views for name in leaf.columns)
+        if total is None or not is_known or (len(leaf.columns) > 1 and len(self._views) > 1):
             joint = _JointView(self._views, self._n)
-            answer = _broadcast(test_outcome(leaf.test, joint.range_of), self._n)
-            total = answer if total is None else total & answer
+            outcomes = _broadcast(test_outcome(leaf.test, joint.range_of), self._n)
+            total = outcomes if total is None else total & outcomes
         return total
 
-    def by_statistics(self, leaf: BoundLeaf) -> Outcomes:
-        """The outcomes of a leaf without keys."""
-        found = {view.source.name: answer for view in self._views if (answer := view.answer(leaf)) is not None}
-        return self.of(leaf, found)
+    def outcomes(self, leaf: BoundLeaf) -> Outcomes:
+        """``(n,) uint8``: the outcomes of a leaf by all providers."""
+        return self.intersected(leaf, self.by_provider(leaf))
 
 
-def _broadcast(answer: Any, n: int) -> Outcomes:
-    if isinstance(answer, np.ndarray) and answer.shape == (n,):
-        return answer
-    return np.full(n, answer, np.uint8)
+def _broadcast(outcomes: Any, n: int) -> Outcomes:
+    if isinstance(outcomes, np.ndarray) and outcomes.shape == (n,):
+        return outcomes
+    return np.full(n, outcomes, np.uint8)
 
 
 def _holds_function(test: Test) -> bool:
@@ -104,51 +102,51 @@ def _filler_of(operand: BoundOperand) -> object:
 
 
 class _ProviderView:
-    """One source during one evaluation: ranges of columns are made once."""
+    """One provider during one evaluation: ranges of columns are made once."""
 
-    def __init__(self, source: StatisticsProvider, n: int) -> None:
-        self.source = source
+    def __init__(self, provider: StatisticsProvider, n: int) -> None:
+        self.provider = provider
         self._n = n
         self._ranges: dict[str, Range] = {}
 
-    def answer(self, leaf: BoundLeaf) -> Outcomes | None:
-        """The outcomes of a leaf from this source's statistics alone, or None when it knows none of the columns."""
-        of_expression = self._by_expression(leaf.test) if self.source.expressions else None
+    def outcomes(self, leaf: BoundLeaf) -> Outcomes | None:
+        """The outcomes of a leaf by this provider's statistics alone, or None when it knows none of the columns."""
+        of_expression = self._by_expression(leaf.test) if self.provider.expressions else None
         of_columns = self._by_columns(leaf)
         if of_expression is None or of_columns is None:
             return of_columns if of_expression is None else of_expression
         return of_expression & of_columns
 
     def _by_expression(self, test: Test) -> Outcomes | None:
-        """The outcomes of a test of a function, of which this source has statistics."""
-        found: Outcomes | None = None
+        """The outcomes of a test of a function, of which this provider has statistics."""
+        total: Outcomes | None = None
         for key in expression_keys(test):
-            statistics = self.source.expressions.get(key)
+            statistics = self.provider.expressions.get(key)
             if statistics is not None:
-                said = _broadcast(test_outcome(test, _results_of(statistics)), self._n)
-                found = said if found is None else found & said
-        return found
+                outcomes = _broadcast(test_outcome(test, _results_of(statistics)), self._n)
+                total = outcomes if total is None else total & outcomes
+        return total
 
     def _by_columns(self, leaf: BoundLeaf) -> Outcomes | None:
-        if not any(name in self.source.statistics for name in leaf.columns):
+        if not any(name in self.provider.statistics for name in leaf.columns):
             return None
-        if len(leaf.columns) == 1 and self._n > _MIN_TO_DESCEND and _holds_function(leaf.test):
-            result = self._by_descent(leaf)
+        if len(leaf.columns) == 1 and self._n > _MAX_ONE_BY_ONE and _holds_function(leaf.test):
+            result = self._by_groups(leaf)
         else:
             result = _broadcast(test_outcome(leaf.test, self.range_of), self._n)
-        known = self.source.statistics[leaf.columns[0]] if len(leaf.columns) == 1 else None
-        if known is not None and known.parts is not None:
-            result = result & self._by_part(leaf, known.parts)
-        return result
+        parts = self.provider.statistics[leaf.columns[0]].parts if len(leaf.columns) == 1 else None
+        return result if parts is None else result & self._by_file(leaf, parts)
 
-    def _by_descent(self, leaf: BoundLeaf) -> Outcomes:
+    def _by_groups(self, leaf: BoundLeaf) -> Outcomes:
         name = leaf.columns[0]
-        return descend(self.source.statistics[name], lambda interval: outcome_of_test(leaf.test, {name: interval}))
+        return evaluate_groups(
+            self.provider.statistics[name], lambda interval: outcome_of_test(leaf.test, {name: interval})
+        )
 
-    def _by_part(self, leaf: BoundLeaf, parts: PartStatistics) -> Outcomes:
-        """A leaf over one column, file by file; a slice may be what any of its files may be."""
+    def _by_file(self, leaf: BoundLeaf, parts: PartStatistics) -> Outcomes:
+        """A leaf over one column, file by file; a slice can have every value that one of its files can have."""
         view = _ProviderView(
-            StatisticsProvider(self.source.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics)
+            StatisticsProvider(self.provider.name, {leaf.columns[0]: parts.statistics}), len(parts.statistics)
         )
         united = np.full(self._n, outcome.UNKNOWN, np.uint8)
         united[parts.slice_of] = outcome.EMPTY
@@ -158,25 +156,25 @@ class _ProviderView:
         return united
 
     def knows(self, column: BoundColumn) -> bool:
-        return column.field.name in self.source.statistics
+        return column.field.name in self.provider.statistics
 
     def range_of(self, operand: BoundOperand) -> Range:
         return _array_range(operand, self.column_range, self.statistics_of, self._n)
 
     def statistics_of(self, column: BoundColumn) -> ColumnStatistics | None:
-        return self.source.statistics.get(column.field.name)
+        return self.provider.statistics.get(column.field.name)
 
     def column_range(self, column: BoundColumn) -> Range:
         name = column.field.name
         if name not in self._ranges:
             statistics = self.statistics_of(column)
             self._ranges[name] = _unknown_range(column) if statistics is None else _range_of_statistics(statistics)
-        found = self._ranges[name]
-        return replace(found, null=True) if column.is_nested else found
+        column_range = self._ranges[name]
+        return replace(column_range, null=True) if column.is_nested else column_range
 
 
 class _JointView:
-    """All sources together, for a leaf over several columns: each column from the first source that knows it."""
+    """All providers together, for a leaf over several columns: each column from the first provider that knows it."""
 
     def __init__(self, views: Sequence[_ProviderView], n: int) -> None:
         self._views = views
@@ -248,22 +246,25 @@ def _function_range(
 ) -> Range:
     """A function over columns, once for each distinct input; the results are spread over the slices.
 
-    Inputs beyond ``FUNCTION_INPUTS`` are unknown: a slow answer would cost more than it saves.
+    Inputs beyond ``MAX_FUNCTION_INPUTS`` are unknown: a slow answer would cost more than it saves.
     """
-    known = {column.field.name: statistics_of(column) for column in _columns(function)}
-    columns = [(name, statistics) for name, statistics in known.items() if statistics is not None]
-    places: dict[Any, int] = {}
-    which = np.zeros(n, np.intp)
+    by_name = {name: statistics_of(BoundColumn(field, field.type)) for name, field in columns_of(function).items()}
+    columns = [(name, statistics) for name, statistics in by_name.items() if statistics is not None]
+    numbers: dict[Any, int] = {}  # of each distinct input
+    input_of = np.zeros(n, np.intp)
     if columns:
         rows = zip(*(rows_of(statistics) for _, statistics in columns), strict=True)
-        which[:] = [places.setdefault(row, len(places)) for row in rows]
-        which[which >= FUNCTION_INPUTS] = min(len(places), FUNCTION_INPUTS)
+        input_of[:] = [numbers.setdefault(row, len(numbers)) for row in rows]
+        input_of[input_of >= MAX_FUNCTION_INPUTS] = min(len(numbers), MAX_FUNCTION_INPUTS)
     else:
-        places[()] = 0
+        numbers[()] = 0
     results: list[Interval] = []
-    for key in islice(places, FUNCTION_INPUTS):
-        at = {name: interval_of_row(statistics, row) for (name, statistics), row in zip(columns, key, strict=True)}
-        results.append(interval_of(function, at, ordinal=False))
+    for row in islice(numbers, MAX_FUNCTION_INPUTS):
+        intervals = {
+            name: interval_of_row(statistics, of_column)
+            for (name, statistics), of_column in zip(columns, row, strict=True)
+        }
+        results.append(interval_of(function, intervals, ordinal=False))
     results.append(UNKNOWN)  # for the inputs that are too many
     fill = _filler_of(function)
     dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
@@ -271,7 +272,7 @@ def _function_range(
     def spread(values: Sequence[Any], of: Any) -> npt.NDArray[Any]:
         distinct = np.empty(len(values), of)
         distinct[:] = values
-        return distinct[which]
+        return distinct[input_of]
 
     lo = MaskedBound(
         spread([fill if r.lo is None else r.lo for r in results], dtype),
@@ -282,17 +283,3 @@ def _function_range(
         spread([r.hi is None for r in results], np.bool_),
     )
     return Range(lo, hi, spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
-
-
-def _columns(function: BoundFunction) -> list[BoundColumn]:
-    found: list[BoundColumn] = []
-    stack: list[BoundOperand] = [function]
-    while stack:
-        match stack.pop():
-            case BoundColumn() as column:
-                found.append(column)
-            case BoundFunction(arguments=arguments):
-                stack.extend(arguments)
-            case _:
-                pass
-    return found

@@ -1,30 +1,31 @@
-"""Planes: where a filter can be TRUE, as a formula of ANDs and ORs over single bounds.
+"""The pruning formula: where a filter can be TRUE, as ANDs and ORs over single bounds.
 
-For keeping slices only one plane of the outcome counts. "Can be TRUE" of an AND is the AND of its children's, of an OR
-their OR, and of a NOT it is "can be FALSE" of the child (C1), so NOT vanishes and what is left grows monotonically with
-the ranges:
+A slice is kept where TRUE is possible, so only that bit of the outcome is needed. "Can be TRUE" of an AND is the AND of
+its children's, of an OR their OR, and of a NOT it is "can be FALSE" of the child (C1). NOT therefore vanishes, and the
+formula grows monotonically with the ranges:
 
     filter                        formula
     ----------------------------  ---------------------------------------------------------------
     a = 5 AND NOT (b < 3)         a.lo <= 5 & a.hi >= 5 & b.hi >= 3
     a != 5 OR a IS NULL           a.lo < 5 | a.hi > 5 | a.null
 
-The formula is not written anew: the rule table is run on symbols (``binding.rules``), which record what it asks of
-which bound. What does not come down to one bound against one constant (functions, columns against columns, patterns,
-statistics by file) stays a ``OpaquePredicate``: the leaf itself, to be evaluated where the rest of the formula leaves
-it open.
+The rule table itself makes the formula: it is run on symbols (``binding.rules``), which record each bound that it tests
+and the constant that it tests it against. A leaf that does not come down to one bound against one constant (functions,
+columns against columns, patterns, statistics by file) stays an ``OpaquePredicate``. Such a leaf is evaluated by itself,
+in the slices that the other parts of the formula leave open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from evaluator.binding import rules
-from evaluator.binding.bind import BoundExpression, Instruction
-from evaluator.binding.leaves import Comparison, Fixed, Prefix, RangeOf, Test, test_planes
+from evaluator.binding.bound_expression import BoundExpression
+from evaluator.binding.leaves import Comparison, Fixed, Prefix, RangeOf, Test, possible_values
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundOperand
+from evaluator.binding.truth_values import TruthValue
 from evaluator.language.interval import UNKNOWN
 from evaluator.language.records import entity
 from evaluator.statistics.columns import ColumnStatistics
@@ -43,8 +44,7 @@ __all__ = [
     "all_of",
     "any_of",
     "formula_of",
-    "needs_itself",
-    "polarities",
+    "is_opaque",
 ]
 
 
@@ -114,10 +114,10 @@ class Flag(Symbol):
 
 @entity
 class OpaquePredicate(Symbol):
-    """Whether leaf number ``leaf`` can be TRUE (or, ``negated``, FALSE), by its own evaluation."""
+    """Whether leaf number ``leaf`` can have the value that is sought of it, by its own evaluation."""
 
     leaf: int
-    negated: bool
+    sought: TruthValue
 
 
 @entity
@@ -154,30 +154,30 @@ def _tests_bounds(formula: Formula, column: ColumnStatistics) -> bool:
 
 def all_of(parts: Sequence[Formula]) -> Formula:
     """The AND; plain TRUE and FALSE are worked in, an AND of ANDs is one."""
-    found: dict[Symbol, None] = {}
+    children: dict[Symbol, None] = {}
     for part in parts:
         if not isinstance(part, Symbol):
             if not part:
                 return False
         elif isinstance(part, Conjunction) and len(part.children) <= _MAX_MERGED:
-            found.update(dict.fromkeys(part.children))
+            children.update(dict.fromkeys(part.children))
         else:
-            found[part] = None
-    return _joined(Conjunction, tuple(found), True)
+            children[part] = None
+    return _joined(Conjunction, tuple(children), True)
 
 
 def any_of(parts: Sequence[Formula]) -> Formula:
     """The OR; plain TRUE and FALSE are worked in, an OR of ORs is one."""
-    found: dict[Symbol, None] = {}
+    children: dict[Symbol, None] = {}
     for part in parts:
         if not isinstance(part, Symbol):
             if part:
                 return True
         elif isinstance(part, Disjunction) and len(part.children) <= _MAX_MERGED:
-            found.update(dict.fromkeys(part.children))
+            children.update(dict.fromkeys(part.children))
         else:
-            found[part] = None
-    return _joined(Disjunction, tuple(found), False)
+            children[part] = None
+    return _joined(Disjunction, tuple(children), False)
 
 
 def _joined(form: type[Conjunction] | type[Disjunction], children: tuple[Symbol, ...], neutral: bool) -> Formula:
@@ -189,62 +189,41 @@ def _joined(form: type[Conjunction] | type[Disjunction], children: tuple[Symbol,
 
 
 def formula_of(
-    bound: BoundExpression, sources: Sequence[Mapping[str, ColumnStatistics]], rest: Sequence[bool]
+    bound: BoundExpression, statistics: Sequence[Mapping[str, ColumnStatistics]], opaque: Sequence[bool]
 ) -> Formula:
-    """Where the filter can be TRUE, given the statistics by column of each source.
+    """Where the filter can be TRUE, given each provider's statistics by column.
 
-    ``rest`` says for each leaf whether it has more to say than its rule on single bounds.
+    ``opaque`` tells for each leaf whether its rule on single bounds leaves out a part of what it can rule out.
     """
-    stack: list[Formula] = []
-    for step, negated in zip(bound.program, polarities(bound.program), strict=True):
-        match step.operation:
-            case "leaf":
-                stack.append(_leaf_formula(bound, step.operand, sources, rest[step.operand], negated))
-            case "not":
-                pass
-            case operation:
-                parts = stack[len(stack) - step.operand :]
-                del stack[len(stack) - step.operand :]
-                stack.append(all_of(parts) if (operation == "and") is not negated else any_of(parts))
-    return stack[0]
-
-
-def polarities(program: Sequence[Instruction]) -> list[bool]:
-    """For each step, whether an odd number of NOTs stands above it. Reads the postfix program backwards."""
-    if "not" not in [step.operation for step in program]:
-        return [False] * len(program)
-    found: list[bool] = []
-    pending = [False]
-    for step in reversed(program):
-        above = pending.pop()
-        found.append(above)
-        if step.operation == "not":
-            pending.append(not above)
-        elif step.operation != "leaf":
-            pending.extend([above] * step.operand)
-    found.reverse()
-    return found
+    return bound.program.fold_sought(
+        leaf=lambda index, sought: _leaf_formula(bound, index, statistics, opaque[index], sought),
+        conjoin=all_of,
+        disjoin=any_of,
+    )
 
 
 def _leaf_formula(
-    bound: BoundExpression, index: int, sources: Sequence[Mapping[str, ColumnStatistics]], rest: bool, negated: bool
+    bound: BoundExpression,
+    index: int,
+    statistics: Sequence[Mapping[str, ColumnStatistics]],
+    opaque: bool,
+    sought: TruthValue,
 ) -> Formula:
     leaf = bound.leaves[index]
-    parts: list[Formula] = [OpaquePredicate(index, negated)] if rest else []
+    parts: list[Formula] = [OpaquePredicate(index, sought)] if opaque else []
     if _is_plain(leaf.test):
-        knowing = [s for s in sources if any(name in s for name in leaf.columns)]
-        parts += [_plane(leaf.test, partial(_symbols, statistics), negated) for statistics in knowing or [{}]]
+        of_columns = [by_name for by_name in statistics if any(name in by_name for name in leaf.columns)]
+        parts += [_test_formula(leaf.test, partial(_symbols, by_name), sought) for by_name in of_columns or [{}]]
     return all_of(parts)
 
 
-def _plane(test: Test, symbols: RangeOf, negated: bool) -> Formula:
-    """Where a test can be TRUE, or FALSE: of a comparison that is where the opposite one can be TRUE."""
+def _test_formula(test: Test, symbols: RangeOf, sought: TruthValue) -> Formula:
+    """Where a test can have a value. A comparison can be FALSE where the opposite one can be TRUE."""
     if isinstance(test, Comparison) and test.op in rules.OPPOSITE:
-        op = rules.OPPOSITE[test.op] if negated else test.op
-        found: Formula = rules.can_be_true(op, symbols(test.left), symbols(test.right))
-        return found
-    planes: tuple[Formula, Formula, Formula] = test_planes(test, symbols)
-    return planes[1 if negated else 0]
+        op = rules.OPPOSITE[test.op] if sought is TruthValue.FALSE else test.op
+        formula: Formula = rules.can_be_true(op, symbols(test.left), symbols(test.right))
+        return formula
+    return cast(Formula, possible_values(test, symbols)[sought])
 
 
 def _is_plain(test: Test) -> bool:
@@ -258,16 +237,16 @@ def _is_plain(test: Test) -> bool:
             return isinstance(test.operand, BoundColumn)
 
 
-def needs_itself(test: Test) -> bool:
-    """True when the rule on single bounds does not say all that the leaf can say."""
+def is_opaque(test: Test) -> bool:
+    """True when the rule on single bounds does not rule out all that the leaf can rule out."""
     return not _is_plain(test) or (isinstance(test, Prefix) and test.pattern is not None)
 
 
-def _symbols(known: Mapping[str, ColumnStatistics], operand: BoundOperand) -> Range:
+def _symbols(by_name: Mapping[str, ColumnStatistics], operand: BoundOperand) -> Range:
     if isinstance(operand, BoundConstant):
         return range_of(operand.interval)
     assert isinstance(operand, BoundColumn)
-    statistics = known.get(operand.field.name)
+    statistics = by_name.get(operand.field.name)
     if statistics is None:
         return range_of(UNKNOWN)
     null = statistics.any_null if isinstance(statistics.any_null, bool) else Flag(statistics, "null")

@@ -5,36 +5,42 @@ of bounds. "``x <= v`` can be TRUE" becomes
 
     pack([lo <= v_hi for lo in los])
 
-so that the comparisons are those of ``binding.rules``, never a copy of them. The outcomes of all slices are *lanes*:
-one integer with a byte per slice, so that AND, OR and NOT of twenty slices are a dozen operations on integers.
+so that the comparisons are those of ``binding.rules``, never a copy of them. Flags of all slices are a *byte mask*: one
+integer with a byte per slice, 1 where the flag is set. AND, OR and NOT of twenty slices are then a dozen operations on
+integers:
+
+    slices                0     1     2
+    i < 5 can be TRUE     1     0     1     0x010001
+    s = 'x' can be TRUE   1     1     0     0x000101
+    both                  1     0     0     0x000001
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 from evaluator.binding import rules
-from evaluator.binding.bind import Instruction
 from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, Prefix, Test
 from evaluator.binding.operands import BoundColumn, BoundConstant
-from evaluator.binding.rules import Planes
+from evaluator.binding.program import Program
+from evaluator.binding.truth_values import Possible, TruthValue
 from evaluator.language.outcome import TRUE, and_of, not_of
 from evaluator.statistics.columns import ColumnStatistics, PlainBounds
 from evaluator.statistics.ranges import Members, Range, plain_is_one_of, plain_meets
 
-__all__ = ["MAX_SLICES", "can_be", "ones_of", "run", "run_keep"]
+__all__ = ["MAX_SLICES", "can_be", "ones_of", "outcomes_of", "possible"]
 
 #: Up to here lists are faster than arrays.
 MAX_SLICES = 200
 
-#: Can be TRUE, can be FALSE, can be NULL: from bounds, counts and constants to lanes.
+#: By truth value, a function from bounds, counts and constants to the byte mask of the slices that can have it.
 _Rendered = tuple[Callable[..., int], Callable[..., int], Callable[..., int]]
 
 
-class _Lanes:
+class _Mask:
     """A symbol for flags of all slices, whose combinations are the source text of themselves."""
 
     __slots__ = ("text",)
@@ -43,32 +49,32 @@ class _Lanes:
         self.text = text
 
     @property
-    def lanes(self) -> str:
-        """Source text of an integer with a byte per slice."""
+    def mask(self) -> str:
+        """Source text of a byte mask."""
         return self.text
 
-    def __and__(self, other: _Lanes) -> _Lanes:
-        return _Lanes(f"({self.lanes} & {other.lanes})")
+    def __and__(self, other: _Mask) -> _Mask:
+        return _Mask(f"({self.mask} & {other.mask})")
 
-    def __or__(self, other: _Lanes) -> _Lanes:
-        return _Lanes(f"({self.lanes} | {other.lanes})")
+    def __or__(self, other: _Mask) -> _Mask:
+        return _Mask(f"({self.mask} | {other.mask})")
 
 
-class _Test(_Lanes):
+class _Test(_Mask):
     """A test of one slice's ``lo`` or ``hi``, or several that are combined slice by slice."""
 
     __slots__ = ()
 
     @property
-    def lanes(self) -> str:
+    def mask(self) -> str:
         bounds = [name for name in ("lo", "hi") if re.search(rf"\b{name}\b", self.text)]
         each, lists = ", ".join(bounds), [f"{name}s" for name in bounds]
         return f"pack([{self.text} for {each} in {lists[0] if len(lists) == 1 else f'zip({lists[0]}, {lists[1]})'}])"
 
-    def __and__(self, other: _Lanes) -> _Lanes:
+    def __and__(self, other: _Mask) -> _Mask:
         return _Test(f"({self.text} & {other.text})") if isinstance(other, _Test) else super().__and__(other)
 
-    def __or__(self, other: _Lanes) -> _Lanes:
+    def __or__(self, other: _Mask) -> _Mask:
         return _Test(f"({self.text} | {other.text})") if isinstance(other, _Test) else super().__or__(other)
 
     def __xor__(self, _: object) -> _Test:
@@ -97,8 +103,8 @@ class _Bound:
 
 
 #: A column; its bounds already say where there is no value, so tests of bounds need not ask.
-_BOUNDED = Range(_Bound("lo"), _Bound("hi"), _Lanes("null"), True)
-_COUNTED = Range(_Bound("lo"), _Bound("hi"), _Lanes("null"), _Lanes("value"))
+_BOUNDED = Range(_Bound("lo"), _Bound("hi"), _Mask("null"), True)
+_COUNTED = Range(_Bound("lo"), _Bound("hi"), _Mask("null"), _Mask("value"))
 
 
 def _pack(flags: list[bool]) -> int:
@@ -112,16 +118,16 @@ def _constant(name: str) -> Range:
 _NAMES = {"pack": _pack, "zip": zip, "meets": plain_meets, "is_one_of": plain_is_one_of}
 
 
-def _rendered(planes: Planes, *parameters_left: str) -> _Rendered:
-    parameters = ", ".join(["los", "his", "null", "value", "ones", *parameters_left])
+def _rendered(possible_values: Possible, *of_constants: str) -> _Rendered:
+    parameters = ", ".join(["los", "his", "null", "value", "ones", *of_constants])
 
-    def rendered(plane: object) -> Callable[..., int]:
-        text = plane.lanes if isinstance(plane, _Lanes) else "ones" if plane else "0"
+    def rendered(flags: object) -> Callable[..., int]:
+        text = flags.mask if isinstance(flags, _Mask) else "ones" if flags else "0"
         # The text is made above, from the rule table.
         made: Callable[..., int] = eval(f"lambda {parameters}: {text}", dict(_NAMES))
         return made
 
-    return rendered(planes[0]), rendered(planes[1]), rendered(planes[2])
+    return rendered(possible_values.true), rendered(possible_values.false), rendered(possible_values.null)
 
 
 @cache
@@ -138,8 +144,8 @@ def _membership(has_null: bool) -> _Rendered:
 @cache
 def _prefix(exact: bool, ends: bool) -> _Rendered:
     operand = _BOUNDED if exact else _COUNTED
-    planes = rules.starts_with(operand, _constant("p"), _constant("q") if ends else None, exact)
-    return _rendered(planes, "p_lo", "p_hi", *(["q_lo", "q_hi"] if ends else []))
+    possible_values = rules.starts_with(operand, _constant("p"), _constant("q") if ends else None, exact)
+    return _rendered(possible_values, "p_lo", "p_hi", *(["q_lo", "q_hi"] if ends else []))
 
 
 @cache
@@ -149,14 +155,14 @@ def _null_test() -> _Rendered:
 
 @cache
 def ones_of(n: int) -> int:
-    """A 1 in each of n lanes."""
+    """The byte mask of n slices with every flag set."""
     return int.from_bytes(b"\1" * n, "little")
 
 
-def can_be(value: int, test: Test, statistics: Mapping[str, ColumnStatistics], ones: int) -> int | None:
-    """Where a test can be TRUE (``value`` 0), FALSE (1) or NULL (2) by the statistics of one source, in lanes.
+def can_be(value: TruthValue, test: Test, statistics: Mapping[str, ColumnStatistics], ones: int) -> int | None:
+    """The byte mask of the slices where a test can have this value, by the statistics of one provider.
 
-    None: this form of test is left to the arrays. ``ones`` has a 1 in every lane.
+    None: this form of test is left to the arrays. ``ones`` is the mask of all slices.
     """
     if isinstance(test, Comparison):
         column, constant = test.left, test.right
@@ -191,40 +197,38 @@ def _plain(column: BoundColumn, statistics: Mapping[str, ColumnStatistics]) -> P
     return None if known is None or known.parts is not None or "." in column.field.name else known.plain
 
 
-def run_keep(program: Sequence[Instruction], negated: Sequence[bool], leaves: Sequence[int], ones: int) -> int:
-    """Where the whole filter can be TRUE, in lanes, from where its leaves can be TRUE (or, under NOT, FALSE)."""
-    stack: list[int] = []
-    for step, under_not in zip(program, negated, strict=True):
-        operation, operand = step.operation, step.operand
-        if operation == "leaf":
-            stack.append(leaves[operand])
-        elif operation != "not":
-            parts = stack[len(stack) - operand :]
-            del stack[len(stack) - operand :]
-            conjoined = (operation == "and") is not under_not
-            total = ones if conjoined else 0
-            for part in parts:
-                total = total & part if conjoined else total | part
-            stack.append(total)
-    return stack[0]
+def possible(program: Program, leaf: Callable[[int, TruthValue], int], ones: int) -> int:
+    """Where the whole filter can be TRUE, as a byte mask; ``leaf`` gives where a leaf can have a value."""
+
+    def conjoin(masks: list[int]) -> int:
+        total = ones
+        for mask in masks:
+            total &= mask
+        return total
+
+    def disjoin(masks: list[int]) -> int:
+        total = 0
+        for mask in masks:
+            total |= mask
+        return total
+
+    return program.fold_sought(leaf=leaf, conjoin=conjoin, disjoin=disjoin)
 
 
-def run(program: Sequence[Instruction], leaves: Sequence[int], ones: int) -> int:
-    """The outcomes of the whole filter from those of its leaves, in lanes."""
-    stack: list[int] = []
-    for step in program:
-        operation, operand = step.operation, step.operand
-        if operation == "leaf":
-            stack.append(leaves[operand])
-        elif operation == "not":
-            stack.append(not_of(stack.pop(), ones))
-        else:
-            parts = stack[len(stack) - operand :]
-            del stack[len(stack) - operand :]
-            if operation == "or":
-                parts = [not_of(part, ones) for part in parts]
-            total = parts[0] if parts else TRUE * ones
-            for part in parts[1:]:
-                total = and_of(total, part, ones)
-            stack.append(not_of(total, ones) if operation == "or" else total)
-    return stack[0]
+def outcomes_of(program: Program, leaf: Callable[[int], int], ones: int) -> int:
+    """The outcomes of the whole filter from those of its leaves: integers with an outcome in every byte."""
+
+    def negate(outcomes: int) -> int:
+        negated: int = not_of(outcomes, ones)
+        return negated
+
+    def conjoin(operands: list[int]) -> int:
+        total = TRUE * ones
+        for operand in operands:
+            total = and_of(total, operand, ones)
+        return total
+
+    def disjoin(operands: list[int]) -> int:
+        return negate(conjoin([negate(operand) for operand in operands]))
+
+    return program.fold(leaf=leaf, negate=negate, conjoin=conjoin, disjoin=disjoin)

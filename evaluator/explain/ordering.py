@@ -33,7 +33,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import evaluate_slice
 from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.interval import NULL

@@ -26,14 +26,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import NullTest
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
-from evaluator.evaluation.pruning_formula import polarities
 from evaluator.explain.reasons import undecided_functions
 from evaluator.explain.source_filter import SourceFilter, SourceLeaf, source_filter
 from evaluator.language.expression import to_text
-from evaluator.language.outcome import FALSE, TRUE
 from evaluator.language.value_texts import cut
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust, reason
@@ -124,94 +122,103 @@ def pruning_blockers(
     bound: BoundExpression, evaluation: Evaluation, sources: Sequence[StatisticsProvider]
 ) -> tuple[PruningBlocker, ...]:
     """All pruning_blockers of a filter, those first that keep most by themselves."""
-    written = source_filter(bound)
-    tree = _Tree(written)
+    source = source_filter(bound)
+    tree = _Tree(source)
     rows = evaluation.kept_rows.astype(np.int64)
-    size = max(CHUNK_BYTES // max(len(written.program), 1), 1024)
+    size = max(CHUNK_BYTES // max(len(source.program.steps), 1), 1024)
     tallies: dict[tuple[int, _Cause], _Tally] = defaultdict(_Tally)
     for start in range(0, len(rows), size):
         chunk = rows[start : start + size]
         wanted = -(-MEASURED * len(chunk) // len(rows))
         for number, is_open, alone in tree.undecided(evaluation, chunk):
-            for cause, mask in _causes(bound, sources, written.leaves[number], chunk, is_open):
+            for cause, mask in _causes(bound, sources, source.leaves[number], chunk, is_open):
                 tallies[number, cause].add(chunk[mask], alone[mask], wanted)
     beside = tree.beside()
     found = [
-        _obstacle(bound, sources, written.leaves[number], cause, tally, beside[number])
+        _obstacle(bound, sources, source.leaves[number], cause, tally, beside[number])
         for (number, cause), tally in tallies.items()
         if tally.open
     ]
     return tuple(sorted(found, key=lambda one: (-one.alone, -one.open, one.cause == "range")))
 
 
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A node of the tree: a condition, or a node that joins others.
+
+    needs_all    the node is what is sought only when all of its children are
+    """
+
+    position: int
+    leaf: int | None = None
+    children: tuple[_Node, ...] = ()
+    needs_all: bool = True
+
+
 class _Tree:
-    """The tree over the written leaves: steps of its program, their children and the NOTs above them."""
+    """The tree over the source conditions without NOT, by what is sought of each; every child before its parent."""
 
-    def __init__(self, written: SourceFilter) -> None:
-        self._written = written
-        self._negated = polarities(written.program)
-        self._children: list[tuple[int, ...]] = []
-        stack: list[int] = []
-        for place, step in enumerate(written.program):
-            first = len(stack) if step.operation == "leaf" else len(stack) - step.operand
-            self._children.append(tuple(stack[first:]))
-            stack[first:] = [place]
+    def __init__(self, source: SourceFilter) -> None:
+        self._source = source
+        self._nodes: list[_Node] = []
+        source.program.fold_sought(
+            leaf=lambda index, _: self._added(_Node(len(self._nodes), index)),
+            conjoin=lambda children: self._added(_Node(len(self._nodes), None, tuple(children))),
+            disjoin=lambda children: self._added(
+                _Node(len(self._nodes), None, tuple(children), needs_all=len(children) == 1)
+            ),
+        )
 
-    def _needs_all(self, place: int) -> bool:
-        """Whether the node is what is sought only when all its children are."""
-        return (self._written.program[place].operation != "or") != self._negated[place] or len(
-            self._children[place]
-        ) == 1
+    def _added(self, node: _Node) -> _Node:
+        self._nodes.append(node)
+        return node
 
     def undecided(self, evaluation: Evaluation, rows: Rows) -> Iterator[tuple[int, Mask, Mask]]:
-        """(number, open, alone) of each leaf: where it is open, and where the filter is impossible without it."""
-        program = self._written.program
+        """(number, open, alone) of each condition: where it is open, and where it alone lets the filter be TRUE."""
         possible: list[Mask] = []
         is_open: dict[int, Mask] = {}
-        for place, step in enumerate(program):
-            if step.operation == "leaf":
-                leaf = self._written.leaves[step.operand]
-                sought = FALSE if leaf.negated else TRUE
+        for node in self._nodes:
+            if node.leaf is not None:
+                leaf = self._source.leaves[node.leaf]
                 outcomes = leaf.outcomes(evaluation, rows)
-                possible.append((outcomes & sought) != 0)
-                is_open[place] = possible[-1] & (outcomes != sought)
+                possible.append((outcomes & leaf.sought.bit) != 0)
+                is_open[node.leaf] = possible[-1] & (outcomes != leaf.sought.bit)
             else:
-                combine = np.logical_and if self._needs_all(place) else np.logical_or
-                parts = [possible[child] for child in self._children[place]]
-                neutral = np.full(len(rows), combine is np.logical_and)
+                combine = np.logical_and if node.needs_all else np.logical_or
+                parts = [possible[child.position] for child in node.children]
+                neutral = np.full(len(rows), node.needs_all)
                 possible.append(combine.reduce(parts) if parts else neutral)
-        alone: dict[int, Mask] = {len(program) - 1: np.ones(len(rows), np.bool_)}
-        for place in range(len(program) - 1, -1, -1):
-            decides, children = alone.pop(place), self._children[place]
-            if program[place].operation == "leaf":
-                yield program[place].operand, is_open[place], decides & is_open[place]
-            elif self._needs_all(place):
-                alone.update((child, decides) for child in children)
+        alone: dict[int, Mask] = {len(self._nodes) - 1: np.ones(len(rows), np.bool_)}
+        for node in reversed(self._nodes):
+            decides = alone.pop(node.position)
+            if node.leaf is not None:
+                yield node.leaf, is_open[node.leaf], decides & is_open[node.leaf]
+            elif node.needs_all:
+                alone.update((child.position, decides) for child in node.children)
             else:
-                count = np.sum([possible[child] for child in children], axis=0, dtype=np.int32)
-                alone.update((child, decides & (count == possible[child])) for child in children)
+                count = np.sum([possible[child.position] for child in node.children], axis=0, dtype=np.int32)
+                alone.update((child.position, decides & (count == possible[child.position])) for child in node.children)
 
     def beside(self) -> dict[int, tuple[str, ...]]:
-        """For each leaf the conditions beside it under the nearest OR above it: one for each of its siblings there."""
-        found: dict[int, tuple[str, ...]] = {}
-        above: dict[int, tuple[str, ...]] = {len(self._children) - 1: ()}
-        for place in range(len(self._children) - 1, -1, -1):
-            texts, children = above.pop(place), self._children[place]
-            step = self._written.program[place]
-            if step.operation == "leaf":
-                found[step.operand] = texts
-            for child in children:
-                others = [other for other in children if other != child][:3]
-                above[child] = texts if self._needs_all(place) else tuple(map(self._text, others))
-        return found
+        """For each condition those beside it under the nearest OR above it: one for each of its siblings there."""
+        beside: dict[int, tuple[str, ...]] = {}
+        above: dict[int, tuple[str, ...]] = {len(self._nodes) - 1: ()}
+        for node in reversed(self._nodes):
+            texts = above.pop(node.position)
+            if node.leaf is not None:
+                beside[node.leaf] = texts
+            for child in node.children:
+                others = [other for other in node.children if other is not child][:3]
+                above[child.position] = texts if node.needs_all else tuple(map(self._text, others))
+        return beside
 
-    def _text(self, place: int) -> str:
+    def _text(self, node: _Node) -> str:
         """The first condition of a node, and a mark if there are more."""
         more = ""
-        while self._children[place]:
-            more = " …" if len(self._children[place]) > 1 else more
-            place = self._children[place][0]
-        return cut(to_text(self._written.leaves[self._written.program[place].operand].node)) + more
+        while node.children:
+            more = " …" if len(node.children) > 1 else more
+            node = node.children[0]
+        return "" if node.leaf is None else cut(to_text(self._source.leaves[node.leaf].node)) + more
 
 
 def _causes(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, Fixed, NullTest, Test, expression_of
 from evaluator.binding.operands import BoundFunction
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, interval_at
@@ -95,7 +95,7 @@ def _decisions(
     spoken = False
     for source in sources:
         known = {name: source.statistics[name] for name in leaf.columns if name in source.statistics}
-        outcomes = answer.by_source.get(source.name)
+        outcomes = answer.by_provider.get(source.name)
         found = None if outcomes is None else int(outcomes[index])
         if known:
             spoken = True

@@ -1,4 +1,4 @@
-"""What is left of a filter in a slice once its decided leaves are taken out: the residual.
+"""Residuals: the filter that is still to be applied to the rows of a slice, without the leaves that are decided there.
 
     filter      p = 'p1' AND (i = 100 OR u > 5) AND NOT (s LIKE 'x%')
     slice       p = 'p1' is {true}, i = 100 is {false}, u > 5 is open, s LIKE 'x%' is {false, null}
@@ -28,11 +28,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
+from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.explain.source_filter import SourceLeaf, source_filter
 from evaluator.language import expression as ex
-from evaluator.language.outcome import FALSE, TRUE
 
 __all__ = ["Residuals", "is_complete", "residuals"]
 
@@ -60,20 +60,18 @@ class _Part:
 
 def residuals(bound: BoundExpression, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Residuals:
     """The residuals of these slices, given by index. Sound for a WHERE clause only: see above."""
-    written = source_filter(bound)
-    stack: list[_Part] = []
-    for step in written.program:
-        match step.operation:
-            case "leaf":
-                leaf = written.leaves[step.operand]
-                stack.append(_Part([*_DECIDED, leaf.node], _decide(leaf, evaluation, slices)))
-            case "not":
-                stack.append(_negate(stack.pop()))
-            case operation:
-                first = len(stack) - step.operand
-                parts, stack[first:] = stack[first:], []
-                stack.append(_combine(parts, len(slices), is_and=operation == "and"))
-    [whole] = stack
+    source = source_filter(bound)
+
+    def residual_of_leaf(index: int) -> _Part:
+        leaf = source.leaves[index]
+        return _Part([*_DECIDED, leaf.node], _decide(leaf, evaluation, slices))
+
+    whole = source.program.fold(
+        leaf=residual_of_leaf,
+        negate=_negate,
+        conjoin=lambda parts: _combine(parts, len(slices), ex.And),
+        disjoin=lambda parts: _combine(parts, len(slices), ex.Or),
+    )
     group_of, used = _renumbered(whole.classes, len(whole.expressions))
     return Residuals(tuple(whole.expressions[c] for c in used), group_of)
 
@@ -93,8 +91,9 @@ def is_complete(residual: ex.HudiExpression) -> bool:
 
 def _decide(leaf: SourceLeaf, evaluation: Evaluation, slices: npt.NDArray[np.intp]) -> Classes:
     """Class 0, 1 or 2 (open) of a leaf in each slice, by its context."""
-    sought, impossible, certain = (FALSE, _ALWAYS, _NEVER) if leaf.negated else (TRUE, _NEVER, _ALWAYS)
-    classes = [certain if found == sought else _OPEN if found & sought else impossible for found in range(8)]
+    impossible, certain = (_ALWAYS, _NEVER) if leaf.sought is TruthValue.FALSE else (_NEVER, _ALWAYS)
+    bit = leaf.sought.bit
+    classes = [certain if outcome == bit else _OPEN if outcome & bit else impossible for outcome in range(8)]
     return np.array(classes, np.int64)[leaf.outcomes(evaluation, slices)]
 
 
@@ -103,9 +102,9 @@ def _negate(part: _Part) -> _Part:
     return _Part([*_DECIDED, *(ex.Not(left) for left in part.expressions[_OPEN:])], flipped)
 
 
-def _combine(parts: list[_Part], k: int, *, is_and: bool) -> _Part:
+def _combine(parts: list[_Part], k: int, joined: type[ex.And] | type[ex.Or]) -> _Part:
     """AND or OR: a part that decides the node makes it a constant, a part that cannot is left out."""
-    deciding, neutral = (_NEVER, _ALWAYS) if is_and else (_ALWAYS, _NEVER)
+    deciding, neutral = (_NEVER, _ALWAYS) if joined is ex.And else (_ALWAYS, _NEVER)
     decided = np.zeros(k, np.bool_)
     for part in parts:
         decided |= part.classes == deciding
@@ -126,7 +125,7 @@ def _combine(parts: list[_Part], k: int, *, is_and: bool) -> _Part:
         class_of.append(neutral if last is None else len(expressions))
         if last is not None:
             left = last.unrolled()
-            expressions.append(left[0] if len(left) == 1 else ex.And(left) if is_and else ex.Or(left))
+            expressions.append(left[0] if len(left) == 1 else joined(left))
     return _Part(expressions, np.where(decided, deciding, np.array(class_of, np.int64)[combination]))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, OutOfRange, Prefix, Test, test_planes
+from evaluator.binding.leaves import Comparison, Fixed, Membership, NullTest, OutOfRange, Prefix, Test, possible_values
 from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundOperand, columns_of
 from evaluator.evaluation.evaluate import interval_at
 from evaluator.language.interval import UNKNOWN, Interval
@@ -150,7 +150,7 @@ class _End:
 def rule_texts(test: Test) -> RuleTexts:
     """Ask the rule table when this test can be true and false, with names in place of bounds."""
     names = _Names(test)
-    true, false, _ = test_planes(test, names.range_of)
+    true, false, _ = possible_values(test, names.range_of)
     if isinstance(test, Membership):
         names.shown.append("v in " + _members_text(test))
     return RuleTexts(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
 from evaluator.explain.reasons import Decision, decisions
@@ -20,16 +21,16 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust, reason
 from handler.planning.leaf_reports import LeafReport, report_leaves
 
-__all__ = ["ColumnReport", "Explanation", "FileLeaf", "MatchReport", "Step"]
+__all__ = ["ColumnReport", "Explanation", "FileLeaf", "FilterNode", "MatchReport"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A node of the filter's tree as it was evaluated: "and", "or", "not", or "leaf" with its number."""
+class FilterNode:
+    """A node of the filter's tree as it was evaluated: AND, OR or NOT of its children, or a leaf by its number."""
 
-    operation: str
-    children: tuple[Step, ...] = ()
-    leaf: int = -1
+    operator: Literal["AND", "OR", "NOT"] | None
+    children: tuple[FilterNode, ...] = ()
+    leaf: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +142,14 @@ class Explanation:
         return residuals(self.bound, self.evaluation, slices)
 
     @cached_property
-    def tree(self) -> Step:
+    def tree(self) -> FilterNode:
         """The filter as it was evaluated."""
-        stack: list[Step] = []
-        for step in self.bound.program:
-            if step.operation == "leaf":
-                stack.append(Step("leaf", leaf=step.operand))
-            else:
-                children = tuple(stack[len(stack) - step.operand :])
-                del stack[len(stack) - step.operand :]
-                stack.append(Step(step.operation, children))
-        return stack[0]
+        return self.bound.program.fold(
+            leaf=lambda index: FilterNode(None, leaf=index),
+            negate=lambda child: FilterNode("NOT", (child,)),
+            conjoin=lambda children: FilterNode("AND", tuple(children)),
+            disjoin=lambda children: FilterNode("OR", tuple(children)),
+        )
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:
         """Every condition of the filter in the slice of this index."""
@@ -165,7 +163,7 @@ class Explanation:
             yield FileLeaf(
                 leaf.text,
                 describe(int(answer.outcomes[index])),
-                {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_source.items()},
+                {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_provider.items()},
                 columns,
                 decisions(self.bound, self.evaluation, self.sources, number, index),
                 leaf.reason,

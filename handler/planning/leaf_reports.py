@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
+from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
-from evaluator.evaluation.pruning_formula import polarities
-from evaluator.language.outcome import FALSE, TRUE
 from evaluator.statistics.distrust import Trust, reason
 
 __all__ = ["LeafReport", "Shortfall", "report_leaves"]
@@ -71,15 +70,11 @@ def report_leaves(
 ) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
     reports = []
-    negations = [
-        negated
-        for step, negated in zip(bound.program, polarities(bound.program), strict=True)
-        if step.operation == "leaf"
-    ]
-    for leaf, answer, negated in zip(bound.leaves, evaluation.leaves, negations, strict=True):
-        wanted = FALSE if negated else TRUE
-        open_slices = (answer.outcomes & wanted) != 0
-        skips = {name: (outcomes & wanted) == 0 for name, outcomes in answer.by_source.items()}
+    sought_values = bound.program.sought_values()
+    for index, (leaf, in_slices) in enumerate(zip(bound.leaves, evaluation.leaves, strict=True)):
+        sought = sought_values[index]
+        open_slices = (in_slices.outcomes & sought.bit) != 0
+        skips = {name: (outcomes & sought.bit) == 0 for name, outcomes in in_slices.by_provider.items()}
         by_kind = {name: int(np.count_nonzero(ruled_out)) for name, ruled_out in skips.items()}
         kinds = np.sum(list(skips.values()), axis=0, dtype=np.intp) if skips else np.zeros(n, np.intp)
         only_by = {name: int(np.count_nonzero(ruled_out & (kinds == 1))) for name, ruled_out in skips.items()}
@@ -91,7 +86,7 @@ def report_leaves(
             LeafReport(
                 leaf.text,
                 leaf.columns,
-                negated,
+                sought is TruthValue.FALSE,
                 n,
                 n - int(np.count_nonzero(open_slices)),
                 by_kind,

@@ -21,7 +21,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.required_statistics import RequiredStatistics, required_statistics_of
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate
 from evaluator.language.expression import HudiExpression

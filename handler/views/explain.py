@@ -10,7 +10,7 @@ from rich.tree import Tree
 from evaluator.explain.reasons import USED, Decision
 from evaluator.language.expression import to_text
 from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
-from handler.planning.explanation import Explanation, Step
+from handler.planning.explanation import Explanation, FilterNode
 from handler.planning.plan import Plan, slice_as_dict
 from handler.views.plan import bar, show_reasons, show_summary
 from handler.views.tree import grow
@@ -38,10 +38,10 @@ def leaf_tree(explanation: Explanation) -> Tree:
     how many of them only that kind rules out."""
     reports = explanation.leaves
 
-    def label(step: Step) -> Text:
-        if step.operation != "leaf":
-            return Text(step.operation.upper(), style="bold")
-        report, why = reports[step.leaf], explanation.bound.leaves[step.leaf].reason
+    def label(node: FilterNode) -> Text:
+        if node.leaf is None:
+            return Text(node.operator or "", style="bold")
+        report, why = reports[node.leaf], explanation.bound.leaves[node.leaf].reason
         kinds = ", ".join(
             _share(kind, count, report.only_by[kind], alone=len(report.by_kind) == 1)
             for kind, count in report.by_kind.items()

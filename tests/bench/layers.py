@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.evaluation.layered_evaluation import evaluate_layers
 from evaluator.evaluation.layered_providers import LayeredProvider

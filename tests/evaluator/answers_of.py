@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider
 from evaluator.explain.ordering import SortKey, order_slices, why_unordered
 from evaluator.language.schema import Schema
@@ -32,8 +32,8 @@ def all_answers(
     found["keep"], found["fully_matched"] = evaluation.keep.tolist(), evaluation.fully_matched.tolist()
     found["outcomes"] = evaluation.outcomes.tolist()
     found["leaves"] = [leaf.outcomes.tolist() for leaf in evaluation.leaves]
-    found["by_source"] = [
-        {name: outcomes.tolist() for name, outcomes in leaf.by_source.items()} for leaf in evaluation.leaves
+    found["by_provider"] = [
+        {name: outcomes.tolist() for name, outcomes in leaf.by_provider.items()} for leaf in evaluation.leaves
     ]
     explanation = Explanation(bound, evaluation, sources, evaluation.n)
     residuals = explanation.residuals(evaluation.kept_rows)

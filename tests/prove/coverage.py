@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import Evaluation
 from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex

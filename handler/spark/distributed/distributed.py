@@ -17,7 +17,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from platformdirs import user_cache_path
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.binding.statistics_provider import FilterMightMatch, Match
-from evaluator.evaluation.evaluate import Evaluation, MightContain, StatisticsProvider, evaluate
+from evaluator.evaluation.evaluate import Evaluation, LeafOutcomes, MightContain, StatisticsProvider
+from evaluator.evaluation.whole_evaluation import WholeEvaluation
 from evaluator.language import outcome
 from evaluator.language.errors import SargoError
 from evaluator.language.expression import Constant
@@ -204,7 +205,8 @@ class _DistributedAnswers(TableAnswers):
                 might_contain=might_contain,
                 filter_might_match=filter_might_match,
             )
-        return _DistributedEvaluation(bound, outcomes, leaves, list(sources.values()))
+        providers = list(sources.values())
+        return Evaluation(bound, _EvaluationOnExecutors(bound, outcomes, leaves, providers), providers)
 
     def _kinds_on_the_driver(
         self, rows: Rows, kept: list[FileSlice], n: int
@@ -261,56 +263,47 @@ class _DistributedAnswers(TableAnswers):
         return might_contain
 
 
-class _DistributedEvaluation(Evaluation):
-    """The outcomes that executors found; what they did not bring along is evaluated here, when it is asked for.
+class _EvaluationOnExecutors:
+    """The outcomes that executors found (see ``StatisticsEvaluation``).
 
-    outcomes   ``(n,) uint8``: by statistics
-    leaves     ``(leaves, k) uint8``: of each leaf in the slices that statistics leave, if there are keys to look up
+    A question whose answer they did not send is evaluated on the driver, which reads the columns for it.
+
+    outcomes   ``(n,) uint8``
+    leaves     ``(leaves, k) uint8``: of each leaf in the slices that statistics keep, if there are keys to look up
     """
 
     def __init__(
         self, bound: BoundExpression, outcomes: Outcomes, leaves: Outcomes | None, sources: Sequence[StatisticsProvider]
     ) -> None:
-        super().__init__(bound, len(outcomes), sources)
-        self._by_statistics = outcomes
-        self._left: Rows = np.flatnonzero(outcomes & outcome.TRUE)
-        self._leaves = leaves
+        self.n = len(outcomes)
+        self.outcomes = outcomes
+        self._kept: Rows = np.flatnonzero(outcomes & outcome.TRUE)
+        self._leaves_of_kept = leaves
+        self._on_driver = WholeEvaluation(bound, self.n, sources)
 
-    @cached_property
-    def outcomes(self) -> Outcomes:
-        """``(n,) uint8``: the outcome of every slice."""
-        if self._asks_keys or self._asks_matches:
-            _ = self.kept_rows
-        found = self._by_statistics
-        if self._held:
-            found = found.copy()
-            found[self._left] = super().outcomes_at(self._left)
-        return self._possible(found)
+    @property
+    def leaves(self) -> Sequence[LeafOutcomes]:
+        """Each leaf of the filter in every slice."""
+        return self._on_driver.leaves
+
+    def kept_by_statistics(self) -> Rows:
+        """``(k,) int64``, ascending: the slices in which TRUE is possible."""
+        return self._kept
 
     def outcomes_at(self, rows: Rows) -> Outcomes:
         """``(k,) uint8``: the outcomes of some slices."""
-        found: Outcomes = self._by_statistics[rows]
-        if self._held:
-            left = np.isin(rows, self._left, assume_unique=True)
-            found[left] = super().outcomes_at(rows[left])
-        return self._possible(found, rows)
+        found: Outcomes = self.outcomes[rows]
+        return found
 
     def leaf_at(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
         """``(k,) uint8``: the outcomes of one leaf in some slices."""
-        if self._leaves is None or not len(self._left):
-            return super().leaf_at(index, rows)
-        places = np.searchsorted(self._left, rows).clip(max=len(self._left) - 1)
-        if not (self._left[places] == rows).all():
-            return super().leaf_at(index, rows)
-        found: Outcomes = self._leaves[index, places]
-        for source in self._sources:
-            allowed = self._allowed(source.name, self.bound.leaves[index])
-            if allowed is not None:
-                found = found & allowed[rows]
+        if self._leaves_of_kept is None or not len(self._kept):
+            return self._on_driver.leaf_at(index, rows)
+        positions = np.searchsorted(self._kept, rows).clip(max=len(self._kept) - 1)
+        if not (self._kept[positions] == rows).all():
+            return self._on_driver.leaf_at(index, rows)
+        found: Outcomes = self._leaves_of_kept[index, positions]
         return found
-
-    def _searched(self) -> Rows:
-        return self._left
 
 
 # -- what runs on executors
@@ -331,7 +324,7 @@ def _evaluate_run(
     number: int,
 ) -> _Found:
     n = min(stored.run, stored.n - number * stored.run)
-    evaluation = evaluate(bound, n, answers.sources(number))
+    evaluation = WholeEvaluation(bound, n, answers.sources(number))
     outcomes = evaluation.outcomes
     rows = np.flatnonzero(outcomes & outcome.TRUE)
     leaves = (

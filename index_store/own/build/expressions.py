@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evaluator.binding.bind import bind_operand
 from evaluator.binding.canonical_keys import canonical_key
-from evaluator.binding.operands import BoundFunction, bind_operand, columns_of
-from evaluator.evaluation.one_slice import interval_of
+from evaluator.binding.interval_evaluation import interval_of
+from evaluator.binding.operands import BoundFunction, columns_of
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval

@@ -30,7 +30,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from evaluator.binding.bind import BoundExpression
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language.schema import Field
@@ -73,16 +73,16 @@ class _Pieces:
 
 def required_leaves(bound: BoundExpression) -> tuple[int, ...]:
     """The numbers of the leaves that are TRUE wherever the filter is: those joined by AND alone."""
-    stack: list[tuple[int, ...]] = []
-    for step in bound.program:
-        if step.operation == "leaf":
-            stack.append((step.operand,))
-            continue
-        parts = stack[len(stack) - step.operand :]
-        del stack[len(stack) - step.operand :]
-        conjunction = step.operation == "and" or (step.operation == "or" and len(parts) == 1)
-        stack.append(tuple(leaf for part in parts for leaf in part) if conjunction else ())
-    return stack[0] if stack else ()
+
+    def joined(operands: list[tuple[int, ...]]) -> tuple[int, ...]:
+        return tuple(leaf for operand in operands for leaf in operand)
+
+    return bound.program.fold(
+        leaf=lambda index: (index,),
+        negate=lambda _: (),
+        conjoin=joined,
+        disjoin=lambda operands: operands[0] if len(operands) == 1 else (),
+    )
 
 
 def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRanges | None:

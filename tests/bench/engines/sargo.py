@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics

@@ -1,4 +1,4 @@
-"""C2: every rule is exact. Over a small domain, the planes are just what some values within the bounds can give.
+"""C2: every rule is exact. Over a small domain, the possible values are those that some values within the bounds give.
 
 A bound that is not known reaches to the end of the domain. One slice and many slices are asked, and must agree.
 """
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from evaluator.binding import rules
+from evaluator.binding.truth_values import Possible
 from evaluator.language import outcome
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE
@@ -271,12 +272,12 @@ def test_a_slice_of_one_value_is_decided_by_the_value(answer: bool | None) -> No
     assert found.tolist()[0] == TRUE | FALSE | NULL
 
 
-def test_planes_of_flags_and_arrays_are_packed_alike() -> None:
+def test_flags_and_arrays_are_packed_alike() -> None:
     choices = (False, True, np.array([False, True]))
-    for planes in itertools.product(choices, repeat=3):
-        packed = np.broadcast_to(rules.pack(planes), 2).tolist()
+    for possible in itertools.starmap(Possible, itertools.product(choices, repeat=3)):
+        packed = np.broadcast_to(rules.pack(possible), 2).tolist()
         wanted = [
-            sum(bit for plane, bit in zip(planes, (1, 2, 4), strict=True) if np.broadcast_to(plane, 2)[k])
+            sum(bit for flags, bit in zip(possible, (1, 2, 4), strict=True) if np.broadcast_to(flags, 2)[k])
             for k in range(2)
         ]
         assert packed == wanted

@@ -171,7 +171,7 @@ def test_ten_thousand_levels_are_evaluated_without_recursion() -> None:
 
 
 def test_a_function_over_too_many_distinct_bounds_is_unknown_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.evaluation.leaf_outcomes.FUNCTION_INPUTS", 2)
+    monkeypatch.setattr("evaluator.evaluation.leaf_outcomes.MAX_FUNCTION_INPUTS", 2)
     statistics = from_values(INT, [1, 2, 1, 3, 4], [1, 2, 1, 3, 4], [0] * 5, [1] * 5)
     bound = bind(ex.Compare("=", ex.Call("negative", (col("x"),)), lit(9, INT)), Schema([Field("x", INT)]), SPARK)
     found = evaluate(bound, 5, [StatisticsProvider("column_stats", {"x": statistics})])

@@ -9,7 +9,7 @@ import pytest
 
 from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import evaluate_slice, interval_at
-from evaluator.evaluation.hierarchical import descend
+from evaluator.evaluation.hierarchical import evaluate_groups
 from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN
 from evaluator.language.schema import Field, Schema
@@ -60,7 +60,7 @@ def test_moments_are_decided_as_one_by_one_with_fewer_questions(
         asked.append(interval)
         return ask(interval)
 
-    found = descend(with_index(known, max_edges=50) if indexed else known, counting)
+    found = evaluate_groups(with_index(known, max_edges=50) if indexed else known, counting)
     assert found.tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
     assert len(asked) <= most * len(known)
 
@@ -73,7 +73,7 @@ def test_numbers_are_decided_as_one_by_one(condition: str) -> None:
     lo = draw.integers(-1000, 1000, 600)
     known = column(INT, lo, lo + draw.integers(0, 9, 600))
     ask = asked_of(condition, "a", INT, "UTC")
-    assert descend(known, ask).tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
+    assert evaluate_groups(known, ask).tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
 
 
 @pytest.mark.parametrize("condition", ["lower(s) = 'user-77'", "substr(s, 1, 6) = 'User-1'", "length(s) > 3"])
@@ -82,7 +82,7 @@ def test_texts_are_decided_as_one_by_one(condition: str) -> None:
     lo, hi = (np.array([f"User-{n + more}" for n in numbers], object) for more in (0, 2))
     known = column(STRING, np.minimum(lo, hi), np.maximum(lo, hi))
     ask = asked_of(condition, "s", STRING, "UTC")
-    assert descend(known, ask).tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
+    assert evaluate_groups(known, ask).tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
 
 
 def test_after_so_many_questions_the_rest_is_what_its_group_was() -> None:
@@ -97,7 +97,7 @@ def test_after_so_many_questions_the_rest_is_what_its_group_was() -> None:
         np.zeros(5000, np.uint8),
     )
     ask = asked_of("a % 7 = 3", "a", INT, "UTC")
-    found = descend(known, ask, most_questions=100)
+    found = evaluate_groups(known, ask, max_evaluations=100)
     exact = np.array([ask(interval_at(known, index)) for index in range(5000)])
     assert ((found & exact) == exact).all()
     assert (found == TRUE | FALSE).any()
@@ -120,7 +120,7 @@ def test_a_function_that_never_decides_is_given_up_soon() -> None:
         np.full(100_000, 10),
         np.zeros(100_000, np.uint8),
     )
-    assert (descend(known, undecided) == UNKNOWN).all()
+    assert (evaluate_groups(known, undecided) == UNKNOWN).all()
     assert len(asked) < 10_000
 
 
@@ -140,4 +140,4 @@ def test_a_null_that_a_group_may_hold_is_not_told_of_all_its_slices() -> None:
         np.full(1000, 10),
         np.zeros(1000, np.uint8),
     )
-    assert descend(known, ask).tolist() == [TRUE] * 900 + [TRUE | NULL] * 100
+    assert evaluate_groups(known, ask).tolist() == [TRUE] * 900 + [TRUE | NULL] * 100

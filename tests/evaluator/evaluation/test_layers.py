@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.statistics_provider import Match
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
@@ -238,7 +239,7 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
     whole = [replace(source.whole, statistics=dict(source.whole.statistics)) for source in sources]
     wanted = all_answers(bound, evaluate(bound, layers.n, whole), whole, rows, SCHEMA)
     found = evaluate_layers(bound, layers, sources)
-    answers = all_answers(bound, found, found.sources, rows, SCHEMA)
+    answers = all_answers(bound, found, found.providers, rows, SCHEMA)
     for what, value in wanted.items():
         assert answers[what] == value, what
     again = evaluate_layers(bound, layers, sources)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Lookup
 from evaluator.binding.statistics_provider import Match
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate

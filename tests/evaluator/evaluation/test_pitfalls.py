@@ -444,7 +444,7 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
     )
     found = evaluate(bound, 3, [first, second])
     assert found.keep.tolist() == [True, False, False]
-    assert set(found.leaves[0].by_source) == {"column_stats", "record_index"}
+    assert set(found.leaves[0].by_provider) == {"column_stats", "record_index"}
 
 
 # NUL is a character and a byte like any other: numpy drops it at the end of its own fixed-width text

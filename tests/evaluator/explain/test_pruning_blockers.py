@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
+from evaluator.binding.program import And, Leaf, Not
+from evaluator.binding.truth_values import TruthValue
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.explain.pruning_blockers import PruningBlocker, pruning_blockers
 from evaluator.explain.source_filter import SourceFilter, source_filter
@@ -31,16 +33,16 @@ COLUMNS = ["b", "i", "s", "dt", "d"]
 def run_tree(written: SourceFilter, outcomes: list[int]) -> int:
     """The filter's outcome from its written leaves' outcomes, one slice."""
     stack: list[int] = []
-    for step in written.program:
-        if step.operation == "leaf":
-            stack.append(outcomes[step.operand])
-        elif step.operation == "not":
+    for step in written.program.steps:
+        if isinstance(step, Leaf):
+            stack.append(outcomes[step.index])
+        elif isinstance(step, Not):
             stack.append(outcome.NOT_TABLE[stack.pop()])
         else:
             table, result = (
-                (outcome.AND_TABLE, outcome.TRUE) if step.operation == "and" else (outcome.OR_TABLE, outcome.FALSE)
+                (outcome.AND_TABLE, outcome.TRUE) if isinstance(step, And) else (outcome.OR_TABLE, outcome.FALSE)
             )
-            for _ in range(step.operand):
+            for _ in range(step.arity):
                 result = table[result << 3 | stack.pop()]
             stack.append(result)
     return stack[0]
@@ -64,7 +66,9 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
     per_leaf = [leaf.outcomes(evaluation, rows).tolist() for leaf in written.leaves]
     expected: dict[str, list[int]] = {}
     for number, leaf in enumerate(written.leaves):
-        sought, impossible = (outcome.FALSE, outcome.TRUE) if leaf.negated else (outcome.TRUE, outcome.FALSE)
+        sought, impossible = (
+            (outcome.FALSE, outcome.TRUE) if leaf.sought is TruthValue.FALSE else (outcome.TRUE, outcome.FALSE)
+        )
         counts = expected.setdefault(ex.to_text(leaf.node), [0, 0])
         for place in range(len(rows)):
             now = [column[place] for column in per_leaf]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from evaluator.binding import rules
-from evaluator.binding.bind import BoundExpression, bind
+from evaluator.binding.bind import bind
+from evaluator.binding.bound_expression import BoundExpression
 from evaluator.binding.leaves import Comparison, Fixed, Lookup, Membership, NullTest, OutOfRange, Prefix, Test
 from evaluator.evaluation.evaluate import Evaluation, StatisticsProvider, evaluate, evaluate_slice
 from evaluator.explain.reasons import Decision, decisions

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluator.binding.bind import bind
+from evaluator.binding.bind import bind, bind_operand
 from evaluator.binding.canonical_keys import canonical_key
 from evaluator.binding.leaves import expression_keys
-from evaluator.binding.operands import bind_operand
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome

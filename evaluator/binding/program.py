@@ -1,0 +1,174 @@
+"""The program of a filter: its ANDs, ORs and NOTs over numbered leaves, in postfix order.
+
+    filter                     steps
+    -------------------------  --------------------------------------------
+    a = 5 AND NOT (b < 3)      Leaf(0)  Leaf(1)  Not()  And(2)
+    a = 5 OR b < 3 OR c > 1    Leaf(0)  Leaf(1)  Leaf(2)  Or(3)
+
+A filter that is nested 10,000 levels deep is folded by a loop, without recursion. ``fold`` is the one interpreter of
+programs: outcomes of one slice, arrays of outcomes, formulas and residuals are folds with other functions.
+
+Most questions are about one value of the filter only: where can it be TRUE? For those, NOT vanishes. An AND under NOT
+is an OR of what is sought below it, an OR under NOT is an AND, and of each leaf only one value is sought: TRUE under an
+even number of NOTs, FALSE under an odd one (contract C1). ``fold_sought`` folds a program that way:
+
+    NOT (a = 5 AND b < 3) can be TRUE  where  a = 5 can be FALSE  or  b < 3 can be FALSE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from evaluator.binding.truth_values import TruthValue
+from evaluator.language.records import record
+
+__all__ = ["And", "Leaf", "Not", "Or", "Program", "Step"]
+
+T = TypeVar("T")
+
+
+@record
+class Leaf:
+    """The leaf of this number."""
+
+    index: int
+
+    @property
+    def arity(self) -> int:
+        """How many results of earlier steps this step takes."""
+        return 0
+
+
+@record
+class Not:
+    """NOT of the last result."""
+
+    @property
+    def arity(self) -> int:
+        """How many results of earlier steps this step takes."""
+        return 1
+
+
+@record
+class And:
+    """AND of the last ``arity`` results; of none at all it is TRUE."""
+
+    arity: int
+
+
+@record
+class Or:
+    """OR of the last ``arity`` results; of none at all it is FALSE."""
+
+    arity: int
+
+
+Step = Leaf | Not | And | Or
+
+
+@record
+class Program:
+    """Steps in postfix order; each leaf's number occurs once."""
+
+    steps: tuple[Step, ...]
+
+    def fold(
+        self,
+        *,
+        leaf: Callable[[int], T],
+        negate: Callable[[T], T],
+        conjoin: Callable[[list[T]], T],
+        disjoin: Callable[[list[T]], T],
+    ) -> T:
+        """The result of the whole filter, given those of leaves, and how results are combined."""
+        results: list[T] = []
+        for step in self.steps:
+            form = type(step)
+            if form is Leaf:
+                results.append(leaf(step.index))  # type: ignore[union-attr]
+            elif form is Not:
+                results[-1] = negate(results[-1])
+            else:
+                first = len(results) - step.arity
+                operands = results[first:]
+                del results[first:]
+                results.append(conjoin(operands) if form is And else disjoin(operands))
+        [result] = results
+        return result
+
+    def fold_sought(
+        self,
+        *,
+        leaf: Callable[[int, TruthValue], T],
+        conjoin: Callable[[list[T]], T],
+        disjoin: Callable[[list[T]], T],
+    ) -> T:
+        """The same for "can the filter be TRUE?": a leaf is asked for the one value that is sought of it."""
+        if not self.uses(Not):
+            return self.fold(
+                leaf=lambda index: leaf(index, TruthValue.TRUE), negate=_no_not, conjoin=conjoin, disjoin=disjoin
+            )
+        negated = self._negated()
+        sought = self._sought(negated)
+        return self._without_not(negated).fold(
+            leaf=lambda index: leaf(index, sought[index]), negate=_no_not, conjoin=conjoin, disjoin=disjoin
+        )
+
+    def sought_values(self) -> Mapping[int, TruthValue]:
+        """For each leaf the value that lets the filter be TRUE: FALSE under an odd number of NOTs, otherwise TRUE."""
+        return self._sought(self._negated())
+
+    @property
+    def leaf_indices(self) -> tuple[int, ...]:
+        """The numbers of the leaves, in the order of the filter."""
+        return tuple(step.index for step in self.steps if type(step) is Leaf)
+
+    def uses(self, form: type[Step]) -> bool:
+        """Whether any step is of this form."""
+        return form in map(type, self.steps)
+
+    @property
+    def is_flat_conjunction(self) -> bool:
+        """True for a single leaf, and for one AND of leaves."""
+        last = self.steps[-1]
+        return (type(last) is And and last.arity == len(self.steps) - 1) or len(self.steps) == 1
+
+    def _without_not(self, negated: list[bool]) -> Program:
+        """NOT pushed down to the leaves, by De Morgan, and left out there."""
+        return Program(
+            tuple(
+                _DUAL[type(step)](step.arity) if under_not and type(step) in _DUAL else step
+                for step, under_not in zip(self.steps, negated, strict=True)
+                if type(step) is not Not
+            )
+        )
+
+    def _sought(self, negated: list[bool]) -> Mapping[int, TruthValue]:
+        return {
+            step.index: TruthValue.FALSE if under_not else TruthValue.TRUE
+            for step, under_not in zip(self.steps, negated, strict=True)
+            if type(step) is Leaf
+        }
+
+    def _negated(self) -> list[bool]:
+        """For each step, whether an odd number of NOTs stands above it: found from the last step backwards."""
+        negated: list[bool] = []
+        pending = [False]
+        for step in reversed(self.steps):
+            above = pending.pop()
+            negated.append(above)
+            form = type(step)
+            if form is Not:
+                pending.append(not above)
+            elif form is not Leaf:
+                pending.extend([above] * step.arity)
+        negated.reverse()
+        return negated
+
+
+_DUAL: dict[type[Step], Callable[[int], Step]] = {And: Or, Or: And}
+
+
+def _no_not(_: T) -> T:
+    raise AssertionError("NOT was pushed down to the leaves")
