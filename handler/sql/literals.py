@@ -32,6 +32,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 from sqlglot import exp
 
+from evaluator.language.epoch import EPOCH, EPOCH_ORDINAL, MICROSECOND
 from evaluator.language.expression import Literal
 from evaluator.language.types import (
     BIGINT,
@@ -53,7 +54,6 @@ __all__ = ["VOID", "LiteralError", "binary", "date", "number", "string", "suffix
 
 VOID = Type(Kind.VOID)
 
-_EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIMESTAMP = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T](\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?)?)?)?"
@@ -162,7 +162,7 @@ def timestamp(text: str) -> Literal:
 
 
 def _day(year: str, month: str | None, day: str | None) -> int:
-    return datetime.date(int(year), int(month or 1), int(day or 1)).toordinal() - _EPOCH_DAY
+    return datetime.date(int(year), int(month or 1), int(day or 1)).toordinal() - EPOCH_ORDINAL
 
 
 def _int_if_whole(micros: Fraction) -> int | Fraction:
@@ -181,10 +181,10 @@ def _instant(wall_clock: int, zone: str) -> int:
         region = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, OSError):
         raise ValueError(zone) from None
-    local = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=wall_clock)
+    local = EPOCH + wall_clock * MICROSECOND
     offset = local.replace(tzinfo=region).utcoffset()
     assert offset is not None
-    return wall_clock - offset // datetime.timedelta(microseconds=1)
+    return wall_clock - offset // MICROSECOND
 
 
 _KINDS: dict[exp.DType, Kind] = {

@@ -1,11 +1,16 @@
 """Functions that yield a value: casts, and calls by SQL name.
 
-======================  ========================================================================
-cast                    Cast to the node's type; number <-> timestamp is not decided (zone, settings)
-coalesce, nvl           Call("coalesce", ...)
-another of Hive's       Call by its SQL name (sarg.translation.function_names)
-run-time function       not decided
-======================  ========================================================================
+    ==========================  =============================================================================
+    Hive                        operand
+    ==========================  =============================================================================
+    UDFToInteger, ...           Cast to the node's type
+    number <-> timestamp        not decided: the value depends on the session's zone and settings
+    coalesce, nvl               Call("coalesce", ...)
+    another function of Hive's  Call by its SQL name (``sarg.translation.function_names``)
+    current_date(), rand()      not decided: the value is known at run time only
+    ==========================  =============================================================================
+
+"Not decided" is an UnsupportedError, which ``translate`` turns into Opaque or Unknown at the node (C1).
 """
 
 from __future__ import annotations
@@ -40,28 +45,30 @@ def call(name: str, java: str, node: FunctionNode, arguments: list[Operand]) -> 
 
 def _cast(operand: Operand, to: Type) -> Operand:
     source = operand.type if isinstance(operand, Column | Literal | Cast | Call | If) else None
-    if source is not None and _crosses(source, to):
+    if source is not None and _is_between_number_and_time(source, to):
         raise UnsupportedError(f"CAST({source} AS {to}) depends on the session's zone and settings")
     return Cast(operand, to)
 
 
-def _crosses(source: Type, to: Type) -> bool:
-    def is_number(of: Type) -> bool:
-        return of.kind.is_number or of.kind is Kind.BOOLEAN
+def _is_between_number_and_time(source: Type, to: Type) -> bool:
+    return (_is_number(source.kind) and _is_time(to.kind)) or (_is_time(source.kind) and _is_number(to.kind))
 
-    def is_moment(of: Type) -> bool:
-        return of.kind.is_timestamp or of.kind is Kind.DATE
 
-    return (is_number(source) and is_moment(to)) or (is_moment(source) and is_number(to))
+def _is_number(kind: Kind) -> bool:
+    return kind.is_number or kind is Kind.BOOLEAN
+
+
+def _is_time(kind: Kind) -> bool:
+    return kind.is_timestamp or kind is Kind.DATE
 
 
 def exactly(count: int, name: str, children: list[N]) -> list[N]:
-    """The children, of which there must be ``count``. Raises UnsupportedError."""
+    """The children. Raises UnsupportedError unless there are ``count`` of them."""
     if len(children) != count:
         raise UnsupportedError(f"{name} with {len(children)} arguments")
     return children
 
 
 def only(name: str, children: list[N]) -> N:
-    """The only child. Raises UnsupportedError."""
+    """The only child. Raises UnsupportedError unless there is exactly one."""
     return exactly(1, name, children)[0]

@@ -1,10 +1,11 @@
-"""From a SearchArgument to HudiExpression, with the leaves that can lie demoted.
+"""Translates a SearchArgument into a HudiExpression, and demotes the leaves whose literals may be wrong (C7).
 
-Hive put each literal into the class of the *column* by cutting it off, and dropped what it did not understand. So a
-literal v stands for every value that could have been cut to v, and the whole for a condition that may be stricter:
+Hive converts each literal to the class of the *column*, which truncates it, and leaves out the conditions that it does
+not understand. A literal v therefore stands for every value that truncates to v, and the filter of the query may be
+stricter than the SearchArgument:
 
     ==============  ==============================================================  =================================
-    leaf            may come from                                                   becomes
+    leaf            original literal or condition                                   becomes
     ==============  ==============================================================  =================================
     LONG v          a < 5.5 -> 5; rounding to float or double in the comparison     v - 1 - |v|/2^22 ..
                                                                                     v + 1 + |v|/2^22
@@ -23,7 +24,8 @@ literal v stands for every value that could have been cut to v, and the whole fo
     dynamic value   a value that is known at run time only                          unknown
     ==============  ==============================================================  =================================
 
-Dropped conditions: the result is ``argument AND ?``. It is FALSE where the argument is; it is never surely TRUE.
+For the conditions that were left out, the result is ``argument AND ?``: FALSE where the argument is FALSE, and nowhere
+only TRUE.
 
 Facts: docs/facts/hive-search-argument.md#conditions-that-lose-rows.
 """
@@ -34,6 +36,7 @@ import math
 import re
 from decimal import Decimal
 
+from evaluator.language.epoch import FIRST_GREGORIAN_DAY
 from evaluator.language.expression import (
     And,
     Column,
@@ -46,29 +49,33 @@ from evaluator.language.expression import (
     Unknown,
 )
 from evaluator.language.expression import (
-    Constant as Truth,
+    Constant as TruthValue,
 )
 from evaluator.language.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, decimal_type
 from sarg.hive_tree.constants import Constant, LocalDate, LocalTimestamp, SqlDate, SqlTimestamp
 from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
+from sarg.translation.bounded_constants import compare_with_range
 from sarg.translation.function_names import VIRTUAL_COLUMNS
-from sarg.translation.uncertain import compare_with_range
 
 __all__ = ["demote"]
 
 _COMPARISONS = {"EQUALS": "=", "NULL_SAFE_EQUALS": "<=>", "LESS_THAN": "<", "LESS_THAN_EQUALS": "<="}
-_TRUTHS = {"YES": True, "NO": False, "NULL": None}
+_TRUTH_VALUES = {"YES": True, "NO": False, "NULL": None}
 _DAY_MILLIS = 86_400_000
+#: In microseconds: twice an offset from UTC that no zone ever had, 16 hours.
 _TIMESTAMP_MARGIN = 32 * 3600 * 10**6
-_JULIAN_END = LocalDate(1582, 10, 18).epoch_day()
-#: What the text of a number, date, timestamp or boolean looks like, in Java.
-_CONVERTED = re.compile(r"[+-]?(\d|\.\d).*|[+-]?(Infinity|NaN|inf|nan).*|true|false", re.IGNORECASE | re.DOTALL)
+#: Literals up to this day are not decided: java.sql may have counted them in the Julian calendar.
+_LAST_JULIAN_DAY = FIRST_GREGORIAN_DAY + 3
+#: Texts that Java may have made of a number, date, timestamp or boolean.
+_TEXT_OF_OTHER_TYPE = re.compile(
+    r"[+-]?(\d|\.\d).*|[+-]?(Infinity|NaN|inf|nan).*|true|false", re.IGNORECASE | re.DOTALL
+)
 _REASON = "a SearchArgument's literal is not exact"
 _MAX_RANGES = 1000
 
 
 def demote(argument: SearchArgument) -> HudiExpression:
-    """The condition that the SearchArgument is a consequence of, as far as it tells. Never fails."""
+    """A condition whose outcomes contain those of the query's filter. Never fails."""
     return And((_tree(argument.compact), Unknown("a SearchArgument may leave conditions out")))
 
 
@@ -83,9 +90,9 @@ def _tree(root: ArgumentTree) -> HudiExpression:
     while order:
         node = order.pop()
         count = len(node.children)
-        below = tuple(values[len(values) - count :])
+        children = tuple(values[len(values) - count :])
         del values[len(values) - count :]
-        values.append(_node(node, below))
+        values.append(_node(node, children))
     return values[0]
 
 
@@ -99,8 +106,8 @@ def _node(node: ArgumentTree, children: tuple[HudiExpression, ...]) -> HudiExpre
             return Not(children[0])
         case "LEAF" if node.leaf is not None:
             return _leaf(node.leaf)
-        case "CONSTANT" if node.constant in _TRUTHS:
-            return Truth(_TRUTHS[node.constant])
+        case "CONSTANT" if node.constant in _TRUTH_VALUES:
+            return TruthValue(_TRUTH_VALUES[node.constant])
         case _:
             return Unknown("a condition that Hive did not put into the SearchArgument")
 
@@ -138,14 +145,14 @@ def _in(column: Column, leaf: PredicateLeaf) -> HudiExpression:
     if not members or len(members) > _MAX_RANGES or any(isinstance(member, Unknown) for member in members):
         return Unknown(_REASON)
     if len(members) < len(literals):
-        members.append(Truth(None))
+        members.append(TruthValue(None))
     return Or(tuple(members))
 
 
 def _exact(kind: str, literal: Constant) -> Literal | None:
     match kind, literal.value:
-        case "BOOLEAN", bool() as truth:
-            return Literal(truth, BOOLEAN)
+        case "BOOLEAN", bool() as value:
+            return Literal(value, BOOLEAN)
         case "STRING", str() as text if _is_plain_text(text):
             return Literal(text, STRING)
         case _:
@@ -153,8 +160,8 @@ def _exact(kind: str, literal: Constant) -> Literal | None:
 
 
 def _is_plain_text(text: str) -> bool:
-    """Whether a text can only come from a text, and without padding."""
-    if text != text.strip() or not text or _CONVERTED.fullmatch(text):
+    """Whether the original literal can only be this text: not a value of another type, and not padded."""
+    if text != text.strip() or not text or _TEXT_OF_OTHER_TYPE.fullmatch(text):
         return False
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
@@ -165,20 +172,20 @@ def _bounds(kind: str, literal: Constant) -> tuple[Literal, Literal] | None:
             margin = 1 + (abs(value) >> 22)
             return Literal(value - margin, BIGINT), Literal(value + margin, BIGINT)
         case "FLOAT", float() as value if math.isfinite(value) and abs(value) < 3e38:
-            around = abs(value) / 2**22 + 1e-44
-            return Literal(value - around, DOUBLE), Literal(value + around, DOUBLE)
+            margin_of_float = abs(value) / 2**22 + 1e-44
+            return Literal(value - margin_of_float, DOUBLE), Literal(value + margin_of_float, DOUBLE)
         case "DECIMAL", Decimal() as value:
             return _decimal_bounds(value)
-        case "DATE", SqlDate(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+        case "DATE", SqlDate(millis=millis) if millis // _DAY_MILLIS > _LAST_JULIAN_DAY:
             return Literal(millis // _DAY_MILLIS - 1, DATE), Literal(millis // _DAY_MILLIS + 2, DATE)
-        case "DATE", LocalDate() as date if date.epoch_day() > _JULIAN_END:
+        case "DATE", LocalDate() as date if date.epoch_day() > _LAST_JULIAN_DAY:
             return Literal(date.epoch_day() - 1, DATE), Literal(date.epoch_day() + 2, DATE)
-        case "TIMESTAMP", SqlTimestamp(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+        case "TIMESTAMP", SqlTimestamp(millis=millis) if millis // _DAY_MILLIS > _LAST_JULIAN_DAY:
             return _timestamp_bounds(millis * 1000)
-        case "TIMESTAMP", SqlDate(millis=millis) if millis // _DAY_MILLIS > _JULIAN_END:
+        case "TIMESTAMP", SqlDate(millis=millis) if millis // _DAY_MILLIS > _LAST_JULIAN_DAY:
             return _timestamp_bounds(millis * 1000)
-        case "TIMESTAMP", LocalTimestamp() as moment if moment.date.epoch_day() > _JULIAN_END:
-            return _timestamp_bounds(moment.epoch_nanos() // 1000)
+        case "TIMESTAMP", LocalTimestamp() as wall_clock if wall_clock.date.epoch_day() > _LAST_JULIAN_DAY:
+            return _timestamp_bounds(wall_clock.epoch_nanos() // 1000)
         case _:
             return None
 

@@ -1,11 +1,16 @@
 """The SQL names of Hive's function classes, and the classes that need more than a name.
 
-    class                                                  name
-    org.apache.hadoop.hive.ql.udf.generic.GenericUDFLower  lower: the class in lower case, without its prefix
-    org.apache.hadoop.hive.ql.udf.UDFDayOfMonth            day: ``evaluator.language.function_names`` has a row for it
-    com.example.Lower                                      none: a user's function may bear the name of one of Hive's
+    ======================================================  =====  ================================================
+    class                                                   name   rule
+    ======================================================  =====  ================================================
+    org.apache.hadoop.hive.ql.udf.generic.GenericUDFLower   lower  the class in lower case, without its prefix
+    org.apache.hadoop.hive.ql.udf.UDFDayOfMonth             day    a row of ``evaluator.language.function_names``
+    com.example.Lower                                       None   a user's function may have the name of Hive's own
+    ======================================================  =====  ================================================
 
-A name that the evaluator does not know is Unknown at its node.
+A function whose name the evaluator does not know is Unknown at its node (C1).
+
+Source: ``org.apache.hadoop.hive.ql.exec.FunctionRegistry``.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ _PACKAGES = (
     "org.apache.hadoop.hive.ql.udf.",
 )
 
-#: Casts; the target type is the type of the node.
+#: Classes of casts. The type of the node is the type to cast to.
 CASTS = frozenset(
     [
         "UDFToBoolean",
@@ -43,7 +48,7 @@ CASTS = frozenset(
     ]
 )
 
-#: Functions whose value is not a matter of the row: another moment, session or call gives another value.
+#: Functions whose value depends on the time, the session or the call, not on the row alone.
 RUN_TIME_FUNCTIONS = frozenset(
     [
         "UDFRand",
@@ -68,7 +73,7 @@ RUN_TIME_FUNCTIONS = frozenset(
     ]
 )
 
-#: Columns that Hive makes up for each row; no file has statistics of them.
+#: Columns that Hive computes for each row (``VirtualColumn``); no file has statistics of them.
 VIRTUAL_COLUMNS = frozenset(
     [
         "INPUT__FILE__NAME",
@@ -89,11 +94,10 @@ VIRTUAL_COLUMNS = frozenset(
 
 
 def sql_name(java: str) -> str | None:
-    """The SQL name of a function class of Hive's own; None for a class of somebody else."""
-    simple = java.rpartition(".")[2]
-    known = HIVE_FUNCTIONS.get(simple)
+    """The SQL name of one of Hive's own function classes; None for any other class."""
+    listed_name = HIVE_FUNCTIONS.get(java.rpartition(".")[2])
     for package in _PACKAGES:
         if java.startswith(package):
-            rest = java.removeprefix(package)
-            return None if "." in rest else known or rest.lower()
+            class_name = java.removeprefix(package)
+            return None if "." in class_name else listed_name or class_name.lower()
     return None

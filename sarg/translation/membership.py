@@ -7,9 +7,9 @@
     struct(a, b) IN (struct(1, 'x'), ...)         ((a = 1 AND b = 'x') OR ...) AND (a IS NOT NULL OR ?) AND (...)
     ============================================  ==================================================================
 
-Hive compares structs as whole values: a NULL field makes the comparison FALSE, not NULL. The last factor lets FALSE out
-where a field may be NULL; where it is not, the factor is TRUE and the result exact. A member with a NULL field, a NaN
-or a zero of a floating-point type is unknown.
+Hive compares structs as whole values: a NULL field makes the comparison FALSE, not NULL. The factors ``(a IS NOT NULL
+OR ?)`` add FALSE where a field may be NULL. Where no field is NULL they are TRUE, and the result is exact. A member
+with a NULL field, or with a NaN or a zero of a floating-point type, is unknown (C1).
 
 Facts: docs/facts/hive-expressions.md#what-hive-means-by-a-condition.
 """
@@ -50,44 +50,47 @@ def membership(node: FunctionNode, operands: list[Operand]) -> HudiExpression:
             _struct_member(child, translated) for child, translated in zip(node.children[1:], operands[1:], strict=True)
         ]
         return _struct_in(operand.arguments, members)
-    members_of_list = _spread(node.children[1], node.children[0].type) if len(operands) == 2 else None
-    members_flat = operands[1:] if members_of_list is None else members_of_list
-    _check_one_type(operand, members_flat)
-    return In(operand, tuple(members_flat))
+    folded_list = _list_items(node.children[1], node.children[0].type) if len(operands) == 2 else None
+    values = operands[1:] if folded_list is None else folded_list
+    _check_one_type(operand, values)
+    return In(operand, tuple(values))
 
 
-def _spread(node: ExprNode, element: str) -> list[Operand] | None:
+def _list_items(node: ExprNode, element: str) -> list[Operand] | None:
     """The items of a list constant whose element type is that of the operand."""
     if isinstance(node, ConstantNode) and node.type == f"array<{element}>" and node.value is not None:
-        of = type_of(element)
+        element_type = type_of(element)
         items: tuple[Constant | None, ...] = node.value.value
-        return [literal_of(item, of) for item in items] if isinstance(items, tuple) else None
+        return [literal_of(item, element_type) for item in items] if isinstance(items, tuple) else None
     return None
 
 
 def _check_one_type(operand: Operand, members: list[Operand]) -> None:
-    """Pairwise comparison is Hive's only while the common type of the whole list holds every value exactly."""
-    types = [found for found in map(_typed, members) if found is not None and found.kind is not Kind.VOID]
-    kinds = {of.kind for of in types}
+    """Raises UnsupportedError unless the common type of the whole list, which Hive converts to, holds every value."""
+    member_types = [each for each in map(_type_of, members) if each is not None and each.kind is not Kind.VOID]
+    kinds = {member_type.kind for member_type in member_types}
     if len(kinds) <= 1 or all(kind.is_integer for kind in kinds):
         return
-    own = _typed(operand)
-    if own is None or not all(of.kind.is_integer or of.kind is Kind.DECIMAL for of in [own, *types]):
+    operand_type = _type_of(operand)
+    if operand_type is None:
         raise UnsupportedError("IN with members of different types")
-    whole = max(19 if of.kind.is_integer else of.precision - of.scale for of in [own, *types])
-    if whole + max(of.scale for of in [own, *types]) > 38:
+    types = [operand_type, *member_types]
+    if not all(each.kind.is_integer or each.kind is Kind.DECIMAL for each in types):
+        raise UnsupportedError("IN with members of different types")
+    whole_digits = max(19 if each.kind.is_integer else each.precision - each.scale for each in types)
+    if whole_digits + max(each.scale for each in types) > 38:
         raise UnsupportedError("IN with decimals that have no common type")
 
 
-def _typed(operand: Operand) -> Type | None:
+def _type_of(operand: Operand) -> Type | None:
     match operand:
         case Literal(value=None):
             return None
         case Opaque():
             return None
         case _:
-            of = getattr(operand, "type", None)
-            return of if isinstance(of, Type) else None
+            operand_type = getattr(operand, "type", None)
+            return operand_type if isinstance(operand_type, Type) else None
 
 
 def _struct_member(node: ExprNode, translated: Operand) -> tuple[Operand, ...] | None:

@@ -1,4 +1,4 @@
-"""From the typed Hive tree to HudiExpression, without loss: what is not understood is unknown *at its node* (C1).
+"""Translates the typed Hive tree into a HudiExpression. A node that is not understood is unknown *at its node* (C1).
 
     ===============================  ==========================================================================
     Hive                             HudiExpression
@@ -6,25 +6,26 @@
     AND, OR (any nesting), NOT       And, Or (n-ary), Not
     = <> <=> < <= > >=               Compare, with the types as they are: binding converts (C7)
     x BETWEEN a AND b                x >= a AND x <= b; NOT of it when the invert flag is TRUE
-    x IN (...)                       In; a list folded into one constant is spread; struct IN:
-    sarg.translation.membership IS [NOT] NULL                    IsNull, Not
-    IS [NOT] TRUE / FALSE            sarg.translation.truth
+    x IN (...)                       In, or field by field for structs (``sarg.translation.membership``)
+    IS [NOT] NULL                    IsNull, Not
+    IS [NOT] TRUE / FALSE            ``sarg.translation.boolean_tests``
     LIKE, LIKE ANY, LIKE ALL         Like, Or, And; literal patterns over STRING and VARCHAR
-    RLIKE                            the text that the pattern starts with, as Like; the rest is Unknown
+    RLIKE                            Like of the text that the pattern starts with; the rest is Unknown
     column, struct field             Column with its path; virtual columns are Opaque
     casts                            Cast to the node's type; number <-> timestamp is Opaque (zone and settings)
-    IF, CASE, nullif                 If, within each other; a condition that is not understood is Unknown
+    IF, CASE, nullif                 If, nested for CASE
     other functions                  Call by SQL name; run-time and users' functions are Opaque
     dynamic value                    Opaque
     ===============================  ==========================================================================
 
-Hive's own SearchArgument is not used on this way: it truncates literals and so loses rows.
+Hive's own SearchArgument is not used here: it truncates literals, and so it loses rows.
 
 Facts: docs/facts/hive-expressions.md.
 """
 
 from __future__ import annotations
 
+from evaluator.language.construction import TRUE, as_condition, as_operand, case_when
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import (
     And,
@@ -32,7 +33,6 @@ from evaluator.language.expression import (
     Cast,
     Column,
     Compare,
-    Constant,
     HudiExpression,
     If,
     IsNull,
@@ -58,26 +58,25 @@ from sarg.hive_tree.exprnode import (
     OtherNode,
     fold_tree,
 )
+from sarg.translation.boolean_tests import is_false, is_null, is_true
+from sarg.translation.bounded_constants import compare_with_range
 from sarg.translation.calls import call, exactly, only
 from sarg.translation.function_names import VIRTUAL_COLUMNS, sql_name
 from sarg.translation.literals import literal_of, range_of, type_of
 from sarg.translation.membership import membership
-from sarg.translation.truth import is_false, is_null, is_true
-from sarg.translation.uncertain import compare_with_range
 
 __all__ = ["translate"]
 
-_TRUE = Literal(True, BOOLEAN)
 _NO_ZONE = "the writer's time zone is not in the bytes of this constant"
 
 
 def translate(root: ExprNode) -> HudiExpression:
-    """The condition that the tree states. Any depth; never fails: a strange node becomes unknown."""
+    """The condition of a tree of any depth. Never fails: a node that is not understood becomes unknown."""
     return _condition(fold_tree(root, _children, _translate))
 
 
 def _children(node: ExprNode) -> tuple[ExprNode, ...]:
-    """The children of a node; those of a nest of ANDs (or of ORs) all at once, left to right."""
+    """The children of a node; for an AND (or OR) the children of all nested ANDs (or ORs), left to right."""
     if not (isinstance(node, FunctionNode) and node.simple_name in ("GenericUDFOPAnd", "GenericUDFOPOr")):
         return node.children_of()
     flat: list[ExprNode] = []
@@ -167,8 +166,9 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
             )
         case "GenericUDFNullif":
             value, other = exactly(2, name, children)
-            null = Literal(None, type_of(node.type))
-            return If(_comparison("=", value, other, node.children), null, _operand(value), null.type)
+            result_type = type_of(node.type)
+            is_equal = _comparison("=", value, other, node.children)
+            return If(is_equal, Literal(None, result_type), _operand(value), result_type)
         case "UDFLike":
             text, pattern = exactly(2, name, children)
             return _like(text, pattern)
@@ -189,14 +189,13 @@ def _function(node: FunctionNode, children: list[Node]) -> Node:
             return call(name, java, node, [_operand(child) for child in children])
 
 
-def _case(conditions: list[HudiExpression], pairs: list[Node], to: Type) -> Operand:
-    """CASE: pairs of WHEN and THEN, and the ELSE if one is left; each branch is an IF around the ones behind it."""
+def _case(conditions: list[HudiExpression], children: list[Node], result_type: Type) -> Operand:
+    """CASE, from its conditions and its children: WHEN and THEN in turn, and the ELSE if there is one."""
     if not conditions:
         raise UnsupportedError("a CASE without branches")
-    found = _operand(pairs[-1]) if len(pairs) % 2 else Literal(None, to)
-    for condition, result in zip(reversed(conditions), reversed(pairs[1::2]), strict=True):
-        found = If(condition, _operand(result), found, to)
-    return found
+    results = [_operand(result) for result in children[1::2]]
+    otherwise = _operand(children[-1]) if len(children) % 2 else Literal(None, result_type)
+    return case_when(list(zip(conditions, results, strict=True)), otherwise, result_type)
 
 
 def _comparison(op: str, left: Node, right: Node, nodes: tuple[ExprNode, ...]) -> HudiExpression:
@@ -217,7 +216,7 @@ def _bounds(node: ExprNode) -> tuple[Literal, Literal] | None:
 
 
 def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
-    """``(a > 1) = true`` and its like: a condition against a boolean constant."""
+    """A condition compared with a boolean constant, such as ``(a > 1) = true``."""
     if isinstance(left, Literal):
         left, right = right, left
     if not (isinstance(left, HudiExpression) and isinstance(right, Literal) and isinstance(right.value, bool)):
@@ -238,16 +237,18 @@ def _compare_conditions(op: str, left: Node, right: Node) -> HudiExpression:
 def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
     """BETWEEN(invert, x, low, high).
 
-    Hive yields NULL as soon as a bound is NULL, where ``x >= low AND x <= high`` may be FALSE: a bound that is not a
-    constant adds "or unknown, when the bound is NULL". [RAN: the row evaluator heeds invert in every version]
+    Hive's BETWEEN is NULL when a bound is NULL, where ``x >= low AND x <= high`` may be FALSE. So a bound that is not a
+    constant adds ``OR (bound IS NULL AND ?)``. Hive's row evaluator heeds ``invert`` in every version.
+
+    Facts: docs/facts/hive-expressions.md#what-hive-means-by-a-condition.
     """
     invert, x, low, high = exactly(4, "BETWEEN", children)
     if not (isinstance(invert, Literal) and isinstance(invert.value, bool)):
         raise UnsupportedError("BETWEEN with a flag that is not a constant")
     bounds = [
         _operand(bound)
-        for bound, of in zip((low, high), node.children[2:], strict=True)
-        if not (isinstance(of, ConstantNode) and of.value is not None)
+        for bound, hive_node in zip((low, high), node.children[2:], strict=True)
+        if not (isinstance(hive_node, ConstantNode) and hive_node.value is not None)
     ]
     for bound in bounds:
         if isinstance(bound, Literal):
@@ -267,13 +268,13 @@ def _between(node: FunctionNode, children: list[Node]) -> HudiExpression:
 
 
 def _like(text: Node, pattern: Node) -> HudiExpression:
-    """LIKE. Hive's backslash escapes ``%`` and ``_`` only; before anything else it is a plain character."""
+    """LIKE. Hive's backslash escapes ``%`` and ``_`` only; before any other character it is an ordinary character."""
     if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
         raise UnsupportedError("LIKE with a pattern that is not a constant text")
     operand = _operand(text)
-    of = None if isinstance(operand, Opaque) else getattr(operand, "type", None)
-    if not isinstance(of, Type) or of.kind not in (Kind.STRING, Kind.VARCHAR):
-        raise UnsupportedError(f"LIKE over {of or 'a value of no known type'}")
+    operand_type = None if isinstance(operand, Opaque) else getattr(operand, "type", None)
+    if not isinstance(operand_type, Type) or operand_type.kind not in (Kind.STRING, Kind.VARCHAR):
+        raise UnsupportedError(f"LIKE over {operand_type or 'a value of no known type'}")
     if "\\" in pattern.value.replace("\\%", "").replace("\\_", ""):
         raise UnsupportedError("LIKE with a backslash before an ordinary character")
     return Like(operand, pattern.value)
@@ -288,30 +289,15 @@ def _joined(name: str, conditions: list[HudiExpression]) -> HudiExpression:
 
 
 def _condition(node: Node) -> HudiExpression:
-    """A node where a condition is wanted."""
-    match node:
-        case HudiExpression():
-            return node
-        case Literal(value=None):
-            return Constant(None)
-        case Literal(value=bool() as value):
-            return Constant(value)
-        case Opaque(reason=reason):
-            return Unknown(reason)
-        case Column(type=of) | Cast(type=of) | Call(type=of) | If(type=of) if of == BOOLEAN:
-            return Compare("=", node, _TRUE)
-        case _:
-            return Unknown("a value that is not boolean stands for a condition")
+    """A node as a condition: a boolean value is compared with TRUE, any other value is unknown."""
+    condition = as_condition(node)
+    if condition is not None:
+        return condition
+    if isinstance(node, Column | Cast | Call | If) and node.type == BOOLEAN:
+        return Compare("=", node, TRUE)
+    return Unknown("a value that is not boolean stands for a condition")
 
 
 def _operand(node: Node) -> Operand:
-    """A node where a value is wanted."""
-    match node:
-        case Operand():
-            return node
-        case Constant(value=value):
-            return Literal(value, BOOLEAN)
-        case Unknown(reason=reason):
-            return Opaque(reason)
-        case _:
-            return Opaque("a condition stands for a value")
+    """A node as a value. A condition on the row is not decided as a value."""
+    return as_operand(node) or Opaque("a condition stands for a value")

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.language.epoch import DAY
+from evaluator.language.epoch import DAY, EPOCH_ORDINAL
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Cast, Column, Literal, Opaque, Operand
 from evaluator.language.literal import wall_clock_of_text
@@ -45,7 +45,6 @@ _NAMES = {
     "timestamp_ntz": TIMESTAMP,
     "null": Type(Kind.VOID),
 }
-_EPOCH_DAY = datetime.date(1970, 1, 1).toordinal()
 #: Whole numbers up to these are exact in a floating-point type.
 _MAX_EXACT_INTEGERS = {Kind.FLOAT: 1 << 24, Kind.DOUBLE: 1 << 53}
 
@@ -91,7 +90,7 @@ def _value(literal_type: Type, text: str, exact: Any) -> object | None:
         case Kind.STRING:
             return text
         case Kind.DATE:
-            return datetime.date.fromisoformat(text).toordinal() - _EPOCH_DAY
+            return datetime.date.fromisoformat(text).toordinal() - EPOCH_ORDINAL
         case Kind.TIMESTAMP_LTZ | Kind.BINARY:
             return exact if exact is None or isinstance(exact, int) else bytes(exact)
         case _:

@@ -1,6 +1,6 @@
-"""Comparisons with a constant that is only known to lie between two bounds.
+"""Comparisons with a constant of which only two bounds are known.
 
-The constant v is somewhere in [low, high]; every value that ``x op v`` can take must be in the outcome (contract C1):
+The constant v is somewhere in [low, high]. Every value that ``x op v`` can take must be in the outcome (contract C1):
 
     ==========  =======================================================  ==============================
     op          expression                                               x < low   between   x > high
@@ -11,6 +11,8 @@ The constant v is somewhere in [low, high]; every value that ``x op v`` can take
     x <=> v     the same AND x IS NOT NULL                               FALSE     any       FALSE
     > >= !=     NOT of <= < =
     ==========  =======================================================  ==============================
+
+``d < v`` with v from 2020-01-01 to 2020-01-02 is TRUE for 2019-12-31, FALSE for 2020-01-03, and undecided between.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ __all__ = ["compare_with_range"]
 
 
 def compare_with_range(op: str, x: Operand, low: Literal, high: Literal, reason: str) -> HudiExpression:
-    """``x op v`` for a constant v in [low, high]; ``reason`` says why v is not known better."""
+    """``x op v`` for a constant v in [low, high]; ``reason`` says why v is not known exactly."""
     unknown = Unknown(reason)
     match op:
         case "<":

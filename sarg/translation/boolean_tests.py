@@ -1,12 +1,17 @@
-"""IS TRUE, IS FALSE and IS NULL over conditions. They are never NULL, so a NULL below must come out as FALSE.
+"""SQL's boolean tests: IS TRUE, IS FALSE and IS NULL over conditions. A test is never NULL itself.
 
-For a leaf it is known when it is NULL (when one of its operands is), and the result is exact:
+A leaf is NULL exactly when one of its operands is, so the test of a leaf is exact:
 
-    (a > 1) IS TRUE     a > 1 AND a IS NOT NULL
-    (a > 1) IS FALSE    NOT (a > 1) AND a IS NOT NULL
-    (a > 1) IS NULL     a IS NULL
+    ================  =============================
+    test              tree
+    ================  =============================
+    (a > 1) IS TRUE   a > 1 AND a IS NOT NULL
+    (a > 1) IS FALSE  NOT (a > 1) AND a IS NOT NULL
+    (a > 1) IS NULL   a IS NULL
+    ================  =============================
 
-For anything larger it is ``condition AND ?``: TRUE only where the condition can be, and FALSE possible everywhere.
+IS TRUE of a larger condition is ``condition AND ?``: TRUE is possible only where the condition can be TRUE, and FALSE
+is possible everywhere (C1). IS NULL of a larger condition is unknown.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ __all__ = ["is_false", "is_null", "is_true"]
 
 def is_true(condition: HudiExpression) -> HudiExpression:
     """``condition IS TRUE``."""
-    operands = _null_makers(condition)
+    operands = _nullable_operands(condition)
     if operands is None:
         return And((condition, Unknown("IS TRUE over a condition that may be NULL")))
     return _and_not_null(condition, operands)
@@ -56,7 +61,7 @@ def is_null(node: Node) -> HudiExpression:
         case Operand():
             return IsNull(node)
         case HudiExpression():
-            operands = _null_makers(node)
+            operands = _nullable_operands(node)
             if operands is None:
                 return Unknown("IS NULL over a condition")
             tests = tuple(IsNull(operand) for operand in operands)
@@ -71,36 +76,36 @@ def _and_not_null(condition: HudiExpression, operands: list[Operand]) -> HudiExp
     return And((condition, *(Not(IsNull(operand)) for operand in operands)))
 
 
-def _null_makers(condition: HudiExpression) -> list[Operand] | None:
-    """The operands of which one is NULL exactly when the condition is; None when that is not so simple."""
+def _nullable_operands(condition: HudiExpression) -> list[Operand] | None:
+    """The operands such that the condition is NULL exactly when one of them is; None for any other condition."""
     while isinstance(condition, Not):
         condition = condition.child
     match condition:
         case IsNull() | Compare(op="<=>") | Constant(value=bool()):
             return []
-        case Compare(left=left, right=right) if _compare_alike(left, right):
+        case Compare(left=left, right=right) if _compares_without_conversion(left, right):
             operands = [left, right]
         case Like(operand=operand):
             operands = [operand]
-        case In(operand=operand, members=members) if all(_is_value(member) for member in members):
+        case In(operand=operand, members=members) if all(_is_non_null_literal(member) for member in members):
             operands = [operand]
         case _:
             return None
     if any(isinstance(operand, Opaque) for operand in operands):
         return None
-    return [operand for operand in operands if not _is_value(operand)]
+    return [operand for operand in operands if not _is_non_null_literal(operand)]
 
 
-def _is_value(operand: Operand) -> bool:
+def _is_non_null_literal(operand: Operand) -> bool:
     return isinstance(operand, Literal) and operand.value is not None
 
 
-def _compare_alike(left: Operand, right: Operand) -> bool:
-    """Whether no conversion stands between the two that could itself yield NULL, as a text that is no number does."""
-    of_left, of_right = _type_of(left), _type_of(right)
-    if of_left is None or of_right is None:
+def _compares_without_conversion(left: Operand, right: Operand) -> bool:
+    """Whether the comparison needs no conversion that can yield NULL, as that of a text that is no number does."""
+    left_type, right_type = _type_of(left), _type_of(right)
+    if left_type is None or right_type is None:
         return False
-    return of_left.kind is of_right.kind or (of_left.kind.is_number and of_right.kind.is_number)
+    return left_type.kind is right_type.kind or (left_type.kind.is_number and right_type.kind.is_number)
 
 
 def _type_of(operand: Operand) -> Type | None:
