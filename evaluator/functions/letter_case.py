@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluator.language.text_order import LAST_CHARACTER, successor
+from evaluator.language.text_order import LAST_CHARACTER, common_prefix_length, successor
 
 __all__ = ["LOWER", "UPPER", "LetterCase"]
 
@@ -58,8 +58,7 @@ class LetterCase:
         """The length of the common prefix that has one image, and that image."""
         if hi is None:
             return 0, ""
-        length = next((i for i, (x, y) in enumerate(zip(lo, hi, strict=False)) if x != y), min(len(lo), len(hi)))
-        prefix = lo[:length].partition(self.locale_letter)[0]
+        prefix = lo[: common_prefix_length(lo, hi)].partition(self.locale_letter)[0]
         if not prefix.isascii():
             prefix = prefix[: next(i for i, char in enumerate(prefix) if char >= _BEYOND)]
         return len(prefix), prefix.translate(self.ascii)

@@ -8,7 +8,7 @@ prefix     texts that start with it      successor
 
 from __future__ import annotations
 
-__all__ = ["LAST_CHARACTER", "successor"]
+__all__ = ["LAST_CHARACTER", "common_prefix_length", "successor"]
 
 #: The code of the greatest character.
 LAST_CHARACTER = 0x10FFFF
@@ -22,3 +22,8 @@ def successor(prefix: str) -> str | None:
             following = 0xE000 if code == 0xD7FF else code + 1
             return prefix[: end - 1] + chr(following)
     return None
+
+
+def common_prefix_length(a: str | bytes, b: str | bytes) -> int:
+    """The number of characters, or bytes, with which both start. Every text between the two starts with them too."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))

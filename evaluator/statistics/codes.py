@@ -1,9 +1,11 @@
-"""Order-preserving integer codes of bounds: two bytes stand for a value of any type; few values are looked at again.
+"""Order-preserving two-byte codes of bounds of any type.
 
 Up to 65,000 *edges* are drawn from the bounds of a column. The code of a value is one more than the number of edges
-that are not above it, so ``x <= y`` implies ``code(x) <= code(y)``, and comparing codes decides a comparison of values
-unless the codes are equal. The rows of equal code (about one in 65,000) are compared exactly: the answers are those of
-the values.
+that are not above it, so ``x <= y`` implies ``code(x) <= code(y)``. A comparison of codes decides the comparison of
+values unless the codes are equal. Rows of equal code (about one in 65,000) are compared by value, so every answer is
+that of the values.
+
+    edges   10   20   30          code(5) = 1    code(10) = code(19) = 2    code(20) = 3    code(99) = 4
 
     code           stands for
     -------------  ------------------------------------------------------------------
@@ -11,9 +13,9 @@ the values.
     1 .. 65,001    a known bound
     65,535         above every value: an unknown upper bound, the lower bound of no value at all
 
-Where a type has no fixed width, its values are coded by an order-preserving key: wide decimals by the nearest double,
-text and binary by the bytes behind the prefix that all bounds share. Keys may be equal for different values, which only
-means more rows of equal code.
+Types without a fixed width are coded by an order-preserving key: wide decimals by the nearest double, text and binary
+by the bytes after the common prefix of all bounds. Different values may have equal keys, which only adds rows of equal
+code.
 """
 
 from __future__ import annotations
@@ -26,15 +28,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from evaluator.language.text_order import common_prefix_length
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encoded, is_storable, taken
+from evaluator.statistics.stored_bounds import Bounds, StoredBounds, encode, encoded, is_bytes, is_storable, taken
 
 __all__ = ["ABOVE", "BELOW", "MAX_EDGES", "BoundCodes", "Coder", "Codes", "sort_keys"]
 
 MAX_EDGES = 65_000
 BELOW, ABOVE = np.uint16(0), np.uint16(65_535)
 _SAMPLE = 150_000
-#: Bytes of a text that take part in its key, behind the common prefix: 8 if they tell most edges apart.
+#: Bytes in the key of a text, after the common prefix: 8 where they distinguish most edges.
 _SHORT_KEY, _LONG_KEY = 8, 24
 
 Codes = npt.NDArray[np.uint16]
@@ -42,11 +45,11 @@ Rows = npt.NDArray[np.int32]
 
 
 class Coder:
-    """Turns values of one column into codes, by edges that stay fixed. Made by ``Coder.of``, or from its own parts.
+    """Codes values of one column by fixed edges. ``Coder.of`` draws the edges.
 
     edges       ``(m,)`` keys, ascending
-    prefix      what all the texts or bytes that the edges are drawn from begin with
-    key_bytes   how many bytes behind it are a key
+    prefix      the common prefix of the texts or bytes from which the edges are drawn
+    key_bytes   the number of bytes after the prefix that make a key
 
     Raises ValueError for edges that are not keys of this type.
     """
@@ -64,12 +67,12 @@ class Coder:
 
     @classmethod
     def of(cls, column_type: Type, bounds: Bounds, max_edges: int = MAX_EDGES) -> Coder:
-        """A coder with edges drawn from these known bounds, ``(m,)``."""
-        prefix = _common_prefix(bounds) if _is_bytes(column_type) else b""
+        """A coder with at most ``max_edges`` edges, drawn from these known bounds, ``(m,)``."""
+        prefix = _common_prefix(bounds) if is_bytes(column_type) else b""
         if len(bounds) > _SAMPLE:
             bounds = taken(bounds, np.random.default_rng(0).integers(0, len(bounds), _SAMPLE))
         edges, key_bytes = np.unique(_keys(column_type, bounds, prefix, _LONG_KEY)), _LONG_KEY
-        if _is_bytes(column_type):
+        if is_bytes(column_type):
             short = np.unique(_keys(column_type, bounds, prefix, _SHORT_KEY))
             if len(short) * 10 >= len(edges) * 9:
                 edges, key_bytes = short, _SHORT_KEY
@@ -83,25 +86,25 @@ class Coder:
         return len(self.edges) + 1
 
     def codes(self, values: Bounds) -> Codes:
-        """``(n,) uint16`` codes of values in array form, or stored."""
-        found = np.searchsorted(self.edges, _keys(self._type, values, self.prefix, self.key_bytes), side="right")
-        found += 1
+        """``(n,) uint16`` codes of values, an array or ``StoredBounds``."""
+        codes = np.searchsorted(self.edges, _keys(self._type, values, self.prefix, self.key_bytes), side="right")
+        codes += 1
         if self.prefix:
             joined = _joined(values)
             foreign = np.flatnonzero(~np.asarray(pc.starts_with(joined, pattern=self.prefix)))
             if len(foreign):
                 below = np.asarray(pc.less(joined.take(foreign), pa.scalar(self.prefix, pa.large_binary())))
-                found[foreign] = np.where(below, 1, self.code_count)
-        return found.astype(np.uint16)
+                codes[foreign] = np.where(below, 1, self.code_count)
+        return codes.astype(np.uint16)
 
     def code(self, value: Any) -> int:
         """The code of one constant, which may be of any size."""
-        if not _is_bytes(self._type):
+        if not is_bytes(self._type):
             return int(np.searchsorted(self.edges, _number(value, self.edges.dtype), side="right")) + 1
-        encoded = _encode(value)
-        if not encoded.startswith(self.prefix):
-            return 1 if encoded < self.prefix else self.code_count
-        key: Any = encoded[len(self.prefix) :][: self.key_bytes]
+        data = encode(value)
+        if not data.startswith(self.prefix):
+            return 1 if data < self.prefix else self.code_count
+        key: Any = data[len(self.prefix) :][: self.key_bytes]
         if self.key_bytes == _SHORT_KEY:
             key = np.uint64(int.from_bytes(key.ljust(_SHORT_KEY, b"\0"), "big"))
         else:
@@ -124,7 +127,7 @@ class BoundCodes:
 
     @classmethod
     def of(cls, codes: Codes) -> BoundCodes:
-        """Sort once."""
+        """Sort the slices by code, ``(n,) uint16``."""
         offsets = np.zeros(int(ABOVE) + 2, np.int64)
         np.cumsum(np.bincount(codes, minlength=int(ABOVE) + 1), out=offsets[1:])
         return cls(codes, np.argsort(codes, kind="stable").astype(np.int32), offsets)
@@ -134,12 +137,12 @@ class BoundCodes:
         return self.order[self.offsets[code] : self.offsets[code + 1]]
 
     def count(self, op: str, code: int) -> int:
-        """How many slices have a code that is less (or greater) than this one, or the same."""
+        """The number of slices with a code up to this one (op ``<`` or ``<=``), or from it on (``>``, ``>=``)."""
         return int(self.offsets[code + 1]) if op in ("<", "<=") else len(self.codes) - int(self.offsets[code])
 
 
 def _key_dtype(column_type: Type, key_bytes: int) -> np.dtype[Any]:
-    if _is_bytes(column_type):
+    if is_bytes(column_type):
         if key_bytes not in (_SHORT_KEY, _LONG_KEY):
             raise ValueError(f"keys of {column_type} are {_SHORT_KEY} or {_LONG_KEY} bytes, not {key_bytes}")
         return np.dtype(np.uint64 if key_bytes == _SHORT_KEY else f"S{_LONG_KEY}")
@@ -147,68 +150,55 @@ def _key_dtype(column_type: Type, key_bytes: int) -> np.dtype[Any]:
     return np.dtype(np.float64 if as_double or is_storable(column_type) else np.int64)
 
 
-def _is_bytes(column_type: Type) -> bool:
-    return column_type.kind.is_text or column_type.kind is Kind.BINARY
-
-
 def _number(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A constant in the dtype of the edges, held within it: what lies beyond is beyond all edges."""
+    """A constant in the dtype of the edges; a larger one becomes the greatest value, which is beyond all edges."""
     if dtype == np.float64:
         return float(value)
     return min(max(value, -(1 << 63)), (1 << 63) - 1)
 
 
 def sort_keys(column_type: Type, values: Bounds) -> npt.NDArray[Any]:
-    """Something of fixed width that sorts like the values, except that close ones may be equal."""
-    return _keys(column_type, values, _common_prefix(values) if _is_bytes(column_type) else b"", _LONG_KEY)
+    """Keys of fixed width in the order of the values; keys of close values may be equal."""
+    return _keys(column_type, values, _common_prefix(values) if is_bytes(column_type) else b"", _LONG_KEY)
 
 
 def _keys(column_type: Type, values: Bounds, prefix: bytes, key_bytes: int) -> npt.NDArray[Any]:
-    """Values of fixed width in the same order, or equal; text and binary must have the prefix."""
-    if not _is_bytes(column_type):
+    """Keys of fixed width in the order of the values, or equal; text and binary values start with the prefix."""
+    if not is_bytes(column_type):
         if isinstance(values, StoredBounds):
             return values.doubles()
         return values.astype(np.float64) if values.dtype == object else values
-    stretches = _stretches(_joined(values), len(prefix), key_bytes)
-    return (
-        stretches.view(">u8").ravel().astype(np.uint64)
-        if key_bytes == _SHORT_KEY
-        else (stretches.view(f"S{key_bytes}").ravel())
-    )
+    key_rows = _key_rows(_joined(values), len(prefix), key_bytes)
+    if key_bytes == _SHORT_KEY:
+        return key_rows.view(">u8").ravel().astype(np.uint64)
+    return key_rows.view(f"S{key_bytes}").ravel()
 
 
-def _stretches(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArray[np.uint8]:
-    """``(n, length)`` bytes of each value from ``skip`` on, zero behind its end; all at once from one buffer."""
+def _key_rows(joined: pa.LargeBinaryArray, skip: int, length: int) -> npt.NDArray[np.uint8]:
+    """``(n, length)`` bytes of each value from position ``skip`` on, zero after its end, read from one buffer."""
     _, offsets, content = joined.buffers()
-    found = np.zeros((length, len(joined)), np.uint8)
+    columns = np.zeros((length, len(joined)), np.uint8)
     if content is not None and len(content):
         edges = np.frombuffer(offsets, np.int64)[joined.offset : joined.offset + len(joined) + 1]
-        data, place, end = np.frombuffer(content, np.uint8), edges[:-1] + skip, edges[1:]
-        for row in found:
-            inside = place < end
+        data, position, end = np.frombuffer(content, np.uint8), edges[:-1] + skip, edges[1:]
+        for column in columns:
+            inside = position < end
             if inside.all():
-                row[:] = data[place]
+                column[:] = data[position]
             elif inside.any():
-                row[inside] = data[place[inside]]
+                column[inside] = data[position[inside]]
             else:
                 break
-            place = place + 1
-    return np.ascontiguousarray(found.T)
+            position = position + 1
+    return np.ascontiguousarray(columns.T)
 
 
 def _joined(values: Bounds) -> pa.LargeBinaryArray:
     return values.array if isinstance(values, StoredBounds) else encoded(values)
 
 
-def _encode(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
-
-
 def _common_prefix(values: Bounds) -> bytes:
     if not len(values):
         return b""
-    smallest, largest = _encode(values.min()), _encode(values.max())
-    length = next(
-        (i for i, (a, b) in enumerate(zip(smallest, largest, strict=False)) if a != b), min(len(smallest), len(largest))
-    )
-    return smallest[:length]
+    smallest, largest = encode(values.min()), encode(values.max())
+    return smallest[: common_prefix_length(smallest, largest)]

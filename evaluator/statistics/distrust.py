@@ -1,16 +1,16 @@
-"""When statistics that a writer left may be believed: one named rule for each known fault (C4, P1 to P3, P6, P13, P20).
+"""Which stored statistics are trusted: one named rule for each known fault of writers (C4, P1 to P3, P6, P13, P20).
 
-Hudi's column statistics come from the writer, and writers err. Each rule here is a pure function over arrays of one
-column in many files, ``(n,)`` each; a mask says where something must *not* be believed. An unbelieved bound is unknown,
-and unknown keeps the file.
+Hudi's column statistics come from the writer, and some writers have faults. Each rule is a pure function over arrays of
+one column in many files, ``(n,)`` each. A ``distrust_*`` rule gives a mask of the statistics that are not used: such a
+bound is unknown, and unknown keeps the file.
 
-    what is stored                         what it may mean
+    stored                                 possible meaning
     -------------------------------------  ---------------------------------------------------------------------
     0.0 / 0.0, a float                     the file holds a NaN (hudi#18754)
     -1.0 .. 2.0, a float, over 100 rows    a row group holds a NaN, and values out of this range (hudi#18754)
-    NaN as a bound                         a NaN is in the file, and the other bound is no help (iceberg#2069)
-    null / null, nulls = rows, text        all null, or values too long for Parquet's bounds (hudi#18755): the latter
-                                           take 2048 bytes at least
+    NaN as a bound                         the file holds a NaN, and the other bound is unusable too (iceberg#2069)
+    null / null, nulls = rows, text        all null, or values too long for Parquet's bounds (hudi#18755), which take
+                                           at least 2048 bytes
     "a" .. "b", nulls > 0, over 100 rows   a row group's text was too long and counts as null (hudi#18755)
     0 / 0, nulls = rows                    all null; the bounds are the type's zero
 
@@ -19,15 +19,15 @@ By kind of fault:
     truncated     ``widen_millis``, ``widen_nanos``, ``rescale_unscaled``; text that is too long:
                   ``distrust_null_bounds_of_text``
     widened       ``widen_float_as_double``: a FLOAT file of a DOUBLE column; integers are exact
-    missing       no record or no bound is unknown, never "no rows": Trust.NO_RECORD, Trust.NO_BOUNDS (the store)
-    one-sided     each side is known by itself; a float with one side has none (``distrust_nan_bounds``, the rules)
+    missing       a missing record or bound is unknown, never "no rows": Trust.NO_RECORD, NO_BOUNDS (index_store)
+    one-sided     each side is known by itself; a float with one side has none (``distrust_nan_bounds``)
     all-null      ``all_null``, ``ignore_bounds_of_all_null``, ``distrust_null_bounds_of_text``, ``believe_short_text``
     empty slice   ``holds_nothing``
     NaN-poisoned  ``distrust_nan_zero_bounds``, ``distrust_float_spanning_zero``, ``distrust_nan_bounds``
     wrong writer  ``distrust_text_beside_nulls``, ``distrust_reordered_text``, ``distrust_ancient_bounds``,
                   ``distrust_inverted_bounds``, ``distrust_impossible_counts``; a type or unit that does not fit, a log
                   file that was appended to, files that are not Parquet: Trust.WRONG_TYPE, UNIT, APPENDED_LOG,
-                  NOT_PARQUET (the store)
+                  NOT_PARQUET (index_store)
 
 Counts hold ``UNKNOWN_COUNT`` (-1) where they are not known.
 
@@ -42,6 +42,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from evaluator.language.epoch import FIRST_GREGORIAN_DAY
+from evaluator.language.zones import FIRST_SHOWN
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
 
@@ -49,7 +51,6 @@ __all__ = [
     "ANCIENT_DAY",
     "ANCIENT_MICROS",
     "ROWS_IN_ONE_ROW_GROUP",
-    "SHORTEST_LONG_TEXT",
     "Trust",
     "all_null",
     "believe_short_text",
@@ -75,19 +76,19 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-#: parquet-mr looks at the size of a row group after 100 records at the earliest: up to here there is only one.
+#: parquet-mr checks the size of a row group after 100 records at the earliest: a file of up to 100 rows has one.
 ROWS_IN_ONE_ROW_GROUP = 100
-#: parquet-mr leaves out bounds that have 4096 bytes together: one of the two has this many at least.
-SHORTEST_LONG_TEXT = 2048
+#: parquet-mr leaves out bounds of 4096 bytes together: one of the two then has at least 2048.
+_SHORTEST_LONG_TEXT = 2048
 #: The least float above 0.0: one step of widening.
-SMALLEST_FLOAT = 2.0**-149
-#: 1582-10-15 in days and 1900-01-01 in microseconds: older values may be in a calendar or zone that readers rebase.
-ANCIENT_DAY = -141_427
-ANCIENT_MICROS = -2_208_988_800_000_000
+_SMALLEST_FLOAT = 2.0**-149
+#: Readers may rebase older values from another calendar or zone: DATE before 1582-10-15, timestamps before 1900.
+ANCIENT_DAY = FIRST_GREGORIAN_DAY
+ANCIENT_MICROS = FIRST_SHOWN
 
 
 class Trust(enum.IntEnum):
-    """Why a statistic of a slice is missing or was not believed. ``OK`` is believed as it is stored."""
+    """Why a statistic of a slice is missing or distrusted. ``OK``: it is used as stored."""
 
     OK = 0
     NO_RECORD = 1
@@ -143,7 +144,7 @@ def reason(trust: Trust | int) -> str:
 
 
 def all_null(nulls: Counts, rows: Counts) -> Mask:
-    """Where every row is null. A claim about text needs more: ``distrust_null_bounds_of_text``."""
+    """Where every row is null. For text the counts alone prove nothing: ``distrust_null_bounds_of_text``."""
     mask: Mask = (nulls == rows) & (rows > 0)
     return mask
 
@@ -163,62 +164,62 @@ def holds_nothing(lo_known: Mask, hi_known: Mask, nulls: Counts, rows: Counts) -
 
 
 def distrust_nan_zero_bounds(lo: Floats, hi: Floats) -> Mask:
-    """P1, hudi#18754: parquet-mr drops the bounds of a column with a NaN, and Hudi reads what is left as 0.0 / 0.0.
+    """P1, hudi#18754: parquet-mr drops the bounds of a column with a NaN; Hudi reads the absent bounds as 0.0 / 0.0.
 
-    A FLOAT file of a DOUBLE column has had its zeros widened by one step (``widen_float_as_double``).
+    In a FLOAT file of a DOUBLE column, zeros are widened by one step first (``widen_float_as_double``).
     """
-    mask: Mask = (np.abs(lo) <= SMALLEST_FLOAT) & (np.abs(hi) <= SMALLEST_FLOAT)
+    mask: Mask = (np.abs(lo) <= _SMALLEST_FLOAT) & (np.abs(hi) <= _SMALLEST_FLOAT)
     return mask
 
 
 def distrust_float_spanning_zero(lo: Floats, hi: Floats, rows: Counts) -> Mask:
     """P1, hudi#18754: the 0.0 / 0.0 of one row group with a NaN is merged into the range of the others.
 
-    The merged range then holds 0.0, so a range without 0.0 is whole; up to 100 rows there is one row group only.
+    The merged range then contains 0.0, so a range without 0.0 is complete. Up to 100 rows there is one row group.
     """
     mask: Mask = (lo <= 0.0) & (hi >= 0.0) & ((rows > ROWS_IN_ONE_ROW_GROUP) | (rows == UNKNOWN_COUNT))
     return mask
 
 
 def distrust_nan_bounds(lo: Floats, hi: Floats) -> Mask:
-    """P3, iceberg#2069: each bound is looked at by itself, since NaN compares with nothing; one NaN spoils both."""
+    """P3, iceberg#2069: a NaN as one bound makes both unusable. NaN is tested for, as it compares with nothing."""
     mask: Mask = np.isnan(lo) | np.isnan(hi)
     return mask
 
 
 def distrust_null_bounds_of_text(lo_known: Mask, hi_known: Mask, nulls: Counts, rows: Counts) -> Mask:
-    """P2, hudi#18755: text without bounds is written with nulls = rows: all null, or longer than Parquet's bounds.
+    """P2, hudi#18755: text without bounds is written with nulls = rows, whether all null or too long for bounds.
 
-    Neither the missing bounds nor the null count says anything.
+    Both the missing bounds and the null count are distrusted.
     """
     mask: Mask = all_null(nulls, rows) & ~lo_known & ~hi_known
     return mask
 
 
 def distrust_text_beside_nulls(nulls: Counts, rows: Counts) -> Mask:
-    """P2, hudi#18755: a row group with too long text counts as all null and drops out of the merged range.
+    """P2, hudi#18755: a row group with too long text counts as all null and is missing from the merged range.
 
-    With no null at all, or one row group, nothing can have dropped out.
+    Without any null, or with one row group, none is missing.
     """
     mask: Mask = (nulls != 0) & ((rows > ROWS_IN_ONE_ROW_GROUP) | (rows == UNKNOWN_COUNT))
     return mask
 
 
 def believe_short_text(sizes: Counts) -> Mask:
-    """P2, hudi#18755: where the column takes too few bytes, before compression, to hold a value without bounds.
+    """P2, hudi#18755: where the column's uncompressed size is too small for a value without bounds.
 
-    Each value is written in full once: in a dictionary, in a page, or as suffixes that add up to it. A size of 0, as
-    of a writer that does not know it, proves nothing.
+    Each value is written in full once: in a dictionary, in a page, or as suffixes that add up to it. A size of 0 means
+    that the writer did not know it, and proves nothing.
     """
-    mask: Mask = (sizes > 0) & (sizes < SHORTEST_LONG_TEXT)
+    mask: Mask = (sizes > 0) & (sizes < _SHORTEST_LONG_TEXT)
     return mask
 
 
 def distrust_reordered_text(values: Iterable[str], *, upper: bool) -> Mask:
-    """P20: Java compares text by UTF-16 units, SQL by code points; they differ above U+FFFF.
+    """P20: Java compares text by UTF-16 units, SQL by code points. The orders differ above U+FFFF.
 
-    A least value in UTF-16 order that is not the least one holds a character above U+FFFF where that one has one of
-    U+E000 to U+FFFF; the greatest value the other way round. U+FFFD stands for bytes that were no text at all.
+    Where the least value in UTF-16 order is not the least by code points, it has a character above U+FFFF; where the
+    greatest is not, it has one of U+E000 to U+FFFF. U+FFFD replaces bytes that were not valid text.
     """
 
     def suspicious(text: str) -> bool:
@@ -243,7 +244,7 @@ def distrust_inverted_bounds(lo: Bounds, hi: Bounds) -> Mask:
 
 
 def distrust_ancient_bounds(bound: npt.NDArray[np.int64], cutoff: int) -> Mask:
-    """P13, P14, SPARK-31404: a bound before the cutoff may be rebased by the reader; later ones never move."""
+    """P13, P14, SPARK-31404: readers may rebase a bound before the cutoff, and never rebase later ones."""
     mask: Mask = bound < cutoff
     return mask
 
@@ -255,7 +256,7 @@ def distrust_impossible_counts(nulls: Counts, rows: Counts) -> Mask:
 
 
 def widen_float_as_double(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-    """P19: a FLOAT file read as DOUBLE, by widening (0.1 -> 0.10000000149) or through text (0.1): one step outward."""
+    """P19: readers widen a FLOAT as DOUBLE exactly (0.1 -> 0.10000000149) or by its text (0.1): one step outward."""
     with np.errstate(over="ignore"):
         low = np.nextafter(lo.astype(np.float32), np.float32(-np.inf))
         high = np.nextafter(hi.astype(np.float32), np.float32(np.inf))
@@ -263,7 +264,7 @@ def widen_float_as_double(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
 
 
 def widen_millis(bound: npt.NDArray[np.int64], *, upper: bool) -> npt.NDArray[np.int64]:
-    """P13, delta-kernel-rs#1002: milliseconds as microseconds; an upper bound may have been cut off, so plus 999."""
+    """P13, delta-kernel-rs#1002: milliseconds as microseconds; an upper bound may have been cut: plus 999."""
     micros: npt.NDArray[np.int64] = bound * 1000 + (999 if upper else 0)
     return micros
 

@@ -1,16 +1,17 @@
-"""The slices whose range meets ``[u, v]``, as one stretch of an array: on any layout of the table.
+"""Interval look-up: the slices whose range meets ``[u, v]``, as one run of a sorted array, on any layout of the table.
 
-Sorted by lower bound, the slices with ``lo <= v`` are the first ones. The running maximum of the upper bounds in that
-order never falls, so the slices with ``hi >= u`` begin behind one place. Both places are found by binary search:
+In the order of the lower bounds, the slices with ``lo <= v`` come first. The running maximum of the upper bounds in
+that order never falls, so all slices with ``hi >= u`` lie from one position on. Binary search finds both ends of the
+run:
 
     order by lo          f3   f1   f4   f0   f2
     lo                    1    3    4    7    9
     hi                    2    8    5    8   12
     reach (maximum)       2    8    8    8   12        5 <= x <= 8  ->  from f1 (reach >= 5) to f0 (lo <= 8)
 
-What lies between is compared by code; slices of an equal code are named apart, for an exact comparison. One very wide
-slice would lift the reach of all that follow, so the widest slices stand apart and are always compared: as many as make
-the expected number of comparisons smallest.
+The slices of the run are compared by code. Slices of an equal code are returned apart, for a comparison of values. A
+very wide slice would raise the reach of all that follow. So the widest slices are kept apart and always compared; their
+number is the one with the fewest expected comparisons.
 """
 
 from __future__ import annotations
@@ -30,7 +31,14 @@ _PROBES = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalIndex:
-    """Slices by code: ``order`` with ``lo``, ``hi``, ``reach`` beside it, and the ``wide`` ones apart."""
+    """The codes of both bounds, sorted for look-ups.
+
+    order               ``(m,) int32``: the narrow slices by lower code
+    lo, hi, reach       ``(m,) uint16``: in that order, their codes and the running maximum of ``hi``
+    wide                ``(w,) int32``: the widest slices, with ``wide_lo`` and ``wide_hi``, ``(w,) uint16``
+
+    Slices without any value are in neither.
+    """
 
     order: Rows
     lo: Codes
@@ -42,7 +50,7 @@ class IntervalIndex:
 
     @classmethod
     def of(cls, lo: BoundCodes, hi: Codes) -> IntervalIndex:
-        """Build from codes; slices without any value (lower code above the upper one) are left out."""
+        """Build from the codes of all slices; slices without any value have a lower code above the upper one."""
         order = lo.order[lo.codes[lo.order] <= hi[lo.order]]
         width = hi[order].astype(np.int32) - lo.codes[order]
         candidates = [cls._split(order, lo.codes, hi, width, share) for share in _SHARES]
@@ -61,35 +69,35 @@ class IntervalIndex:
         )
 
     def expected_comparisons(self) -> float:
-        """The mean number of slices that a look-up of one bound's value compares."""
+        """The mean number of comparisons of a look-up, for values taken from the bounds."""
         if not len(self.order):
             return float(len(self.wide))
         probes = self.lo[np.linspace(0, len(self.lo) - 1, _PROBES).astype(np.intp)]
         ends = self.lo.searchsorted(probes, "right") - self.reach.searchsorted(probes, "left")
         return float(ends.mean()) + len(self.wide)
 
-    def stretch(self, lowest: np.uint16, highest: np.uint16) -> tuple[int, int]:
-        """First and last place (exclusive) of slices that may meet the codes ``lowest .. highest``."""
+    def _run(self, lowest: np.uint16, highest: np.uint16) -> tuple[int, int]:
+        """Start and end (exclusive) in ``order`` of the slices that may meet the codes ``lowest .. highest``."""
         start = int(self.reach.searchsorted(lowest, "left"))
         return start, max(start, int(self.lo.searchsorted(highest, "right")))
 
     def cost(self, lowest: np.uint16, highest: np.uint16) -> int:
-        """How many slices ``meeting`` compares."""
-        start, end = self.stretch(lowest, highest)
+        """The number of slices that ``meeting`` compares."""
+        start, end = self._run(lowest, highest)
         return end - start + len(self.wide)
 
     def meeting(self, lowest: np.uint16, highest: np.uint16) -> tuple[Rows, Rows]:
-        """The slices that certainly meet the values between two bounds of these codes, and those of an equal code.
+        """The slices that certainly meet an interval whose ends have these codes, and those with an equal code.
 
-        In no order. ``lowest`` 0 and ``highest`` 65,535 leave out that side of the test.
+        Both are ``(k,) int32``, in no order. ``lowest`` 0 or ``highest`` 65,535: the interval has no such end.
         """
-        start, end = self.stretch(lowest, highest)
-        sure_end = max(start, int(self.lo.searchsorted(highest, "left")))  # behind it the lower code is ``highest``
-        upper, edge = self.hi[start:sure_end], self.hi[sure_end:end]
-        near = self.order[start:sure_end]
-        sure: Rows = near[upper > lowest]
+        start, end = self._run(lowest, highest)
+        sure_end = max(start, int(self.lo.searchsorted(highest, "left")))  # from here on the lower code is ``highest``
+        upper, edge_upper = self.hi[start:sure_end], self.hi[sure_end:end]
+        certain_rows = self.order[start:sure_end]
+        sure: Rows = certain_rows[upper > lowest]
         equal_hi = np.flatnonzero(upper == lowest)
-        doubtful: Rows = np.concatenate((near[equal_hi], self.order[sure_end:end][edge >= lowest]))
+        doubtful: Rows = np.concatenate((certain_rows[equal_hi], self.order[sure_end:end][edge_upper >= lowest]))
         if not len(self.wide):
             return sure, doubtful
         allowed = (self.wide_lo <= highest) & (self.wide_hi >= lowest)

@@ -1,11 +1,11 @@
-"""How wide the range of a column is in a typical slice, as a share of its range in the whole table.
+"""The width of a column's range in a typical slice, as a share of its range in the whole table.
 
-    table    0 ......................... 1000        100 %: rows lie anywhere, no slice can be told from another
+    table    0 ......................... 1000        100 %: no slice differs from another
     slice        200 ... 800                          60 %
     slice                     810.830                  2 %: clustered
 
-Numbers, dates and timestamps are measured as they are; text and bytes by the eight bytes behind what all values of the
-table start with.
+Numbers, dates and timestamps are measured by value; text and bytes by the eight bytes after the common prefix of all
+values of the table.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.language.types import Kind
+from evaluator.language.text_order import common_prefix_length
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.stored_bounds import taken
+from evaluator.statistics.stored_bounds import encode, is_bytes, taken
 
 __all__ = ["typical_range_width"]
 
@@ -26,24 +26,24 @@ _BYTES = 8
 
 
 def typical_range_width(statistics: Sequence[ColumnStatistics], rows: npt.NDArray[np.int64]) -> float | None:
-    """The median share, 0 to 1, over some slices, from the source that knows most of them; None if none does."""
+    """The median share, 0 to 1, over some slices, by the statistics that know most of them; None if none does."""
 
-    def known_in(one: ColumnStatistics) -> npt.NDArray[np.int64]:
-        return rows[one.lo_known[rows] & one.hi_known[rows]]
+    def known_rows(column: ColumnStatistics) -> npt.NDArray[np.int64]:
+        return rows[column.lo_known[rows] & column.hi_known[rows]]
 
-    best = max(statistics, key=lambda one: len(known_in(one)), default=None)
-    if best is None or not len(chosen := known_in(best)):
+    best = max(statistics, key=lambda column: len(known_rows(column)), default=None)
+    if best is None or not len(chosen := known_rows(best)):
         return None
     everywhere = best.lo_known & best.hi_known
     least, greatest = taken(best.lo, everywhere).min(), taken(best.hi, everywhere).max()
-    if best.type.kind.is_text or best.type.kind is Kind.BINARY:
-        low, high = _as_bytes(least), _as_bytes(greatest)
-        same = next((i for i, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
+    if is_bytes(best.type):
+        low, high = encode(least), encode(greatest)
+        prefix_length = common_prefix_length(low, high)
         shares = _shares(
-            [_place(v, same) for v in best.lo[chosen]],
-            [_place(v, same) for v in best.hi[chosen]],
-            _place(least, same),
-            _place(greatest, same),
+            [_key(v, prefix_length) for v in best.lo[chosen]],
+            [_key(v, prefix_length) for v in best.hi[chosen]],
+            _key(least, prefix_length),
+            _key(greatest, prefix_length),
         )
     else:
         shares = _shares(best.lo[chosen].tolist(), best.hi[chosen].tolist(), _plain(least), _plain(greatest))
@@ -61,9 +61,5 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _as_bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
-
-
-def _place(value: str | bytes, same: int) -> int:
-    return int.from_bytes(_as_bytes(value)[same : same + _BYTES].ljust(_BYTES, b"\0"), "big")
+def _key(value: str | bytes, prefix_length: int) -> int:
+    return int.from_bytes(encode(value)[prefix_length : prefix_length + _BYTES].ljust(_BYTES, b"\0"), "big")

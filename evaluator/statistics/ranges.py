@@ -1,15 +1,15 @@
-"""Ranges: the abstract operands of the rule table (contract C2), for one slice or for all slices at once.
+"""Ranges: the abstract operands of the rule table (contract C2), for one slice or for all slices.
 
-A rule looks at the bounds of a range only through ``<`` and ``<=``, so any object that answers those can be a bound:
+A rule compares the bounds of a range by ``<`` and ``<=`` only, so a bound is any object with these operators:
 
-    one slice        the plain value; ``LEAST`` and ``GREATEST`` lie below and above every value
-    all slices       ``MaskedBound``: an array, and where it is not known
-    while tracing    a symbol that records what the rule asks (``evaluation.pruning_formula``, ``evaluation.small``)
+    one slice        the plain value; ``LEAST`` and ``GREATEST`` are below and above every value
+    all slices       ``MaskedBound``: an array, and a mask of the unknown bounds
+    while tracing    a symbol that records the comparison (``evaluation.pruning_formula``, ``evaluation.small``)
 
-                     lo         hi         what follows
+                     lo         hi         consequence
     ---------------  ---------  ---------  -----------------------------------------------
-    a bound unknown  LEAST      GREATEST   every comparison that looks at it can be TRUE
-    no value at all  GREATEST   LEAST      no comparison can be TRUE, nor FALSE
+    a bound unknown  LEAST      GREATEST   every comparison with it can be TRUE
+    no value at all  GREATEST   LEAST      no comparison can be TRUE, none can be FALSE
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ LEAST, GREATEST = _Least(), _Greatest()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Range:
-    """The range of an operand: ``lo <= x <= hi`` for its values; may NULL occur, may a value occur."""
+    """The range of an operand: ``lo <= x <= hi`` for its values. ``null``, ``value``: NULL, or a value, may occur."""
 
     lo: Any
     hi: Any
@@ -91,7 +91,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """The non-null members of an IN list, sorted, as a list and as an array; ``has_null`` when NULL was among them."""
+    """The non-null members of an IN list, sorted, as a list and as an array; ``has_null``: NULL is among them."""
 
     values: Sequence[Any]
     array: Any
@@ -107,9 +107,10 @@ class Members:
 
 
 class MaskedBound:
-    """One bound in all slices, ``(n,)`` or a scalar that is the same in all, and where it is unknown.
+    """One bound in all slices. A comparison is TRUE where either side is unknown.
 
-    A comparison is TRUE where either side is unknown. ``unknown`` is a bool when it is the same in all slices.
+    values    ``(n,)``, or a scalar for all slices
+    unknown   ``(n,) bool``, or a bool for all slices
     """
 
     __slots__ = ("unknown", "values")
@@ -125,14 +126,14 @@ class MaskedBound:
         return _or(self.values <= other.values, self.unknown, other.unknown)
 
     def meets(self, hi: MaskedBound, members: Members) -> Any:
-        """Some member lies between this lower bound and the upper one."""
+        """Whether some member lies between this lower bound and the upper one."""
         values = members.array
         at = np.searchsorted(values, self.values, side="left")
         following = values[np.minimum(at, len(values) - 1)]
         inside = (at < len(values)) & (following <= hi.values)
         if self.unknown is False and hi.unknown is False:
             return inside
-        # As arrays without axes: numpy takes plain text and bytes for its own type, and drops NULs at their end.
+        # As arrays without axes: numpy would convert plain text and bytes to its own type, which drops NULs at the end.
         smallest, largest = values[:1].reshape(()), values[-1:].reshape(())
         smallest_reaches = (smallest <= hi.values) | hi.unknown
         largest_reaches = (largest >= self.values) | self.unknown
@@ -140,26 +141,26 @@ class MaskedBound:
         return (inside | half_known) & smallest_reaches & largest_reaches
 
     def is_one_of(self, hi: MaskedBound, members: Members) -> Any:
-        """Lower and upper bound are the same value, and that is a member."""
+        """Whether lower and upper bound are the same value, and that is a member."""
         values = members.array
         at = np.searchsorted(values, self.values, side="left")
         is_member = (at < len(values)) & (values[np.minimum(at, len(values) - 1)] == self.values)
         return is_member & (self.values == hi.values) & _not(self.unknown) & _not(hi.unknown)
 
     def single(self, hi: MaskedBound) -> Any:
-        """Lower and upper bound are the same value."""
+        """Whether lower and upper bound are the same value."""
         return (self.values == hi.values) & _not(self.unknown) & _not(hi.unknown)
 
 
 def meets(a: Range, members: Members) -> Any:
-    """Some member lies in the range."""
+    """Whether some member lies in the range."""
     if not members.values:
         return False
     return a.lo.meets(a.hi, members) if _is_abstract(a.lo) else plain_meets(a.lo, a.hi, members)
 
 
 def is_one_of(a: Range, members: Members) -> Any:
-    """The range is one value, and that is a member."""
+    """Whether the range is one value, and that is a member."""
     if not members.values:
         return False
     return a.lo.is_one_of(a.hi, members) if _is_abstract(a.lo) else plain_is_one_of(a.lo, a.hi, members)
@@ -194,10 +195,10 @@ def range_of(interval: Interval) -> Range:
 
 
 def masked_range_of(interval: Interval, filler: Any) -> Range:
-    """The same interval in every slice; ``filler`` stands under an unknown bound."""
+    """The same interval in every slice; ``filler`` replaces an unknown bound."""
 
     def bound(end: Any) -> MaskedBound:
-        # Text goes in as an object, or numpy would take it for its own fixed-width strings.
+        # As an object: numpy would convert text to its own fixed-width strings.
         value = filler if end is None else end
         return MaskedBound(np.array(value, object) if isinstance(value, str | bytes) else value, end is None)
 

@@ -1,15 +1,15 @@
-"""Bounds of text, binary and wide decimals as Arrow holds them: Python objects are made only of the rows asked for.
+"""Bounds of text, binary and wide decimals in Arrow form; Python objects are made of the requested rows only.
 
-Two million texts as Python objects take a tenth of a second and 150 MB to make; as an Arrow array, which may be a file
-mapped into memory, they take neither. ``StoredBounds`` stands where ``ColumnStatistics`` holds an array of objects:
+Two million texts as Python objects take a tenth of a second and 150 MB to make. As an Arrow array, which may be a file
+mapped into memory, they take neither. ``StoredBounds`` replaces an array of objects in ``ColumnStatistics``:
 
-    asked for                              what is made of it
+    operation                              objects that it makes
     -------------------------------------  -----------------------------------------------------
     ``bounds[7]``                          one value
     ``bounds[rows]``, a slice, a mask      an object array of these rows
-    ``taken(bounds, rows)``                again ``StoredBounds``: no object at all
-    ``bounds < "b"``, ``min()``, codes     nothing: Arrow compares
-    ``np.asarray(bounds)``, any other use  an object array of all rows, kept for the next time
+    ``taken(bounds, rows)``                none: the result is ``StoredBounds``
+    ``bounds < "b"``, ``min()``, codes     none: Arrow compares
+    ``np.asarray(bounds)``, any other use  an object array of all rows, kept for the next use
 
     type                             Arrow type               value
     -------------------------------  -----------------------  --------------------------------------
@@ -17,7 +17,7 @@ mapped into memory, they take neither. ``StoredBounds`` stands where ``ColumnSta
     BINARY                           large_binary             ``bytes``
     DECIMAL(p, s), p > 18            decimal128, decimal256   ``int``: unscaled, so the Arrow scale is 0
 
-The bytes of UTF-8, lone surrogates like any other code point, sort as Python sorts the texts.
+Text is stored as UTF-8, a lone surrogate like any other code point: the order of the bytes is Python's order of texts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,19 @@ import pyarrow.compute as pc
 
 from evaluator.language.types import Kind, Type
 
-__all__ = ["Bounds", "StoredBounds", "concatenated", "encoded", "is_storable", "spread", "taken"]
+__all__ = [
+    "Bounds",
+    "StoredBounds",
+    "concatenated",
+    "encode",
+    "encoded",
+    "is_bytes",
+    "is_storable",
+    "scattered",
+    "taken",
+]
 
-#: Up to here values are cut out of the buffers one by one, which is sooner than a call of Arrow.
+#: Up to so many rows, values are read from the buffers one by one, which is faster than a call of Arrow.
 _FEW_ROWS = 256
 _OPERATORS = {
     "less": operator.lt,
@@ -48,7 +58,7 @@ _OPERATORS = {
 
 
 class StoredBounds:
-    """``(n,)`` bounds of one type in an Arrow array without nulls; otherwise like a numpy array of objects.
+    """``(n,)`` bounds of one type in an Arrow array without nulls, with the interface of a numpy array of objects.
 
     Raises ValueError for an array that cannot hold bounds of this type.
     """
@@ -56,13 +66,13 @@ class StoredBounds:
     __slots__ = ("_whole", "array", "type")
 
     dtype = np.dtype(object)
-    __array_priority__ = 1.0  # a numpy array on the left of a comparison leaves it to these bounds
+    __array_priority__ = 1.0  # a comparison with a numpy array on the left calls the methods below
     __hash__ = None  # type: ignore[assignment]  # like an array's
 
     def __init__(self, array: pa.Array, column_type: Type) -> None:
         if not isinstance(array, pa.Array) or array.null_count or not is_storable(column_type):
             raise ValueError(f"bounds of {column_type} are an Arrow array without nulls, not {type(array).__name__}")
-        if _is_bytes(column_type):
+        if is_bytes(column_type):
             if not _is_binary_like(array.type):
                 raise ValueError(f"bounds of {column_type} are stored as large_binary, not as {array.type}")
             array = array.cast(pa.large_binary())
@@ -77,7 +87,7 @@ class StoredBounds:
         """The Arrow form of an array of ``str``, ``bytes`` or ``int``. Raises ValueError for another type."""
         if not is_storable(column_type):
             raise ValueError(f"bounds of {column_type} are stored as numbers")
-        if _is_bytes(column_type):
+        if is_bytes(column_type):
             return cls(encoded(values), column_type)
         whole = values.tolist()
         widest = max(map(abs, whole), default=0)
@@ -97,17 +107,17 @@ class StoredBounds:
         return (len(self.array),)
 
     def __getitem__(self, where: Any) -> Any:
-        """One value, or an object array of some rows: by slice, by row numbers, by mask."""
+        """One value, or an object array of some rows by slice, row numbers or mask."""
         if self._whole is not None:
             return self._whole[where]
         if isinstance(where, int | np.integer):
             return _decoded(self.array, self.type, [range(len(self))[int(where)]])[0]
         if isinstance(where, np.ndarray) and where.dtype != np.bool_ and len(where) <= _FEW_ROWS:
-            return _decoded(self.array, self.type, self._places(where).tolist())
-        return _decoded(self._some(where), self.type)
+            return _decoded(self.array, self.type, self._row_numbers(where).tolist())
+        return _decoded(self._taken(where), self.type)
 
-    def _places(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Row numbers from the front. Raises IndexError for one that is beyond the end."""
+    def _row_numbers(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Row numbers, negative ones counted from the end. Raises IndexError for one that does not exist."""
         if len(rows) and rows.min() < 0:
             rows = np.where(rows < 0, rows + len(self), rows)
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
@@ -115,10 +125,10 @@ class StoredBounds:
         return rows
 
     def take(self, where: Any) -> StoredBounds:
-        """Some rows, in the same form."""
-        return StoredBounds(self._some(where), self.type)
+        """Some rows by slice, row numbers or mask, in Arrow form."""
+        return StoredBounds(self._taken(where), self.type)
 
-    def _some(self, where: Any) -> pa.Array:
+    def _taken(self, where: Any) -> pa.Array:
         if isinstance(where, slice):
             start, stop, step = where.indices(len(self))
             if step == 1:
@@ -129,7 +139,7 @@ class StoredBounds:
             if len(where) != len(self):
                 raise IndexError(f"a mask of {len(where)} for {len(self)} bounds")
             return self.array.filter(pa.array(where))
-        return self.array.take(pa.array(self._places(where))) if len(where) else self.array.slice(0, 0)
+        return self.array.take(pa.array(self._row_numbers(where))) if len(where) else self.array.slice(0, 0)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         """All rows as objects, made once; read only."""
@@ -147,15 +157,15 @@ class StoredBounds:
 
     def tolist(self) -> list[Any]:
         """All rows as Python values."""
-        found: list[Any] = (_decoded(self.array, self.type) if self._whole is None else self._whole).tolist()
-        return found
+        objects: list[Any] = (_decoded(self.array, self.type) if self._whole is None else self._whole).tolist()
+        return objects
 
     def min(self) -> Any:
-        """The least value. Raises ValueError when there is none."""
+        """The least value. Raises ValueError for zero rows."""
         return self._extreme("min")
 
     def max(self) -> Any:
-        """The greatest value. Raises ValueError when there is none."""
+        """The greatest value. Raises ValueError for zero rows."""
         return self._extreme("max")
 
     def _extreme(self, which: str) -> Any:
@@ -166,7 +176,7 @@ class StoredBounds:
 
     def is_ascii(self) -> bool:
         """Whether all text is ASCII. Raises ValueError for decimals."""
-        if not _is_bytes(self.type):
+        if not is_bytes(self.type):
             raise ValueError("a number is no text")
         _, offsets, content = self.array.buffers()
         if content is None or not len(self):
@@ -175,7 +185,7 @@ class StoredBounds:
         return bool((np.frombuffer(content, np.uint8)[edges[0] : edges[1]] < 0x80).all())
 
     def doubles(self) -> npt.NDArray[np.float64]:
-        """``(n,) float64``: ``float(value)`` of each decimal, without making its value."""
+        """``(n,) float64``: ``float(value)`` of each decimal, without an object per value."""
         words = _words(self.array)
         if words.shape[1] > 2:
             return np.asarray(self).astype(np.float64)
@@ -201,12 +211,12 @@ class StoredBounds:
     def __ne__(self, other: Any) -> Any:
         return self._compared("not_equal", other)
 
-    def _compared(self, how: str, other: Any) -> Any:
-        """By Arrow, where it compares as Python does; else by numpy's rules for arrays of objects."""
+    def _compared(self, operation: str, other: Any) -> Any:
+        """Compare in Arrow where it compares as Python does, else by numpy's rules for arrays of objects."""
         in_arrow = self._in_arrow(other)
         if in_arrow is None:
-            return _OPERATORS[how](np.asarray(self), other)
-        return pc.call_function(how, [self.array, in_arrow]).to_numpy(zero_copy_only=False)
+            return _OPERATORS[operation](np.asarray(self), other)
+        return pc.call_function(operation, [self.array, in_arrow]).to_numpy(zero_copy_only=False)
 
     def _in_arrow(self, other: Any) -> pa.Array | pa.Scalar | None:
         if isinstance(other, StoredBounds):
@@ -214,8 +224,8 @@ class StoredBounds:
             return other.array if same and len(other) == len(self) else None
         if isinstance(other, np.ndarray) and other.ndim == 0:
             other = other.item()
-        if isinstance(other, str if self.type.kind.is_text else bytes) and _is_bytes(self.type):
-            return pa.scalar(_bytes_of(other), pa.large_binary())
+        if isinstance(other, str if self.type.kind.is_text else bytes) and is_bytes(self.type):
+            return pa.scalar(encode(other), pa.large_binary())
         return None
 
 
@@ -224,30 +234,30 @@ Bounds = npt.NDArray[Any] | StoredBounds
 
 def is_storable(column_type: Type) -> bool:
     """True for the types whose values are Python objects in arrays."""
-    return _is_bytes(column_type) or (column_type.kind is Kind.DECIMAL and column_type.precision > 18)
+    return is_bytes(column_type) or (column_type.kind is Kind.DECIMAL and column_type.precision > 18)
 
 
 def taken(bounds: Bounds, where: Any) -> Bounds:
-    """Some rows of bounds in the form that they have."""
+    """Some rows of bounds, in the same form: an array or ``StoredBounds``."""
     return bounds.take(where) if isinstance(bounds, StoredBounds) else bounds[where]
 
 
-def spread(bounds: StoredBounds, rows: npt.NDArray[np.intp], n: int) -> StoredBounds:
-    """``(n,)``: each bound at its row, which no other has; the other rows hold something of the type.
+def scattered(bounds: StoredBounds, rows: npt.NDArray[np.intp], n: int) -> StoredBounds:
+    """``(n,)``: bound j at row ``rows[j]``; rows are distinct. The other rows hold arbitrary values of the type.
 
-    Raises ValueError when there is neither a bound nor a row to hold.
+    Raises ValueError for zero bounds, unless n is 0 too.
     """
     if len(bounds) == n and bool((rows[1:] > rows[:-1]).all()):
         return bounds
     if not len(bounds):
         raise ValueError("nothing to spread")
-    places = np.zeros(n, np.intp)
-    places[rows] = np.arange(len(bounds))
-    return bounds.take(places)
+    sources = np.zeros(n, np.intp)
+    sources[rows] = np.arange(len(bounds))
+    return bounds.take(sources)
 
 
 def concatenated(parts: Sequence[Bounds]) -> Bounds:
-    """Bounds of one type, one after the other; in Arrow where any of them is."""
+    """Bounds of one type, concatenated; in Arrow form where any of them is."""
     stored = next((part for part in parts if isinstance(part, StoredBounds)), None)
     if stored is None:
         joined: npt.NDArray[Any] = np.concatenate(parts)
@@ -259,51 +269,53 @@ def concatenated(parts: Sequence[Bounds]) -> Bounds:
 
 
 def encoded(values: npt.NDArray[Any]) -> pa.LargeBinaryArray:
-    """Text as UTF-8, or bytes, in one buffer."""
+    """Texts as UTF-8, or bytes, in one Arrow array."""
     try:
         return pa.array(values, pa.large_binary())
     except (pa.ArrowException, UnicodeError):
-        return pa.array([_bytes_of(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
+        return pa.array([encode(value) for value in values.tolist()], pa.large_binary())  # lone surrogates
 
 
-def _bytes_of(value: str | bytes) -> bytes:
+def encode(value: str | bytes) -> bytes:
+    """The bytes of a text, lone surrogates included; bytes as they are."""
     return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
 
 
-def _is_bytes(column_type: Type) -> bool:
+def is_bytes(column_type: Type) -> bool:
+    """True for text and binary: the types that are stored as bytes."""
     return column_type.kind.is_text or column_type.kind is Kind.BINARY
 
 
-def _is_binary_like(of: pa.DataType) -> bool:
+def _is_binary_like(arrow_type: pa.DataType) -> bool:
     return any(
-        is_one(of)
-        for is_one in (pa.types.is_large_binary, pa.types.is_binary, pa.types.is_large_string, pa.types.is_string)
+        is_a(arrow_type)
+        for is_a in (pa.types.is_large_binary, pa.types.is_binary, pa.types.is_large_string, pa.types.is_string)
     )
 
 
 def _decoded(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
-    """``(k,)`` of Python objects, of all rows or of some: the only place where they are made."""
-    if rows is not None and not _is_bytes(column_type):
+    """``(k,)`` Python objects of all rows or of some. No other function makes them."""
+    if rows is not None and not is_bytes(column_type):
         array = array.take(pa.array(rows, pa.int64()))
     count = len(array) if rows is None else len(rows)
-    found = np.empty(count, object)
-    if not _is_bytes(column_type):
+    objects = np.empty(count, object)
+    if not is_bytes(column_type):
         words = _words(array)
         values = words[:, -1].view(np.int64).astype(object)
-        for place in range(words.shape[1] - 2, -1, -1):
-            values = (values << 64) + words[:, place].astype(object)
-        found[:] = values
+        for word in range(words.shape[1] - 2, -1, -1):
+            values = (values << 64) + words[:, word].astype(object)
+        objects[:] = values
     elif count <= _FEW_ROWS:
-        found[:] = _cut_out(array, range(count) if rows is None else rows, is_text=column_type.kind.is_text)
+        objects[:] = _cut_out(array, range(count) if rows is None else rows, is_text=column_type.kind.is_text)
     elif column_type.kind.is_text:
         try:
             texts: npt.NDArray[Any] = array.cast(pa.large_string()).to_numpy(zero_copy_only=False)
             return texts
         except pa.ArrowInvalid:
-            found[:] = [value.decode("utf-8", "surrogatepass") for value in array.to_pylist()]
+            objects[:] = [value.decode("utf-8", "surrogatepass") for value in array.to_pylist()]
     else:
-        found[:] = array.to_pylist()
-    return found
+        objects[:] = array.to_pylist()
+    return objects
 
 
 def _cut_out(array: pa.LargeBinaryArray, rows: Sequence[int], *, is_text: bool) -> list[Any]:
@@ -311,16 +323,16 @@ def _cut_out(array: pa.LargeBinaryArray, rows: Sequence[int], *, is_text: bool) 
     if not rows:
         return []
     edges = np.frombuffer(offsets, np.int64)[array.offset :]
-    places = np.asarray(rows)
-    spans = zip(edges[places].tolist(), edges[places + 1].tolist(), strict=True)
-    held = memoryview(b"" if content is None else content)
+    row_numbers = np.asarray(rows)
+    spans = zip(edges[row_numbers].tolist(), edges[row_numbers + 1].tolist(), strict=True)
+    data = memoryview(b"" if content is None else content)
     if is_text:
-        return [str(held[start:end], "utf-8", "surrogatepass") for start, end in spans]
-    return [bytes(held[start:end]) for start, end in spans]
+        return [str(data[start:end], "utf-8", "surrogatepass") for start, end in spans]
+    return [bytes(data[start:end]) for start, end in spans]
 
 
 def _words(array: pa.Array) -> npt.NDArray[np.uint64]:
-    """``(k, words) uint64``: in as few words as hold all the decimals, the lowest first, in two's complement."""
+    """``(k, words) uint64``: the decimals in two's complement, lowest word first, in as few words as contain all."""
     width = array.type.byte_width // 8
     content = array.buffers()[1]
     if content is None or not len(array):
@@ -335,17 +347,17 @@ def _words(array: pa.Array) -> npt.NDArray[np.uint64]:
 def _nearest_doubles(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
     """Integers of two words as doubles, rounded once, as ``float`` does.
 
-    The highest 64 bits that are not zero are converted; whether anything is below them stands in the lowest of these
-    bits, which is itself too low to be kept but tells a half from more than a half.
+    The 64 bits from the highest set bit on are converted. The lowest of them is set where any lower bit is: it is too
+    low to be kept by a double, but distinguishes a half from more than a half.
     """
     low, high = words[:, 0], words[:, 1]
     negative = high.view(np.int64) < 0
     low, high = np.where(negative, ~low + np.uint64(1), low), np.where(negative, ~high + (low == 0), high)
     bits = np.clip(np.frexp(high.astype(np.float64))[1], 1, 64)
     bits -= high >> (bits - 1).astype(np.uint64) == 0
-    left = (64 - bits).astype(np.uint64)  # 64 where the upper word is 0
-    near = np.minimum(left, np.uint64(63))
-    top = (high << near) | ((low >> np.uint64(1)) >> (np.uint64(63) - near))
-    top |= ((low << near) != 0).astype(np.uint64)
-    found = np.where(high == 0, low.astype(np.float64), np.ldexp(top.astype(np.float64), bits))
-    return np.where(negative, -found, found)
+    shift = (64 - bits).astype(np.uint64)  # 64 where the upper word is 0
+    narrow_shift = np.minimum(shift, np.uint64(63))
+    top = (high << narrow_shift) | ((low >> np.uint64(1)) >> (np.uint64(63) - narrow_shift))
+    top |= ((low << narrow_shift) != 0).astype(np.uint64)
+    doubles = np.where(high == 0, low.astype(np.float64), np.ldexp(top.astype(np.float64), bits))
+    return np.where(negative, -doubles, doubles)

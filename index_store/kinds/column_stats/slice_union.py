@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics, array_dtype, filler
 from evaluator.statistics.distrust import Trust
-from evaluator.statistics.stored_bounds import StoredBounds, spread
+from evaluator.statistics.stored_bounds import StoredBounds, scattered
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.kinds.column_stats.slice_files import SliceFiles
 
@@ -91,7 +91,7 @@ def _extreme(
         if len(slices) < len(chosen):
             out[slices] = reduce.reduceat(bound[chosen], starts)
         elif isinstance(bound, StoredBounds):
-            out = spread(bound.take(chosen), slices, n)
+            out = scattered(bound.take(chosen), slices, n)
         else:
             out[slices] = bound[chosen]
         bounded[slices] = True

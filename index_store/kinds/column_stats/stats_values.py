@@ -34,7 +34,7 @@ from evaluator.statistics.distrust import (
     widen_millis,
     widen_nanos,
 )
-from evaluator.statistics.stored_bounds import StoredBounds, spread
+from evaluator.statistics.stored_bounds import StoredBounds, scattered
 from index_store.formats.stats_columns import signed_numbers
 
 __all__ = ["Bound", "StoredAs", "read_bounds", "read_groups"]
@@ -131,7 +131,7 @@ def read_groups(
             trust[rows] = found
             continue
         if isinstance(found, StoredBounds) and not known.any():
-            out = spread(found, rows, n)
+            out = scattered(found, rows, n)
         else:
             if isinstance(out, StoredBounds):
                 out = np.array(out)
