@@ -104,7 +104,7 @@ def score_of(
 
 
 def _of_expression(kind: OwnSketches) -> Effectiveness | None:
-    statistics = [kind.expression_statistics(form) for form in kind.forms]
+    statistics = [kind.expression_statistics(key) for key in kind.expression_keys]
     return of_statistics(statistics[0]) if statistics and statistics[0] is not None else None
 
 

@@ -22,6 +22,7 @@ from index_store.own.advice.selectivity_score import Effectiveness, of_filters, 
 from index_store.own.build.sketching import sketch_field
 from index_store.own.definition import SKETCHES, Definition, Entry
 from index_store.own.provider.kind import OwnSketches
+from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.bloom_filter import BloomFilter
 from index_store.own.store.own_index import FileRows, OwnIndex
@@ -98,12 +99,12 @@ def _of(table: Table, index: _OneEntry, slices: FileSlices, drawn: npt.NDArray[n
         return of_filters(_rates(index, sketch)[drawn])
     if sketch.name == "nan_count":
         return of_nulls(_counts(index, sketch_field(on, sketch.name, "nans"))[drawn])
-    kind = OwnSketches(table, slices, [index])
+    kind = OwnSketches(OwnIndexes(table, slices, [index]))
     column = table.schema.resolve(on, case_sensitive=True)
     if column is not None:
         statistics = kind.statistics(column)
     else:
-        statistics = next((found for form in kind.forms if (found := kind.expression_statistics(form))), None)
+        statistics = next((found for key in kind.expression_keys if (found := kind.expression_statistics(key))), None)
     if statistics is None:
         return None
     return of_nulls(statistics.null_count) if sketch.name == "null_count" else of_statistics(statistics)

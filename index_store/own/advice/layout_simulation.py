@@ -35,6 +35,7 @@ from index_store.own.builder import FILE_ID
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import with_ids
 from index_store.own.provider.kind import OwnSketches
+from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches.values import ABSENT, FileType, plain_type
 from index_store.storage.errors import TableError
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -190,7 +191,7 @@ def rearranged(sample: Sample, rows: SampledRows, arrangement: Arrangement, slic
         files,
         pa.Table.from_pylist(stored, plan.schema),
     )
-    return Rearranged(slices, OwnSketches(sample.table, slices, [index]), np.array(weights) * scale)
+    return Rearranged(slices, OwnSketches(OwnIndexes(sample.table, slices, [index])), np.array(weights) * scale)
 
 
 def _pieces(

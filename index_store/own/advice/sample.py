@@ -27,6 +27,7 @@ from index_store.own.builder import FILE_ID, FILES, NewFiles
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import partitions_of, table_files, with_ids
 from index_store.own.provider.kind import OwnSketches
+from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.store.manifest import ids_of, row_indices_of
 from index_store.own.store.own_index import FileRows
 from index_store.own.store.stored_table import stored_size
@@ -105,7 +106,7 @@ class Sample:
     def kind(self, *entries: Entry) -> OwnSketches:
         """An index of these sketches alone, of the sample's slices."""
         index = InMemory(self._definition(entries), self.files, self.rows)
-        return OwnSketches(self.table, self.slices, [index])
+        return OwnSketches(OwnIndexes(self.table, self.slices, [index]))
 
     def index_bytes(self, *entries: Entry) -> int:
         """Bytes of an index of the whole table: statistics, what is said of partitions, the list of files."""

@@ -1,183 +1,253 @@
-"""From what is known of files to what is known of slices: one union per column, and the parts of each slice (C3).
+"""Statistics of files from stored sketches, in the terms of the column as the table has it now (C4, P13, P14, P19).
 
-    file    known of it                      parts of its slice
-    ------  -------------------------------  --------------------------------------------------
-    a       a list: 'oslo', 'rome'; 2 NULLs  ['oslo', 'oslo'], ['rome', 'rome'], NULL
-    b       bounds 'bonn' .. 'kiel'          ['bonn', 'kiel']
-    c       nothing but NULL                 NULL
-    d       no row                           none
+A row of an index holds what its file has, in the type that the file has. Decoded, it says of the column:
 
-A leaf over this one column is what it is in one of the parts (``statistics.columns.Parts``). A slice of which some file
-is not known, or whose merge makes values of its own, has neither bounds nor parts.
+    type in the file         type of the column       bounds and parts          look-ups
+    -----------------------  -----------------------  ------------------------  -----------------------
+    the same, same unit      the same                 as stored                 as stored
+    an integer               a wider integer          as stored                 as stored
+    FLOAT                    DOUBLE                   one step outward          none: 0.1 has two doubles
+    DECIMAL(p, s)            DECIMAL with more        rescaled                  none
+    no such column                                    NULL in every row, if the table says that readers see that
+    anything else                                     unknown                   none
+
+Readers may rebase days before 1582 and moments before 1900: such a bound is unknown, and so is such a part.
+
+Pitfalls P13, P14 and P19 are described in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
-from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartStatistics
-from evaluator.statistics.distrust import Trust
-from evaluator.statistics.stored_bounds import concatenated, taken
-from index_store.kinds.column_stats.file_rules import FileStatistics
-from index_store.kinds.column_stats.slice_files import SliceFiles
-from index_store.kinds.column_stats.slice_union import unite
-from index_store.own.provider.sketch_statistics import Piece, fill_of, is_ancient
-from index_store.own.sketches.base import FileBounds
+from evaluator.statistics.columns import array_dtype, filler
+from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
+from index_store.own.build.sketching import ROWS, Target, nulls_field, sketch_field, type_field
+from index_store.own.sketches.base import FileBounds, FileParts, SketchStatistics, Stored
+from index_store.own.sketches.values import ABSENT, EMPTY, FileType
+from index_store.storage.errors import FormatError
 
-__all__ = ["KnownColumn", "ordinal_of"]
+__all__ = ["PerFileStatistics", "fill_of", "fit_of", "is_ancient", "per_file_statistics"]
 
 Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
+#: Microseconds and days by which a rebased value may come near the cutoff.
+_MARGIN_MICROS, _MARGIN_DAYS = 2 * 86_400_000_000, 2
 
 
-@dataclass(frozen=True, eq=False)
-class KnownColumn:
-    """What one index knows of one column: pieces, each with the places of its files among those of some slices."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PerFileStatistics:
+    """Statistics of one column in k files that have the column in the same type.
 
-    column: Field
-    pieces: Sequence[tuple[Places, Piece]]
+    index_rows   ``(k,)``: the rows of the files in the index
+    trust        why there are no bounds, if so
+    null_counts  ``(k,)``, -1 where not known
+    row_counts   ``(k,)``: how many rows each file has, -1 where not known
+    bounds       bounds of all values of each file, None when none are known
+    parts        bounds of the parts of each file: its single values or its prefixes
+    filters      each is asked for values in the form of arrays and gives ``(k,) bool``: False where a file has none
+    """
 
-    def statistics(self, files: SliceFiles, *, custom_merge: bool) -> ColumnStatistics:
-        """Statistics by slice. There has to be a piece."""
-        rows = _file_statistics(self.pieces, self.column.type)
-        united = unite(rows, files, np.zeros(0, np.intp), custom_merge=custom_merge)
-        usable = _usable(files, rows.place, custom_merge=custom_merge)
-        return replace(united, parts=_parts(self.pieces, rows, files, usable))
-
-    def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
-        """``(n,) bool``: False for the slices of which no file has one of the values of a look-up.
-
-        None when there is no filter, or a reader may make one of the values of another one.
-        """
-        asked = [value for one in values if (value := ordinal_of(one, self.column)) is not None]
-        if not any(piece.holds for _, piece in self.pieces) or any(is_ancient(one, self.column.type) for one in asked):
-            return None
-        in_file = np.ones(len(files.paths), np.bool_)
-        for places, piece in self.pieces:
-            for holds in piece.holds:
-                in_file[places] &= holds(asked)
-            in_file[places[piece.counts == 0]] = False
-        known = np.concatenate([places for places, _ in self.pieces])
-        found = ~_usable(files, known, custom_merge=custom_merge)
-        found[files.slice_of[in_file]] = True
-        return found
-
-    def filtered(self, files: SliceFiles, *, custom_merge: bool) -> int:
-        """How many slices have a filter of each of their files."""
-        places = [places for places, piece in self.pieces if piece.holds or not piece.counts.any()]
-        if not any(piece.holds for _, piece in self.pieces):
-            return 0
-        return int(_usable(files, np.concatenate(places), custom_merge=custom_merge).sum())
+    index_rows: npt.NDArray[np.int64]
+    trust: Trust
+    null_counts: npt.NDArray[np.int64]
+    row_counts: npt.NDArray[np.int64]
+    bounds: FileBounds | None = None
+    parts: FileParts | None = None
+    filters: tuple[Callable[[Sequence[object]], Mask], ...] = ()
 
 
-def ordinal_of(value: object, column: Field) -> object:
-    """A value of a look-up in the form of arrays; None for one that no column of the type holds."""
-    kind = column.type.kind
-    if kind.is_text or kind is Kind.BINARY:
-        return value if isinstance(value, str | bytes) else None
-    if not isinstance(value, int | float | Fraction):
-        return None
-    try:
-        if kind.is_fractional:
-            return float(value)
-        exact = Fraction(value) * (10**column.type.scale if kind is Kind.DECIMAL else 1)
-    except OverflowError:
-        return None
-    limit = 10**column.type.precision if kind is Kind.DECIMAL else 1 << 63
-    return int(exact) if exact.denominator == 1 and -limit <= exact < limit else None
+def per_file_statistics(
+    index_rows: npt.NDArray[np.int64],
+    columns: pa.Table,
+    target: Target,
+    column: Field,
+    unit: str,
+    *,
+    absent_is_null: bool,
+) -> Iterator[PerFileStatistics]:
+    """Decode the stored rows of one target, one result for each type; files of which nothing is known are in none.
 
-
-def _usable(files: SliceFiles, known: Places, *, custom_merge: bool) -> Mask:
-    """``(n,) bool``: all files are known, and merged rows hold values of theirs."""
-    usable: Mask = np.bincount(files.slice_of[np.unique(known)], minlength=files.slices) == files.count
-    return usable & ~files.has_logs if custom_merge else usable
-
-
-def _file_statistics(pieces: Sequence[tuple[Places, Piece]], of: Type) -> FileStatistics:
-    nulls, counts = (np.concatenate([getattr(piece, name) for _, piece in pieces]) for name in ("nulls", "counts"))
-    place = np.concatenate([places for places, _ in pieces]).astype(np.intp)
-    bounds = [piece.bounds or _no_bounds(of, len(places)) for places, piece in pieces]
-    trust = np.concatenate([np.full(len(places), piece.trust, np.uint8) for places, piece in pieces])
-    lo_known, hi_known = (np.concatenate([getattr(one, name) for one in bounds]) for name in ("lo_known", "hi_known"))
-    null_only = (nulls == counts) & (counts > 0)
-    empty = counts == 0
-    bare = ~lo_known & ~hi_known & ~null_only & ~empty & (trust == Trust.OK)
-    return FileStatistics(
-        of,
-        place,
-        concatenated([one.lo for one in bounds]),
-        concatenated([one.hi for one in bounds]),
-        lo_known & ~null_only,
-        hi_known & ~null_only,
-        nulls,
-        counts,
-        np.where(bare, np.uint8(Trust.NO_BOUNDS), trust),
-        empty,
-        null_only,
-        np.full(len(place), UNKNOWN_COUNT, np.int64),
-    )
-
-
-def _no_bounds(of: Type, n: int) -> FileBounds:
-    no = np.zeros(n, np.bool_)
-    return FileBounds(fill_of(of, n), fill_of(of, n), no, no)
-
-
-def _parts(
-    pieces: Sequence[tuple[Places, Piece]], rows: FileStatistics, files: SliceFiles, usable: Mask
-) -> PartStatistics | None:
-    """The parts of the slices that have a file with parts, or several files."""
-    in_parts = np.zeros(len(files.paths), np.bool_)
-    for places, piece in pieces:
-        if piece.parts is not None:
-            in_parts[places[piece.parts.known]] = True
-    divided = np.zeros(files.slices, np.bool_)
-    divided[files.slice_of[in_parts]] = True
-    divided = (divided | (files.count > 1)) & usable
-    if not divided.any():
-        return None
-    wanted = divided[files.slice_of[rows.place]]
-    plain = np.flatnonzero(wanted & ~in_parts[rows.place] & ~rows.null_only & ~rows.empty)
-    null = np.flatnonzero(wanted & (rows.nulls != 0) & ~rows.empty)
-    found: list[tuple[Places, Any, Any, Mask, Mask]] = [
-        (rows.place[plain], taken(rows.lo, plain), taken(rows.hi, plain), rows.lo_known[plain], rows.hi_known[plain])
-    ]
-    for places, piece in pieces:
-        if piece.parts is not None:
-            bounds, file = piece.parts.bounds, piece.parts.file
-            chosen = np.flatnonzero(divided[files.slice_of[places[file]]] & piece.parts.known[file])
-            found.append(
-                (
-                    places[file[chosen]],
-                    taken(bounds.lo, chosen),
-                    taken(bounds.hi, chosen),
-                    bounds.lo_known[chosen],
-                    bounds.hi_known[chosen],
-                )
+    ``column``: the table's, or the canonical key of an expression with the type of its values. ``unit``: of the
+    column's timestamps. ``absent_is_null``: readers see NULL where a file does not have the column.
+    Raises FormatError for rows that cannot be understood.
+    """
+    if type_field(target.on) not in columns.column_names:
+        return
+    types = columns[type_field(target.on)].combine_chunks().cast(pa.string()).dictionary_encode()
+    codes = types.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    for code, text in enumerate(types.dictionary.to_pylist()):
+        chosen = np.flatnonzero(codes == code)
+        rows = columns if len(chosen) == columns.num_rows else columns.take(pa.array(chosen))
+        counted = PerFileStatistics(
+            index_rows=index_rows[chosen],
+            trust=Trust.OK,
+            null_counts=_counts(rows, nulls_field(target.on)),
+            row_counts=_counts(rows, ROWS),
+        )
+        file_type = FileType(text)
+        if target.expression is not None and file_type.is_known:
+            file_type = (
+                FileType.of(column.type, unit) if text == column.name else FileType.unknown("another expression")
             )
-    no = np.zeros(len(null), np.bool_)
-    found.append((rows.place[null], fill_of(rows.type, len(null)), fill_of(rows.type, len(null)), no, no))
-    place = np.concatenate([one[0] for one in found])
-    is_null = np.zeros(len(place), np.bool_)
-    is_null[len(place) - len(null) :] = True
-    statistics = ColumnStatistics(
-        rows.type,
-        concatenated([one[1] for one in found]),
-        concatenated([one[2] for one in found]),
-        np.concatenate([one[3] for one in found]),
-        np.concatenate([one[4] for one in found]),
-        np.where(is_null, 1, 0).astype(np.int64),
-        np.where(is_null, 1, UNKNOWN_COUNT).astype(np.int64),
-        np.zeros(len(place), np.uint8),
+        if file_type == EMPTY:
+            none = np.zeros_like(counted.row_counts)
+            yield replace(counted, null_counts=none, row_counts=none)
+        elif file_type == ABSENT:
+            if absent_is_null:
+                yield replace(counted, null_counts=counted.row_counts)
+        elif file_type.is_known:
+            fit = fit_of(file_type, column.type, unit)
+            if isinstance(fit, Trust):
+                yield replace(counted, trust=fit)
+            else:
+                yield _with_bounds(counted, _decoded(rows, target, file_type), file_type.type, column.type, filters=fit)
+
+
+def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    found: npt.NDArray[np.int64] = columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
+    return found
+
+
+def _decoded(rows: pa.Table, target: Target, file_type: FileType) -> list[SketchStatistics]:
+    """What each sketch of the target has stored of these files. Raises FormatError."""
+    decoded = []
+    for sketch in target.sketches:
+        fields = {field.name: sketch_field(target.on, sketch.name, field.name) for field in sketch.fields}
+        if all(name in rows.column_names for name in fields.values()):
+            try:
+                decoded.append(sketch.decode(Stored(_arrays(rows, fields), file_type, rows.num_rows)))
+            except (ValueError, KeyError, pa.ArrowException) as error:
+                raise FormatError(f"{sketch.name} of {target.on}: {error}") from error
+    return decoded
+
+
+def _with_bounds(
+    counted: PerFileStatistics, sketches: Sequence[SketchStatistics], of: Type, wanted: Type, *, filters: bool
+) -> PerFileStatistics:
+    """The statistics with what sketches add, from the type of the files to that of the column."""
+    bounds = _tightest([_fitted(one.bounds, of, wanted) for one in sketches if one.bounds is not None])
+    parts = _best_parts([one.parts for one in sketches if one.parts is not None])
+    if parts is not None:
+        parts = replace(parts, bounds=_modern_parts(_fitted(parts.bounds, of, wanted), wanted))
+    trust = Trust.OK
+    if bounds is not None:
+        known = bounds.lo_known | bounds.hi_known
+        bounds = _without_ancient(bounds, wanted)
+        if not (bounds.lo_known | bounds.hi_known)[known].all():
+            trust = Trust.ANCIENT
+    might_contain = tuple(one.might_contain for one in sketches if one.might_contain is not None) if filters else ()
+    return replace(counted, trust=trust, bounds=bounds, parts=parts, filters=might_contain)
+
+
+def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]:
+    found = {}
+    for name, stored in fields.items():
+        array = columns[stored].combine_chunks()
+        found[name] = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    return found
+
+
+def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:
+    """How values of a file fit the column: True for bounds and look-ups, False for bounds only, else why not at all."""
+    kinds = of.type.kind, wanted.kind
+    if kinds[0] is kinds[1] and kinds[0].is_timestamp:
+        return of.unit == unit or Trust.UNIT
+    if of.type == wanted:
+        return True
+    if all(kind.is_integer for kind in kinds) and wanted.integer_range()[1] >= of.type.integer_range()[1]:
+        return True
+    if all(kind.is_text for kind in kinds):
+        return True
+    if kinds == (Kind.FLOAT, Kind.DOUBLE):
+        return False
+    if (
+        kinds == (Kind.DECIMAL, Kind.DECIMAL)
+        and wanted.scale >= of.type.scale
+        and (wanted.precision - wanted.scale >= of.type.precision - of.type.scale)
+    ):
+        return False
+    return Trust.WRONG_TYPE
+
+
+def _fitted(bounds: FileBounds, of: Type, wanted: Type) -> FileBounds:
+    """Bounds of values of one type as bounds of the same values in the column's type."""
+    if of.kind is Kind.FLOAT and wanted.kind is Kind.DOUBLE:
+        low, high = np.asarray(bounds.lo, np.float64), np.asarray(bounds.hi, np.float64)
+        return replace(
+            bounds,
+            lo=np.where(np.isinf(low), low, widen_float_as_double(low, low)[0]),
+            hi=np.where(np.isinf(high), high, widen_float_as_double(high, high)[1]),
+        )
+    if of.kind is Kind.DECIMAL and (of.scale != wanted.scale or of.precision != wanted.precision):
+        factor, dtype = 10 ** (wanted.scale - of.scale), array_dtype(wanted)
+        lo, hi = ((np.asarray(side).astype(object) * factor).astype(dtype) for side in (bounds.lo, bounds.hi))
+        return replace(bounds, lo=lo, hi=hi)
+    return bounds
+
+
+def _cutoff(of: Type) -> int | None:
+    return ANCIENT_DAY if of.kind is Kind.DATE else ANCIENT_MICROS if of.kind.is_timestamp else None
+
+
+def _modern_parts(bounds: FileBounds, of: Type) -> FileBounds:
+    """Bounds of parts, where a part that begins at an ancient value loses both ends."""
+    cutoff = _cutoff(of)
+    if cutoff is None:
+        return bounds
+    modern = np.asarray(bounds.lo) >= cutoff
+    return replace(bounds, lo_known=bounds.lo_known & modern, hi_known=bounds.hi_known & modern)
+
+
+def _without_ancient(bounds: FileBounds, of: Type) -> FileBounds:
+    """Bounds of files, where an end that is an ancient value is unknown."""
+    cutoff = _cutoff(of)
+    if cutoff is None:
+        return bounds
+    return replace(
+        bounds, lo_known=bounds.lo_known & (bounds.lo >= cutoff), hi_known=bounds.hi_known & (bounds.hi >= cutoff)
     )
-    of = files.slice_of[place]
-    order = np.argsort(of, kind="stable")
-    return PartStatistics(statistics.take(order), of[order])
+
+
+def is_ancient(value: Any, of: Type) -> bool:
+    """Whether a reader may make this value of another one, which was stored."""
+    cutoff = _cutoff(of)
+    return cutoff is not None and value < cutoff + (_MARGIN_DAYS if of.kind is Kind.DATE else _MARGIN_MICROS)
+
+
+def _tightest(known: Sequence[FileBounds]) -> FileBounds | None:
+    """Bounds of several sketches: for each side of each file the first that is known."""
+    if not known:
+        return None
+    first, *rest = known
+    for other in rest:
+        sides: list[Any] = []
+        for mine, yours, have, offered in (
+            (first.lo, other.lo, first.lo_known, other.lo_known),
+            (first.hi, other.hi, first.hi_known, other.hi_known),
+        ):
+            gained = offered & ~have
+            if gained.any():
+                merged = np.array(mine)
+                merged[gained] = np.asarray(yours)[gained]
+                mine = merged
+            sides.append((mine, have | offered))
+        first = FileBounds(sides[0][0], sides[1][0], sides[0][1], sides[1][1])
+    return first
+
+
+def _best_parts(known: Sequence[FileParts]) -> FileParts | None:
+    """The parts of the sketch that knows most files: value lists come before prefixes where both know all."""
+    return max(known, key=lambda one: int(one.known.sum())) if known else None
+
+
+def fill_of(of: Type, n: int) -> Any:
+    """``(n,)`` bounds that are not known."""
+    return np.full(n, filler(of), array_dtype(of))

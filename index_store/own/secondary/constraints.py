@@ -35,8 +35,8 @@ from evaluator.binding.leaves import BoundLeaf, Comparison, NullTest, Prefix
 from evaluator.binding.operands import BoundColumn, BoundConstant
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
-from index_store.own.provider.per_file_statistics import ordinal_of
-from index_store.own.provider.sketch_statistics import is_ancient
+from index_store.own.provider.per_file_statistics import is_ancient
+from index_store.own.provider.slice_statistics import ordinal_of
 from index_store.own.secondary.keys import Range, after, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.sketches.values import plain_type
 

@@ -1,14 +1,17 @@
-"""What a sketch is: what one file's values of one column leave in an index, and what that says of a leaf later.
+"""The contract of a sketch: what it stores of one file's values of one column, and what that says of them later.
 
-A sketch is one file that holds both sides, and one registration in ``sketches/__init__.py``:
+A sketch is one file in this folder that holds both sides, and one line in ``sketches/__init__.py``:
 
-    fields                 the columns that it stores, a row for each file
-    collect() -> Collector add(batch) for each batch of the file's rows, then stored() -> the values of ``fields``
-    tell(stored) -> Told   what the stored rows of many files say: bounds, parts, or whether a value may be there
+    fields                                  the columns that it stores, a row for each file
+    collect() -> Collector                  add(batch) for each batch of the file's rows; stored() gives the fields
+    decode(Stored) -> SketchStatistics      bounds, parts or a filter, from the stored rows of many files
 
-The contract, with which each is tested: whatever the rows, what is told contains them. A file of which a sketch stored
-nothing (too many values, a NaN, text that is none) is unknown to it. Beside what sketches store, each file and column
-has its type (``values.FileType``) and its number of NULLs; so no sketch counts NULLs again.
+    min_max of the values 3, NULL, 9        stored lo = 3, hi = 9        decoded 3 <= x <= 9
+
+The contract, with which each sketch is tested: whatever the rows of a file, every value lies within the decoded
+statistics. A file of which a sketch stored nothing (too many values, a NaN, bytes that are not UTF-8) is unknown to it.
+Beside the sketches an index keeps for each file and column its type (``values.FileType``) and its number of NULLs, so
+no sketch counts NULLs again.
 """
 
 from __future__ import annotations
@@ -27,7 +30,18 @@ from evaluator.language.types import Kind, Type
 from evaluator.statistics.stored_bounds import Bounds
 from index_store.own.sketches.values import FileType, bytes_of
 
-__all__ = ["Batch", "Collector", "FileBounds", "FileParts", "Sketch", "Stored", "Told", "places_of", "refuse_options"]
+__all__ = [
+    "Batch",
+    "Collector",
+    "FileBounds",
+    "FileParts",
+    "Sketch",
+    "SketchStatistics",
+    "Stored",
+    "flatten_lists",
+    "has_nan",
+    "refuse_options",
+]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -95,23 +109,24 @@ class FileParts:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What a sketch says of one column in f files: as much of it as it knows.
+class SketchStatistics:
+    """What one sketch says of one column in f files; None for what it does not keep.
 
-    ``might_contain(values)``: ``(f,) bool``, False where none of the values, in the form of arrays, is in the file.
+    bounds           of all values of each file
+    parts            of each file, in ranges that together hold all of its values
+    might_contain    of values in the form of arrays: ``(f,) bool``, False where the file has none of them
     """
 
     bounds: FileBounds | None = None
     parts: FileParts | None = None
     might_contain: Callable[[Sequence[object]], Mask] | None = None
-    nans: npt.NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Stored:
     """What one sketch stored of files that have one type for the column, as Arrow arrays by field.
 
-    ``of``: the type as the files have it; all that is told is in its terms. Files of which nothing is known are not
+    ``of``: the type as the files have it; decoded values are of this type. Files of which nothing is known are not
     among them.
     """
 
@@ -138,7 +153,7 @@ class Sketch(Protocol):
     fields: tuple[pa.Field, ...]
     #: Whether a file's footer can be enough.
     from_footers: bool
-    #: Whether it tells nothing but whether values may be there: then it is not read for any other question.
+    #: Whether it answers look-ups only: then it is not read for any other question.
     is_filter: bool
 
     def why_not(self, of: Type) -> str:
@@ -149,12 +164,12 @@ class Sketch(Protocol):
         """A collector for one file."""
         ...
 
-    def tell(self, stored: Stored) -> Told:
-        """What the stored rows say. Raises ValueError when they cannot be understood."""
+    def decode(self, stored: Stored) -> SketchStatistics:
+        """The statistics of the files of the stored rows. Raises ValueError when they cannot be understood."""
         ...
 
 
-def places_of(lists: pa.Array) -> tuple[npt.NDArray[np.intp], pa.Array]:
+def flatten_lists(lists: pa.Array) -> tuple[npt.NDArray[np.intp], pa.Array]:
     """The row of each element of a list column, and the elements."""
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)

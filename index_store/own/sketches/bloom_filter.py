@@ -27,7 +27,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from evaluator.language.types import Kind, Type
-from index_store.own.sketches.base import Batch, Mask, Sketch, Stored, Told
+from index_store.own.sketches.base import Batch, Mask, Sketch, SketchStatistics, Stored
 from index_store.own.sketches.hashing import hashes, mix
 from index_store.own.sketches.values import value_bytes
 
@@ -80,7 +80,7 @@ class BloomFilter:
         """``(n,)``: how many bits the filters of files with so many distinct values have."""
         return np.array([8 * _size(count, self.fpp, self.size) for count in distinct.tolist()], np.int64)
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         bits, counts = stored.columns["bits"], stored.columns["hashes"]
         known = bits.is_valid().to_numpy(zero_copy_only=False)
         filters = _Filters(bits.fill_null(b""), counts.fill_null(0).to_numpy(zero_copy_only=False), known)
@@ -90,7 +90,7 @@ class BloomFilter:
                 hashes(pa.array([value_bytes(one, stored.type) for one in values], pa.large_binary()))
             )
 
-        return Told(might_contain=might_contain)
+        return SketchStatistics(might_contain=might_contain)
 
 
 class _Filters:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evaluator.language.types import Type
-from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, refuse_options
+from index_store.own.sketches.base import Batch, FileBounds, Sketch, SketchStatistics, Stored, refuse_options
 
 __all__ = ["NanCount", "NullCount", "make_nan_count", "make_null_count"]
 
@@ -47,9 +47,9 @@ class NullCount:
     def collect(self) -> _Nothing:
         return _Nothing()
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         del stored
-        return Told()
+        return SketchStatistics()
 
 
 class _Nothing:
@@ -74,12 +74,12 @@ class NanCount:
     def collect(self) -> _NanCollector:
         return _NanCollector()
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         if not stored.type.kind.is_fractional:
-            return Told()
+            return SketchStatistics()
         nans = stored.columns["nans"].fill_null(-1).to_numpy(zero_copy_only=False)
         infinite, none = np.full(len(stored), np.inf), nans == 0
-        return Told(bounds=FileBounds(-infinite, infinite, none, none), nans=nans)
+        return SketchStatistics(bounds=FileBounds(-infinite, infinite, none, none))
 
 
 class _NanCollector:

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from evaluator.language.text_order import successor
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import filler
-from index_store.own.sketches.base import Batch, FileBounds, Sketch, Stored, Told, has_nan, refuse_options
+from index_store.own.sketches.base import Batch, FileBounds, Sketch, SketchStatistics, Stored, has_nan, refuse_options
 from index_store.own.sketches.values import decoded, value_bytes
 
 __all__ = ["LONGEST", "MinMax", "cut_off", "make", "raised"]
@@ -53,10 +53,10 @@ class MinMax:
     def collect(self) -> _Collector:
         return _Collector()
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         lo, hi = (stored.columns[name] for name in ("lo", "hi"))
         (low, lo_known), (high, hi_known) = _side(lo, stored.type), _side(hi, stored.type)
-        return Told(bounds=FileBounds(low, high, lo_known, hi_known))
+        return SketchStatistics(bounds=FileBounds(low, high, lo_known, hi_known))
 
 
 def _side(stored: pa.Array, of: Type) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, refuse_options
+from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, SketchStatistics, Stored, refuse_options
 from index_store.own.sketches.value_list import MAX_BYTES, ValueList, bounds_of_parts
 from index_store.own.sketches.values import decoded
 
@@ -39,7 +39,7 @@ class Partition(ValueList):
     def collect(self) -> _Collector:  # type: ignore[override]
         return _Collector()
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         values, many = stored.columns["value"], stored.columns["many"]
         file = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False)).astype(np.intp)
         points = decoded(pc.drop_null(values), stored.type)
@@ -49,7 +49,7 @@ class Partition(ValueList):
             FileBounds(points, points, sure, sure),
             pc.equal(many, False).fill_null(False).to_numpy(zero_copy_only=False),
         )
-        return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
+        return SketchStatistics(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
 class _Collector:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from evaluator.language.text_order import successor
 from evaluator.language.types import Type
 from evaluator.statistics.stored_bounds import StoredBounds, encoded
-from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of
+from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, SketchStatistics, Stored, flatten_lists
 from index_store.own.sketches.value_list import bounds_of_parts
 
 __all__ = ["PrefixSet", "make"]
@@ -56,12 +56,12 @@ class PrefixSet:
     def collect(self) -> _Collector:
         return _Collector(self.limit, self.length)
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         if not stored.type.kind.is_text:
-            return Told()
+            return SketchStatistics()
         lists, whole = stored.columns["prefixes"], stored.columns["whole"]
-        file, prefixes = places_of(lists)
-        exact_file, texts = places_of(whole)
+        file, prefixes = flatten_lists(lists)
+        exact_file, texts = flatten_lists(whole)
         low = prefixes.cast(pa.large_binary())
         ends, which = np.unique(np.asarray(StoredBounds(low, stored.type)), return_inverse=True)
         above = [successor(prefix) for prefix in ends.tolist()]
@@ -83,7 +83,7 @@ class PrefixSet:
             FileBounds(lo, hi, all_true, hi_known),
             lists.is_valid().to_numpy(zero_copy_only=False),
         )
-        return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
+        return SketchStatistics(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
 class _Collector:

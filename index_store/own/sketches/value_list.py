@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import filler
 from evaluator.statistics.stored_bounds import Bounds
-from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, Stored, Told, places_of
+from index_store.own.sketches.base import Batch, FileBounds, FileParts, Sketch, SketchStatistics, Stored, flatten_lists
 from index_store.own.sketches.values import decoded
 
 __all__ = ["MAX_BYTES", "ValueList", "bounds_of_parts", "make"]
@@ -59,13 +59,13 @@ class ValueList:
     def collect(self) -> _Collector:
         return _Collector(self.limit)
 
-    def tell(self, stored: Stored) -> Told:
+    def decode(self, stored: Stored) -> SketchStatistics:
         lists = stored.columns["values"]
-        file, values = places_of(lists)
+        file, values = flatten_lists(lists)
         points = decoded(values, stored.type)
         sure = ~np.isnan(points) if stored.type.kind.is_fractional else np.ones(len(file), np.bool_)
         parts = FileParts(file, FileBounds(points, points, sure, sure), lists.is_valid().to_numpy(zero_copy_only=False))
-        return Told(bounds=bounds_of_parts(parts, stored), parts=parts)
+        return SketchStatistics(bounds=bounds_of_parts(parts, stored), parts=parts)
 
 
 class _Collector:

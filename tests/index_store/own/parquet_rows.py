@@ -16,8 +16,8 @@ from evaluator.language.types import Kind, Type
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.own.build.sketching import SketchPlan, Target, sketch_file
 from index_store.own.builder import FILE_ID
-from index_store.own.provider.per_file_statistics import KnownColumn
-from index_store.own.provider.sketch_statistics import pieces_of
+from index_store.own.provider.per_file_statistics import per_file_statistics
+from index_store.own.provider.slice_statistics import IndexedColumn
 from index_store.own.sketches import parse_sketch
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -153,18 +153,18 @@ def slice_files(slice_of: Sequence[int]) -> SliceFiles:
 
 def known_columns(
     folder: Path, files: int, plan: SketchPlan, fields: Mapping[str, Field], unit: str
-) -> dict[str, KnownColumn]:
+) -> dict[str, IndexedColumn]:
     """Sketch the files and read back what was stored."""
     storage = Storage.at(folder)
     rows = [{FILE_ID: j, **sketch_file(storage, f"{j}.parquet", plan)} for j in range(files)]
     stored = pa.Table.from_pylist(rows, plan.schema)
     places = np.arange(files)
     return {
-        target.on: KnownColumn(
+        target.on: IndexedColumn(
             fields[target.on],
             [
-                (piece.rows.astype(np.intp), piece)
-                for piece in pieces_of(places, stored, target, fields[target.on], unit, absent_is_null=True)
+                (known.index_rows.astype(np.intp), known)
+                for known in per_file_statistics(places, stored, target, fields[target.on], unit, absent_is_null=True)
             ],
         )
         for target in plan.targets

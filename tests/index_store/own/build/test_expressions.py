@@ -52,7 +52,7 @@ def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, mo
     known = known_columns(folder, 3, plan, {"it": Field(form, expression.result)}, "micros")["it"]
     semantics = Semantics.named(engine, zone)
     bound = bind(leaf, SCHEMA, semantics)
-    if not known.pieces:
+    if not known.per_file:
         return
     statistics = known.statistics(slice_files([0, 1, 1]), custom_merge=False)
     found = evaluate(bound, 2, [StatisticsProvider("own_index", {}, None, {(form, min(columns)): statistics})]).outcomes

@@ -24,6 +24,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Kind
 from evaluator.reference.row_oracle import value_of
+from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.secondary.constraints import pieces_of_values, ranges_of_filter, required_leaves
 from index_store.own.secondary.keys import NULL, encode_value
 from index_store.own.secondary.kind import OwnSecondaryIndex
@@ -49,7 +50,7 @@ def answered(table: Table, expression: HudiExpression, semantics: Semantics) -> 
     """The answer of the kind alone."""
     bound = bind(expression, table.schema, semantics)
     slices = table.slices()
-    kind = OwnSecondaryIndex(table, slices)
+    kind = OwnSecondaryIndex(OwnIndexes(table, slices))
     needs = kind.requires(required_statistics_of(bound.leaves))
     return evaluate(bound, len(slices), [kind.provide(needs)] if needs else [])
 
@@ -242,12 +243,12 @@ def test_a_slice_whose_files_are_others_is_read(small, indexed, tmp_path) -> Non
     table = Table(small.storage.at(folder), indexed.options)
     assert answered(table, compare("=", "s", "bonn"), SPARK).kept_rows.tolist() == [2]
     assert answered(table, EXACT["together in no row"][0], SPARK).kept_rows.tolist() == [2]
-    kind = OwnSecondaryIndex(table, table.slices())
+    kind = OwnSecondaryIndex(OwnIndexes(table, table.slices()))
     assert kind.coverage([table.schema.resolve("s", case_sensitive=True)]).columns["s"].usable == 3
 
 
 def test_a_filter_that_would_read_too_many_blocks_is_not_matched(indexed, monkeypatch) -> None:
-    monkeypatch.setattr("index_store.own.secondary.kind.MAX_BLOCKS", 0)
+    monkeypatch.setattr("index_store.own.secondary.secondary_index.MAX_BLOCKS", 0)
     found = answered(indexed, EXACT["two columns"][0], SPARK)
     assert not found.matches
     assert found.kept_rows.tolist() == [0, 1]
@@ -258,8 +259,8 @@ def test_a_column_of_another_type_by_now_tells_nothing(tmp_path) -> None:
     slices = [Slice(({"s": "a", "i": 1},)), Slice(({"s": "b", "i": 2},))]
     table = small_table(tmp_path / "t", slices, ["s", "i"])
     create(folder_of(table, "it"), table, by("i", "s"), local)
-    kind = OwnSecondaryIndex(table, table.slices())
-    [index] = kind._indexes
+    kind = OwnSecondaryIndex(OwnIndexes(table, table.slices()))
+    [index] = kind.indexes
     for of, usable in (("bigint", 2), ("int", 2), ("double", 0), ("string", 0), ("smallint", 0), ("decimal(10,0)", 0)):
         index.columns = (Field("i", type(INT).parse(of)), index.columns[1])
         index._usable.clear()
@@ -268,7 +269,7 @@ def test_a_column_of_another_type_by_now_tells_nothing(tmp_path) -> None:
 
 
 def test_no_index_no_answer(small) -> None:
-    kind = OwnSecondaryIndex(small, small.slices())
+    kind = OwnSecondaryIndex(OwnIndexes(small, small.slices()))
     assert not kind.requires(required_statistics_of(bind(compare("=", "s", "sfo"), small.schema, SPARK).leaves))
     assert kind.coverage(list(small.schema)).columns == {}
 
@@ -324,7 +325,7 @@ def test_finer_moments_than_microseconds_tell_nothing(tmp_path: Path) -> None:
     for unit, usable in (("us", 2), ("ns", 0)):
         table = small_table(tmp_path / unit, slices, ["ts", "i"], unit)
         create(folder_of(table, "it"), table, by("ts"), local)
-        [index] = OwnSecondaryIndex(table, table.slices())._indexes
+        [index] = OwnSecondaryIndex(OwnIndexes(table, table.slices())).indexes
         assert int(index.usable(1).sum()) == usable
 
 
@@ -337,6 +338,6 @@ def test_a_file_without_the_column_has_null_only_if_readers_see_that(tmp_path: P
     value, null = compare("=", "s", "zz"), both(ex.IsNull(column("s")), ex.Not(ex.IsNull(column("i"))))
     assert answered(table, value, SPARK).kept_rows.tolist() == []
     assert answered(table, null, SPARK).kept_rows.tolist() == [1]
-    monkeypatch.setattr("index_store.own.secondary.kind.reads_as_null", lambda *_: False)
+    monkeypatch.setattr("index_store.own.provider.own_indexes.reads_as_null", lambda *_: False)
     assert answered(table, value, SPARK).kept_rows.tolist() == [1]
     assert answered(table, null, SPARK).kept_rows.tolist() == [1]

@@ -16,13 +16,13 @@ from index_store.own.sketches.values import FileType, plain_array
 
 
 def sketched(text, values, of, batches=1):
-    """What is stored of the values, and what it tells."""
+    """What is stored of the values, and what it decodes to."""
     sketch, file_type = parse_sketch(text), FileType.of(of)
     collector = sketch.collect()
     for part in np.array_split(np.arange(len(values)), batches):
         collector.add(Batch(plain_array(values.take(pa.array(part)), file_type), file_type))
     stored = collector.stored()
-    return stored, sketch.tell(
+    return stored, sketch.decode(
         Stored({field.name: pa.array([stored[field.name]], field.type) for field in sketch.fields}, file_type, 1)
     )
 
