@@ -87,6 +87,11 @@ final class FakeSidecar implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
+    stop();
+  }
+
+  /** Stops listening and closes every connection. */
+  void stop() throws IOException {
     server.close();
     for (Socket socket : open) {
       socket.close();

@@ -123,6 +123,15 @@ class SidecarTest {
     assertEquals("SIDECAR_DOWN", outcome(FakeSidecar.settings(unusedPort())));
   }
 
+  @Test
+  void aSidecarThatStopsIsDown() throws IOException {
+    try (FakeSidecar sidecar = new FakeSidecar(answering(RIGHT))) {
+      assertEquals("{0, 2}", outcome(sidecar.settings()));
+      sidecar.stop();
+      assertEquals("SIDECAR_DOWN", outcome(sidecar.settings()));
+    }
+  }
+
   // ---- deadline
 
   static Stream<Arguments> slow() {
@@ -161,6 +170,24 @@ class SidecarTest {
   }
 
   @Test
+  void afterTheDeadlineNoSecondTryIsMade() throws Exception {
+    Behavior hangsAfterOneAnswer =
+        connection -> {
+          connection.readRequest();
+          connection.write(RIGHT);
+          connection.readRequest();
+          connection.awaitClose();
+        };
+    try (FakeSidecar sidecar = new FakeSidecar(hangsAfterOneAnswer)) {
+      assertEquals("{0, 2}", outcome(sidecar.settings()));
+      assertEquals("SIDECAR_SLOW", outcome(sidecar.settings("sidecar.timeout.ms", "300")));
+      assertTrue(sidecar.closedByClient.await(30, TimeUnit.SECONDS), "the connection stays open");
+      TimeUnit.MILLISECONDS.sleep(300);
+      assertEquals(1, sidecar.connections.get());
+    }
+  }
+
+  @Test
   void anAnswerAfterTheDeadlineIsNotReadByTheNextCall() throws Exception {
     CountDownLatch late = new CountDownLatch(1);
     byte[] nothing = Messages.frame("reply.nothing_skipped");
@@ -182,10 +209,22 @@ class SidecarTest {
 
   @Test
   void anInterruptedQueryStaysInterruptedAndClosesItsConnection() throws Exception {
+    ExecutorService caller = Executors.newSingleThreadExecutor();
     try (FakeSidecar sidecar = new FakeSidecar(hanging())) {
-      Thread.currentThread().interrupt();
-      assertEquals("FAILURE", outcome(sidecar.settings()));
-      assertTrue(Thread.interrupted(), "the interrupt is lost");
+      Settings settings = sidecar.settings("sidecar.timeout.ms", "600000");
+      Future<String> call = caller.submit(() -> outcome(settings) + " " + Thread.interrupted());
+      awaitRequests(sidecar, 1);
+      caller.shutdownNow();
+      assertEquals("FAILURE true", call.get());
+      assertTrue(sidecar.closedByClient.await(60, TimeUnit.SECONDS), "the connection stays open");
+    } finally {
+      caller.shutdownNow();
+    }
+  }
+
+  private static void awaitRequests(FakeSidecar sidecar, int n) throws InterruptedException {
+    while (sidecar.requests.get() < n) {
+      TimeUnit.MILLISECONDS.sleep(5);
     }
   }
 
@@ -204,9 +243,7 @@ class SidecarTest {
       for (int i = 0; i < 64; i++) {
         calls.add(callers.submit(() -> outcome(settings)));
       }
-      while (sidecar.requests.get() < 64) {
-        TimeUnit.MILLISECONDS.sleep(5);
-      }
+      awaitRequests(sidecar, 64);
       assertEquals("SIDECAR_SLOW", outcome(settings));
       assertEquals(64, sidecar.requests.get());
       end.countDown();
