@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from evaluator.language.errors import SargoError
-from handler.doctor.findings import Ask, Finding
+from handler.doctor.findings import Finding, RunStatement
 from handler.doctor.jar import check_jar
 from handler.doctor.settings import check_settings, hive_settings, site_settings
 from handler.doctor.sidecar import check_filter, check_sidecar, check_table
@@ -27,7 +27,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @contextmanager
-def _hive(address: str, user: str | None) -> Iterator[Ask]:
+def _hive(address: str, user: str | None) -> Iterator[RunStatement]:
     """A session of HiveServer2, through PyHive without authentication (SASL NONE)."""
     try:
         from pyhive import hive  # type: ignore[import-not-found, import-untyped, unused-ignore]

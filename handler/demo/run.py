@@ -33,7 +33,7 @@ from handler.views.plan import bar
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["DemoFilter", "Proof", "demo_filters", "prove", "run", "unpack_filters", "unpack_table"]
+__all__ = ["DemoFilter", "SkipProof", "demo_filters", "prove", "run", "unpack_filters", "unpack_table"]
 
 TABLE = "main_cow"
 
@@ -48,7 +48,7 @@ class DemoFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class SkipProof:
     """Rows that were read, and how many of them match, in the skipped and in the kept files."""
 
     skipped_rows: int
@@ -70,11 +70,11 @@ def unpack_table(folder: Path) -> Path:
     return folder / TABLE
 
 
-def prove(table: Path, plan: Plan, sql: str) -> Proof:
+def prove(table: Path, plan: Plan, sql: str) -> SkipProof:
     """Read every file of the plan and count what matches, without Sargo."""
     skipped_rows, skipped_matching = _count(table, plan.skipped, sql)
     kept_rows, kept_matching = _count(table, plan.kept, sql)
-    return Proof(skipped_rows, skipped_matching, kept_rows, kept_matching)
+    return SkipProof(skipped_rows, skipped_matching, kept_rows, kept_matching)
 
 
 def _count(table: Path, items: Sequence[FileSlice], sql: str) -> tuple[int, int]:

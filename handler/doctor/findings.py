@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Ask", "Finding", "State"]
+__all__ = ["Finding", "FindingState", "RunStatement"]
 
-State = Literal["ok", "warning", "failed"]
+FindingState = Literal["ok", "warning", "failed"]
 #: Runs a statement on HiveServer2 and returns its rows.
-Ask = Callable[[str], Sequence[Sequence[object]]]
+RunStatement = Callable[[str], Sequence[Sequence[object]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,6 @@ class Finding:
     """One result: the check that made it, the state, a sentence for people, and the remedy if it is not well."""
 
     check: str
-    state: State
+    state: FindingState
     text: str
     remedy: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evaluator.language.errors import SargoError
-from handler.doctor.findings import Ask, Finding
+from handler.doctor.findings import Finding, RunStatement
 
 __all__ = ["check_settings", "hive_settings", "site_settings"]
 
@@ -45,7 +45,7 @@ def site_settings(paths: Iterable[Path]) -> dict[str, str]:
     return found
 
 
-def hive_settings(ask: Ask) -> dict[str, str]:
+def hive_settings(ask: RunStatement) -> dict[str, str]:
     """The same settings as a session of HiveServer2 has them."""
     found = {}
     for name in _SETTINGS:

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 
 from evaluator.language.errors import SargoError
-from handler.doctor.findings import Ask, Finding
+from handler.doctor.findings import Finding, RunStatement
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
@@ -127,7 +127,7 @@ def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
 # -- from query to sidecar
 
 
-def check_filter(ask: Ask, table: str, column: str | None, client: Client) -> Iterator[Finding]:
+def check_filter(ask: RunStatement, table: str, column: str | None, client: Client) -> Iterator[Finding]:
     """Whether a query with a filter makes Hive ask the sidecar. ``table`` is a name in Hive."""
     try:
         chosen = column or _first_column(ask, table)
@@ -166,7 +166,7 @@ def check_filter(ask: Ask, table: str, column: str | None, client: Client) -> It
         )
 
 
-def _first_column(ask: Ask, table: str) -> str:
+def _first_column(ask: RunStatement, table: str) -> str:
     for row in ask(f"DESCRIBE {table}"):
         name = str(row[0] or "").strip()
         if name and not name.startswith(("#", "_hoodie_")):

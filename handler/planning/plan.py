@@ -27,7 +27,14 @@ from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import reason
 from handler.planning.explanation import Explanation, MatchReport
 from handler.planning.leaf_reports import LeafReport
-from handler.planning.reading import Ask, OrderedSlices, ResidualGroup, RowCount, default_nulls, exact_row_counts
+from handler.planning.reading import (
+    OrderedSlices,
+    ReadStatistics,
+    ResidualGroup,
+    RowCount,
+    default_nulls,
+    exact_row_counts,
+)
 from index_store import Coverage, FileSlice, FileSlices, IndexKind
 
 __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
@@ -73,7 +80,7 @@ class Plan:
     explanation: Explanation | None = field(default=None, repr=False)
     kinds: tuple[IndexKind, ...] = field(default=(), repr=False)
     schema: Schema | None = field(default=None, repr=False)
-    ask: Ask | None = field(default=None, repr=False)
+    ask: ReadStatistics | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seconds", MappingProxyType(dict(self.seconds)))

@@ -31,11 +31,11 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store import FileSlice, FileSlices
 from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STATS
 
-__all__ = ["Ask", "Best", "OrderedSlices", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
+__all__ = ["Best", "OrderedSlices", "ReadStatistics", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
 
 #: Asks every index kind for what it knows of some columns; what cannot be read is left out.
-Ask = Callable[[Sequence[Field]], Sequence[StatisticsProvider]]
-Counts = npt.NDArray[np.int64]
+ReadStatistics = Callable[[Sequence[Field]], Sequence[StatisticsProvider]]
+RowCounts = npt.NDArray[np.int64]
 
 #: The index whose row counts are those of the files.
 #: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
@@ -132,9 +132,9 @@ def exact_row_counts(
     slices: FileSlices,
     wanted: npt.NDArray[np.intp],
     sources: Sequence[StatisticsProvider],
-    ask: Ask | None,
+    ask: ReadStatistics | None,
     schema: Schema | None,
-) -> Counts:
+) -> RowCounts:
     """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
     if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
         return np.full(len(wanted), UNKNOWN_COUNT, np.int64)
@@ -164,7 +164,7 @@ def _candidates(schema: Schema) -> list[Field]:
     return sorted(plain, key=lambda field: field.name not in _LIKELY)[:MAX_COLUMNS]
 
 
-def _agreed(statistics: Iterable[ColumnStatistics], wanted: npt.NDArray[np.intp]) -> Counts:
+def _agreed(statistics: Iterable[ColumnStatistics], wanted: npt.NDArray[np.intp]) -> RowCounts:
     """The row count of each slice on which all columns that know it agree."""
     counts = np.full(len(wanted), UNKNOWN_COUNT, np.int64)
     disputed = np.zeros(len(wanted), np.bool_)

@@ -1,12 +1,14 @@
-"""The sidecar: ``sargo serve`` answers Hive over Thrift which of the files it listed may be skipped.
+"""The sidecar: ``sargo serve`` answers over Thrift which of the files that Hive listed may be skipped.
 
-    settings    one schema for file, environment and flags        roots, confined   which tables may be read
-    server      connections, frames, limits, TLS                  wire, idl         frames <-> calls of sargo.thrift
-    service     a request from check to reply                     tables, view      open tables, kept up to date
-    listed      which listed names an answer may speak of         names            lists of names
-    hive_filter what of a filter only Hive can decide             audit, merged    skipped files, row by row
-    metrics, journal, reports, pages, filter_log   what operators see
-    client      for those who look after it
+    settings                                  one schema for file, environment and command line
+    allowed_roots, sandboxed_file_system      the tables and files that may be read
+    server, wire, idl                         connections, limits, TLS; frames <-> calls of sargo.thrift
+    service                                   a request from its check to its reply
+    tables, view, sizes                       open tables, kept up to date and within a limit of memory
+    names, request_matching                   the listed names, and those of them that may be skipped
+    audit, merged                             skipped files, read and evaluated row by row
+    metrics, pages, journal, reports, filter_log   what an operator sees
+    client                                    for ``sargo doctor`` and ``sargo report``
 
-Needs the extra ``sidecar``. Nothing is imported from here before it is asked for: the rest of Sargo does without it.
+Needs the extra ``sidecar``. Importing ``handler`` does not import this package.
 """

@@ -1,11 +1,11 @@
-"""Which tables may be read: those below the configured roots, and nothing outside of them, whatever a request names.
+"""The tables that may be read: those below the configured roots, in whatever spelling a request names them.
 
     file:/w/t   file:///w/t   file://localhost/w/t   /w/t    one local path, followed through its links
     hdfs://nn:8020/w/t   s3a://bucket/w/t                    scheme and authority as in the root; "s3a", "s3n" are "s3"
 
 Refused: a relative path, a segment ``.`` or ``..`` (as text or percent-encoded), control characters, queries and
 fragments in a URI (they could lead to another server), and a local path whose target lies outside of the roots. Files
-of a local table are opened through ``SandboxedFileSystem``, so that a link inside of a table leads nowhere else either.
+of a local table are opened through ``SandboxedFileSystem``, so that a link inside of a table cannot lead out either.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = ["AllowedRoots", "AllowedTable"]
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTable:
-    """Where a table is: one text for all spellings of it; for a local one the root, and the confined file system."""
+    """The location of a table, the same for all its spellings; and of a local one its root and sandboxed files."""
 
     path: str
     root: str | None = None
@@ -73,8 +73,8 @@ class AllowedRoots:
 
 
 def _split(text: str) -> tuple[str, str, str]:
-    """Scheme, authority and normal path. Raises ValueError, without the text, for what cannot name a table."""
-    if not text or len(text) > _LONGEST or any(ord(char) < 32 or ord(char) == 127 for char in text):
+    """Scheme, authority and normal path. Raises ValueError, which does not repeat the text, for an invalid location."""
+    if not text or len(text) > _MAX_LENGTH or any(ord(char) < 32 or ord(char) == 127 for char in text):
         raise ValueError("is empty, too long or holds control characters")
     match = _URI.fullmatch(text) if not text.startswith("/") else None
     scheme, authority, path = "file", "", text

@@ -1,14 +1,17 @@
-"""Audits: files that an answer allowed to skip are read, and every row is held against the filter.
+"""Audits: read files that an answer allowed to skip, and evaluate the filter on each row.
 
-The row-level reference (``reference.row_oracle``) decides, which shares nothing with the rules that skipped the file.
+The row-level reference (``evaluator.reference.row_oracle``) decides. It shares no code with the rules that skipped the
+file (contract C9).
 
+    verdict     meaning
+    ---------   -------------------------------------------------------------------------------------
     passed      no row matches
-    failed      a row matches: a wrong skip
-    undecided   the reference has no form for a condition, or the file cannot be read
-    unread      nobody here reads such files: not Parquet, or log files without a reader (``merged.py``)
+    failed      a row matches: the file was skipped wrongly
+    undecided   the reference does not support a condition, or the file cannot be read
+    unread      no reader for such files: not Parquet, or log files that ``merged`` does not read
 
-Audits run one after the other in a process of their own, with the least priority: they cost the answers nothing but
-the disk.
+Audits run one after the other in a separate process with the lowest priority, so that they take only disk bandwidth
+from the answers.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler.sidecar.merged import Unread, merged_batches
-from handler.sidecar.names import Places
+from handler.sidecar.names import FileIndices
 from handler.sidecar.request_matching import ViewFiles
 from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
 from index_store import FileSlice
@@ -45,21 +48,22 @@ __all__ = ["VERDICTS", "Audits", "SkippedFile", "Verdict", "audit_file", "choose
 
 Verdict = Literal["passed", "undecided", "failed", "unread"]
 VERDICTS: tuple[Verdict, ...] = ("passed", "undecided", "failed", "unread")
-#: Audits that wait; an answer that would add one more is not audited.
+#: The number of answers that wait for their audit; further answers are not audited.
 _MAX_WAITING = 4
 _BATCH = 10_000
 _UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedFile:
-    """A file slice to read, and what no row of it may satisfy.
+    """A file slice to read, and the filter that no row of it may satisfy.
 
-    root        the folder that local files must lie below, None for a table that is not local
+    root        the folder that contains all local files; None for a table that is not local
     path        its base file, relative to the table; None if it has log files only
-    log_files   the log files to merge with it; none where the query reads base files only
-    semantics   whose rules hold for the filter
+    log_files   the log files to merge with the base file; none where the query reads base files only
+    semantics   the engine's rules for the filter
+    max_rows    how many rows are read
     """
 
     table: str
@@ -69,25 +73,27 @@ class SkippedFile:
     expression: HudiExpression
     schema: Schema
     semantics: Semantics
-    most_rows: int
+    max_rows: int
     log_files: tuple[str, ...] = ()
 
 
-def choose_slices(files: ViewFiles, may_skip: npt.NDArray[np.bool_], places: Places, most: int) -> list[FileSlice]:
-    """Up to so many of the file slices of which files may be skipped, drawn by lot."""
-    found = np.unique(files.slice_of[places[may_skip]]).tolist()
-    return [files.slices[number] for number in random.sample(found, min(most, len(found)))]
+def choose_slices(
+    files: ViewFiles, may_skip: npt.NDArray[np.bool_], indices: FileIndices, count: int
+) -> list[FileSlice]:
+    """At most ``count`` random slices of the files that may be skipped. ``may_skip``, ``indices``: by listed name."""
+    skipped = np.unique(files.slice_of[indices[may_skip]]).tolist()
+    return [files.slices[number] for number in random.sample(skipped, min(count, len(skipped)))]
 
 
 def audit_file(file: SkippedFile) -> Verdict:
-    """Read a file slice and hold its first ``most_rows`` rows against the filter."""
+    """Read the first ``max_rows`` rows of a file slice and evaluate the filter on each distinct one."""
     try:
-        seen: set[tuple[Any, ...]] = set()
+        distinct: set[tuple[Any, ...]] = set()
         for row in _rows(file):
             values = tuple(row.values())
-            if values in seen:
+            if values in distinct:
                 continue
-            seen.add(values)
+            distinct.add(values)
             if value_of(file.expression, row, file.schema, file.semantics) is True:
                 return "failed"
     except Unread:
@@ -99,8 +105,8 @@ def audit_file(file: SkippedFile) -> Verdict:
 
 def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
     """The rows in the value form of ``evaluator.language.types``, the filter's columns only."""
-    confined = None if file.root is None else fs.PyFileSystem(SandboxedFileSystem(file.root))
-    storage = Storage.at(file.table, confined, None if confined is not None else file.storage_options)
+    sandbox = None if file.root is None else fs.PyFileSystem(SandboxedFileSystem(file.root))
+    storage = Storage.at(file.table, sandbox, None if sandbox is not None else file.storage_options)
     wanted = {}
     for name in column_names(file.expression):
         field = file.schema.resolve(name)
@@ -108,12 +114,12 @@ def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
             raise UnsupportedError(f"column {name} is not in the table, or its name is ambiguous")
         wanted[field.name] = field.name.partition(".")[0]
     columns = sorted(set(wanted.values()))
-    left = file.most_rows
+    remaining = file.max_rows
     for batch in _batches(file, storage, columns):
-        for row in batch.slice(0, left).to_pylist():
+        for row in batch.slice(0, remaining).to_pylist():
             yield {name: _value(row[top], name.split(".")[1:]) for name, top in wanted.items()}
-        left -= len(batch)
-        if left <= 0:
+        remaining -= len(batch)
+        if remaining <= 0:
             return
 
 
@@ -127,7 +133,7 @@ def _batches(file: SkippedFile, storage: Storage, columns: list[str]) -> Iterato
         opened = parquet.ParquetFile(stream)
         if not set(columns) <= set(opened.schema_arrow.names):
             raise UnsupportedError("a column of the filter is not in the file")
-        yield from opened.iter_batches(min(_BATCH, file.most_rows), columns=columns)
+        yield from opened.iter_batches(min(_BATCH, file.max_rows), columns=columns)
 
 
 def _value(value: Any, path: list[str]) -> Any:
@@ -142,15 +148,15 @@ def _value(value: Any, path: list[str]) -> Any:
 
 
 class Audits:
-    """Runs audits in the background. ``heard`` is told every verdict, on the event loop."""
+    """Runs audits in the background. ``on_verdict`` is called with every verdict, on the event loop."""
 
-    def __init__(self, heard: Callable[[SkippedFile, Verdict], None]) -> None:
-        self._heard = heard
+    def __init__(self, on_verdict: Callable[[SkippedFile, Verdict], None]) -> None:
+        self._on_verdict = on_verdict
         self._pool: ProcessPoolExecutor | None = None
         self._waiting: set[asyncio.Task[None]] = set()
 
     def audit(self, files: list[SkippedFile]) -> None:
-        """Audit these files when their turn comes; not at all when too many wait already."""
+        """Audit these files after those that wait; not at all when ``_MAX_WAITING`` wait already."""
         if not files or len(self._waiting) >= _MAX_WAITING:
             return
         task = asyncio.ensure_future(self._audit(files))
@@ -165,12 +171,12 @@ class Audits:
                 verdict: Verdict = await asyncio.get_running_loop().run_in_executor(self._pool, audit_file, file)
             except Exception:  # the process ended, or a filter cannot be sent to it
                 self._pool, verdict = None, "undecided"
-            self._heard(file, verdict)
+            self._on_verdict(file, verdict)
             if self._pool is None:
                 return
 
     def close(self) -> None:
-        """Audit no more."""
+        """Cancel the waiting audits and stop the process."""
         for task in self._waiting:
             task.cancel()
         if self._pool is not None:

@@ -1,4 +1,4 @@
-"""A client of the sidecar, for those who look after it (``sargo doctor``): one connection for each call."""
+"""A client of the sidecar for ``sargo doctor`` and ``sargo report``: one connection for each call."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from thriftpy2.thrift import TApplicationException, TMessageType
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.idl import PruneReply, Refused, interface
-from handler.sidecar.wire import Memory
+from handler.sidecar.wire import MemoryTransport
 
 __all__ = ["Client", "ClientError"]
 
 _BinaryProtocol: Any = TBinaryProtocol
-_LONGEST_ANSWER = 64 << 20
+_MAX_ANSWER_BYTES = 64 << 20
 
 
 class ClientError(SargoError):
-    """No answer was to be had. ``why`` says whether the address, TLS or the answer is at fault."""
+    """There is no valid answer. ``why`` names the cause: the address, TLS or the answer."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -84,11 +84,11 @@ class Client:
 
     def _call(self, method: str, **arguments: Any) -> Any:
         service = interface().Sargo
-        memory = Memory()
+        memory = MemoryTransport()
         protocol = _BinaryProtocol(memory)
         protocol.write_message_begin(method, TMessageType.CALL, 1)
         getattr(service, f"{method}_args")(**arguments).write(protocol)
-        answer = _BinaryProtocol(Memory(self._exchange(memory.written())), strict_decode=True)
+        answer = _BinaryProtocol(MemoryTransport(self._exchange(memory.written())), strict_decode=True)
         try:
             _, kind, _ = answer.read_message_begin()
             if kind == TMessageType.EXCEPTION:
@@ -99,7 +99,7 @@ class Client:
             result.read(answer)
         except ClientError:
             raise
-        except Exception as error:  # whatever the bytes make the protocol stumble over
+        except Exception as error:  # the bytes are no Thrift message
             raise ClientError(f"who listens there is no sidecar: {type(error).__name__}") from error
         refused = getattr(result, "refused", None)
         if refused is not None:
@@ -113,7 +113,7 @@ class Client:
                 with connection:
                     connection.sendall(struct.pack("!i", len(frame)) + frame)
                     (length,) = struct.unpack("!i", _read(connection, 4))
-                    if not 0 < length <= _LONGEST_ANSWER:
+                    if not 0 < length <= _MAX_ANSWER_BYTES:
                         raise ClientError("who listens there is no sidecar")
                     return _read(connection, length)
         except ssl.SSLError as error:

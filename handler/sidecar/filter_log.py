@@ -1,10 +1,10 @@
-"""The log of filters: one JSON object a line for every filter that was answered, for those who tune tables by them.
+"""The filter log: one line of JSON for every filter that was answered, the workload for ``sargo advise``.
 
     {"time": "2026-11-21T10:00:00.000+00:00", "table": "/warehouse/trips", "engine": "hive4", "time_zone": "UTC",
      "filter": Base64 as Hive sent it, "listed": 2000, "skipped": 1980}
 
-Filters hold values of the data: it is off by default, and its files are readable by their owner only. It is limited:
-when the file is full it is renamed to ``PATH.1``, that one to ``PATH.2``, and the last one is removed.
+Filters contain values of the data. The log is therefore off by default, and its files are readable by their owner only.
+A full file is renamed to ``PATH.1``, an older one to ``PATH.2`` and so on; the oldest one is deleted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from handler.sidecar.journal import Journal
 from handler.sidecar.settings import SettingsError
-from handler.sidecar.view import Question
+from handler.sidecar.view import FilterQuery
 
 __all__ = ["FilterLog"]
 
@@ -27,23 +27,23 @@ __all__ = ["FilterLog"]
 class FilterLog:
     """Appends to a file. A line that cannot be written is lost; the journal says so once."""
 
-    def __init__(self, path: Path, most_bytes: int, older: int, journal: Journal) -> None:
-        """``older``: how many full files are kept. Raises SettingsError when the file cannot be opened."""
+    def __init__(self, path: Path, max_bytes: int, older: int, journal: Journal) -> None:
+        """``older``: the number of full files that are kept. Raises SettingsError when the file cannot be opened."""
         try:
-            self._handler = _Files(path, most_bytes, older, journal)
+            self._handler = _Files(path, max_bytes, older, journal)
         except OSError as error:
             raise SettingsError(f"filter_log {path}: {error.strerror}") from error
 
-    def write(self, table: str, question: Question, listed: int, skipped: int) -> None:
-        """One filter that was answered."""
+    def write(self, table: str, query: FilterQuery, listed: int, skipped: int) -> None:
+        """Append one filter that was answered."""
         now = datetime.datetime.now(datetime.timezone.utc)
         line = json.dumps(
             {
                 "time": now.isoformat(timespec="milliseconds"),
                 "table": table,
-                "engine": question.engine,
-                "time_zone": question.time_zone,
-                "filter": question.filter.decode("ascii", "replace"),
+                "engine": query.engine,
+                "time_zone": query.time_zone,
+                "filter": query.filter.decode("ascii", "replace"),
                 "listed": listed,
                 "skipped": skipped,
             }
@@ -55,9 +55,9 @@ class FilterLog:
 
 
 class _Files(logging.handlers.RotatingFileHandler):
-    def __init__(self, path: Path, most_bytes: int, older: int, journal: Journal) -> None:
+    def __init__(self, path: Path, max_bytes: int, older: int, journal: Journal) -> None:
         self._journal: Journal | None = journal
-        super().__init__(path, maxBytes=most_bytes, backupCount=older, encoding="utf-8")
+        super().__init__(path, maxBytes=max_bytes, backupCount=older, encoding="utf-8")
 
     def _open(self) -> TextIOWrapper:
         return open(self.baseFilename, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600))

@@ -1,6 +1,6 @@
-"""The interface ``handler/sargo.thrift``, loaded when it is first needed: there is no generated code to go stale.
+"""The interface ``handler/sargo.thrift``, loaded from the IDL when it is first used, without generated code.
 
-The classes are made by thriftpy2 from the IDL; ``PruneRequest`` and ``PruneReply`` below say what mypy may know.
+thriftpy2 makes the classes; ``PruneRequest`` and ``PruneReply`` below are their types for mypy.
 """
 
 from __future__ import annotations

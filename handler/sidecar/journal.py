@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from evaluator.language.expression import to_text
-from handler.sidecar.reports import Report
+from handler.sidecar.reports import AnswerReport
 
 __all__ = ["Journal"]
 
@@ -36,7 +36,9 @@ class Journal:
 
     def __init__(self, stream: TextIO, level: str = "info", values: bool = False) -> None:
         self._values = values
-        self._log = logging.Logger("sargo.sidecar", _LEVELS[level])  # not of the tree: nobody else writes here
+        self._log = logging.Logger(
+            "sargo.sidecar", _LEVELS[level]
+        )  # outside of the logger tree: no other code logs here
         handler = logging.StreamHandler(stream)
         handler.setFormatter(_Lines())
         self._log.addHandler(handler)
@@ -46,7 +48,7 @@ class Journal:
         self._log.log(_LEVELS[level], event, extra={"fields": fields})
 
     def failure(self, where: str, error: BaseException) -> None:
-        """An error that is a fault of the sidecar, with the places it came through, without its text."""
+        """A fault of the sidecar: the class and the stack of the error, without its text unless ``values`` is on."""
         places = [
             f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
             for frame in traceback.extract_tb(error.__traceback__)[-8:]
@@ -61,15 +63,15 @@ class Journal:
         )
 
     def unexpected(self, context: Mapping[str, Any]) -> None:
-        """What the event loop did not expect, in its own form."""
+        """An exception that reached the event loop, in the loop's own form."""
         error = context.get("exception")
         if isinstance(error, BaseException):
             self.failure("event loop", error)
         else:
             self.say("failure", "error", where="event loop", what=str(context.get("message", "")))
 
-    def answered(self, report: Report, because: str) -> None:
-        """One line an answer."""
+    def answered(self, report: AnswerReport, because: str) -> None:
+        """One line for each answer."""
         if not self._log.isEnabledFor(logging.INFO):
             return
         fields: dict[str, Any] = {

@@ -1,10 +1,10 @@
-"""The rows of a file slice with log files, merged as Hudi merges them, for audits: by hudi-rs (the extra ``audit``).
+"""The merged rows of a file slice with log files, read by hudi-rs for audits (the extra ``audit``).
 
-It shares no code with Sargo, and refuses the tables whose merging it does not reproduce. Its own file system follows
-links, so local tables are read by it only when nothing that it opens is one or leads out of the root.
+hudi-rs shares no code with Sargo, and refuses tables that it does not merge as Hudi does. Its file system follows
+links, so it reads a local table only when no file or folder that it opens is a link or lies outside of the root.
 
-    not read   without the package; tables that are not local; slices without a base file; log files of more than
-               ``MAX_LOG_BYTES``, which are merged in memory
+Not read: anything without the package, tables that are not local, slices without a base file, and more than
+``MAX_LOG_BYTES`` of log files, because they are merged in memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_LOG_BYTES = 256 << 20
 
 
 class Unread(SargoError):  # noqa: N818 - a state, not a fault of the caller
-    """Nobody here reads such files."""
+    """There is no reader for such files."""
 
 
 def merged_batches(
@@ -48,13 +48,13 @@ def merged_batches(
         options = HudiReadOptions(projection=list(columns))
         stream: Any = reader.read_file_slice_from_paths_stream(base_file, list(log_files), options)
         for batch in stream:
-            found = pa.record_batch(batch)
-            if not set(columns) <= set(found.schema.names):
+            rows = pa.record_batch(batch)
+            if not set(columns) <= set(rows.schema.names):
                 raise UnsupportedError("a column of the filter is not in the files")
-            yield found
+            yield rows
     except UnsupportedError:
         raise
-    except (Exception, panic()) as error:  # the package's own, which name the form that it does not read
+    except (Exception, panic()) as error:  # errors of the package have no common base class
         raise UnsupportedError(f"the slice cannot be merged: {type(error).__name__}") from error
 
 

@@ -1,6 +1,6 @@
-"""What an operator watches: counters and gauges for Prometheus, each with the words that its labels may be.
+"""Counters and gauges of the sidecar for Prometheus, and the values that their labels may have.
 
-No label holds a table's name, a user or a value: a metrics page is read by more people than a table.
+No label contains the name of a table, a user or a value, because more people may read the metrics than the tables.
 """
 
 from __future__ import annotations
@@ -35,38 +35,40 @@ class Metrics:
 
     def __init__(self) -> None:
         disable_created: Callable[[], None] = disable_created_metrics
-        disable_created()  # a second series for each, which nobody asks for
+        disable_created()  # no second series with the time of creation
         self.registry = CollectorRegistry()
-        of = self.registry
+        registry = self.registry
         self.requests = Counter(
             "sargo_requests",
             "Calls by method and how they ended (answered, refused, failed)",
             ["method", "end"],
-            registry=of,
+            registry=registry,
         )
-        self.refused = Counter("sargo_refused", "Refused calls by code", ["code"], registry=of)
+        self.refused = Counter("sargo_refused", "Refused calls by code", ["code"], registry=registry)
         self.seconds = Histogram(
             "sargo_request_seconds",
             "Seconds from the last byte of a call to its answer",
             ["method"],
             buckets=_SECONDS,
-            registry=of,
+            registry=registry,
         )
-        self.listed = Counter("sargo_files_listed", "File names that clients listed", registry=of)
-        self.covered = Counter("sargo_files_known", "Listed files that the view of the table has", registry=of)
-        self.skipped = Counter("sargo_files_skipped", "Listed files that were answered as skippable", registry=of)
-        self.could_skip = Counter("sargo_files_could_skip", "The same, as if shadow mode were off", registry=of)
-        self.full = Counter("sargo_files_fully_matched", "Listed files of which every row matches", registry=of)
-        self.nothing = Counter("sargo_skipped_nothing", "Answers that skip nothing, by cause", ["because"], registry=of)
+        self.listed = Counter("sargo_files_listed", "File names that clients listed", registry=registry)
+        self.covered = Counter("sargo_files_known", "Listed files that the view of the table has", registry=registry)
+        self.skipped = Counter("sargo_files_skipped", "Listed files that were answered as skippable", registry=registry)
+        self.could_skip = Counter("sargo_files_could_skip", "The same, as if shadow mode were off", registry=registry)
+        self.full = Counter("sargo_files_fully_matched", "Listed files of which every row matches", registry=registry)
+        self.nothing = Counter(
+            "sargo_skipped_nothing", "Answers that skip nothing, by cause", ["because"], registry=registry
+        )
         self.audits = Counter(
-            "sargo_audits", f"Audited file slices by verdict ({', '.join(VERDICTS)})", ["verdict"], registry=of
+            "sargo_audits", f"Audited file slices by verdict ({', '.join(VERDICTS)})", ["verdict"], registry=registry
         )
         self.alarm = Gauge(
-            "sargo_audit_alarm_tables", "Tables that an audit turned off. Anything but 0 is an alarm", registry=of
+            "sargo_audit_alarm_tables", "Tables that an audit turned off. Anything but 0 is an alarm", registry=registry
         )
-        self.connections = Gauge("sargo_connections", "Open connections", registry=of)
+        self.connections = Gauge("sargo_connections", "Open connections", registry=registry)
         self.connections_closed = Counter(
-            "sargo_connections_closed", "Connections that were closed for a cause", ["because"], registry=of
+            "sargo_connections_closed", "Connections that were closed for a cause", ["because"], registry=registry
         )
         for because in BECAUSE:
             self.nothing.labels(because)

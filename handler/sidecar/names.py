@@ -1,7 +1,7 @@
-"""The list of file names in a request, and where they stand among the files that a table is known to have.
+"""The list of file names in a request, and the index of each name among the known files of a table.
 
-A list arrives as one blob (names joined by a line feed, perhaps compressed). It is taken apart at most once: a view
-remembers by the blob's hash which files a list named, because queries on a table list the same files until a commit.
+A list arrives as one blob: names joined by line feeds, optionally compressed. It is split at most once. A view caches
+the matched files by the hash of the blob, because queries on a table list the same files until the next commit.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ import xxhash
 
 from handler.sidecar.idl import Refused
 
-__all__ = ["NOT_KNOWN", "FileNames", "ListedNames", "Places"]
+__all__ = ["NOT_KNOWN", "FileIndices", "FileNames", "ListedNames"]
 
-#: The place of a name that is no file of the view.
+#: The index of a name that is no file of the view.
 NOT_KNOWN = -1
-Places = npt.NDArray[np.int32]
+#: ``(count,) int32``: the index in ``ViewFiles`` of each listed name.
+FileIndices = npt.NDArray[np.int32]
 
 _LINE_FEED = 10
-#: Hashes of lists are keyed, so that nobody can prepare two lists of one hash.
+#: The hash of a list is keyed, so that a client cannot prepare two lists with one hash.
 _SEED = secrets.randbits(64)
-#: Below this share of the known files, looking up each name costs less than hashing all known names.
+#: A list with less than a 16th of the known files is looked up name by name: that costs less than hashing all of them.
 _FEW = 16
 
 
@@ -39,14 +40,14 @@ class ListedNames:
 
     blob          the bytes of the request
     compressed    whether they are a zlib stream
-    count         how many names the client says they are
-    most_bytes    the largest list that is unpacked
+    count         the number of names that the client announces
+    max_bytes     the limit of the list when it is decompressed
     """
 
     blob: bytes | memoryview
     compressed: bool
     count: int
-    most_bytes: int
+    max_bytes: int
 
     @cached_property
     def digest(self) -> int:
@@ -55,28 +56,28 @@ class ListedNames:
 
     @cached_property
     def key(self) -> bytes:
-        """16 bytes that stand for this list."""
+        """16 bytes that identify this list."""
         return xxhash.xxh3_128_digest(self.blob, _SEED) + b"%d %d" % (self.count, self.compressed)
 
     @cached_property
     def text(self) -> bytes | memoryview:
         """The names joined by line feeds. Raises Refused when they cannot be unpacked or are too many."""
-        found = self.blob
+        text = self.blob
         if self.compressed:
             stream = zlib.decompressobj()
             try:
-                found = stream.decompress(self.blob, self.most_bytes + 1)
+                text = stream.decompress(self.blob, self.max_bytes + 1)
             except zlib.error as error:
                 raise Refused("request", "the list of names cannot be decompressed") from error
-            if len(found) <= self.most_bytes and (not stream.eof or stream.unused_data):
+            if len(text) <= self.max_bytes and (not stream.eof or stream.unused_data):
                 raise Refused("request", "the list of names is not one whole zlib stream")
-        if len(found) > self.most_bytes:
-            raise Refused("limit", f"the list of names has more than {self.most_bytes} bytes")
-        return found
+        if len(text) > self.max_bytes:
+            raise Refused("limit", f"the list of names has more than {self.max_bytes} bytes")
+        return text
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64]:
-        """``(count,) int64``: where each name ends. Raises Refused when there are not ``count`` names."""
+        """``(count,) int64``: the end of each name in ``text``. Raises Refused when there are not ``count`` names."""
         text = self.text
         if not text:
             if self.count:
@@ -88,7 +89,7 @@ class ListedNames:
         return np.append(feeds, len(text)).astype(np.int64)
 
     def array(self) -> pa.LargeBinaryArray:
-        """The names as an Arrow array that shares their bytes, each with the line feed behind it."""
+        """The names as an Arrow array that shares their bytes; each name includes the line feed that follows it."""
         offsets = np.empty(self.count + 1, np.int64)
         offsets[0] = 0
         offsets[1:] = self.ends + 1
@@ -97,13 +98,13 @@ class ListedNames:
         )
 
     def at(self, indices: Sequence[int]) -> list[bytes]:
-        """Some of the names."""
+        """The names at these indices of the list."""
         text, ends = self.text, self.ends
         return [bytes(text[int(ends[i - 1]) + 1 if i else 0 : int(ends[i])]) for i in indices]
 
 
 class FileNames:
-    """The paths of a table's files, relative to it, each at its place, for looking up lists of names."""
+    """The paths of a table's files, relative to the table: finds the index of each listed name among them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._lines = pa.array([path.encode() + b"\n" for path in paths], pa.large_binary())
@@ -117,14 +118,14 @@ class FileNames:
 
     @cached_property
     def _by_name(self) -> Mapping[bytes, int]:
-        return {line[:-1]: place for place, line in enumerate(self._lines.to_pylist())}
+        return {line[:-1]: index for index, line in enumerate(self._lines.to_pylist())}
 
-    def places(self, listed: ListedNames) -> Places:
-        """``(count,) int32``: the place of each name, ``NOT_KNOWN`` for others. Raises Refused as ``ListedNames``."""
+    def indices(self, listed: ListedNames) -> FileIndices:
+        """``(count,) int32``: the index of each name, or ``NOT_KNOWN``. Raises Refused as ``ListedNames`` does."""
         if len(listed.ends) == 0 or not len(self):
             return np.full(listed.count, NOT_KNOWN, np.int32)
         if listed.count * _FEW < len(self) or listed.count < 5_000:
-            found = self._by_name.get
-            return np.array([found(name, NOT_KNOWN) for name in bytes(listed.text).split(b"\n")], np.int32)
+            index_of = self._by_name.get
+            return np.array([index_of(name, NOT_KNOWN) for name in bytes(listed.text).split(b"\n")], np.int32)
         indices = pc.index_in(listed.array(), value_set=self._lines)
         return np.asarray(pc.fill_null(indices, NOT_KNOWN), np.int32)

@@ -27,7 +27,7 @@ class _Quiet(WSGIRequestHandler):
 
 
 class Pages:
-    """Serves both pages from a thread. ``health`` gives a JSON text that says "ok" or "stopping"."""
+    """Serves both pages from a thread. ``health`` returns JSON whose status is "ok" or "stopping"."""
 
     def __init__(self, host: str, port: int, registry: CollectorRegistry, health: Callable[[], str]) -> None:
         """Raises SettingsError when the address cannot be used."""
@@ -36,8 +36,8 @@ class Pages:
         def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
             path = environ.get("PATH_INFO", "")
             if path == "/metrics":
-                found: Iterable[bytes] = metrics(environ, start_response)
-                return found
+                page: Iterable[bytes] = metrics(environ, start_response)
+                return page
             if path != "/healthz":
                 start_response("404 Not Found", [("Content-Type", "text/plain")])
                 return [b"see /metrics and /healthz\n"]

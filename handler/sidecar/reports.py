@@ -1,4 +1,4 @@
-"""What the sidecar answered lately, for ``explain``: each report under an id that only the asker was told."""
+"""The latest answers of the sidecar, for ``explain``: each report has an id that only its reply contains."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from handler.sidecar.view import Decision
+from handler.sidecar.view import FilterDecision
 from handler.views.explain import show_explanation
 
-__all__ = ["Report", "Reports"]
+__all__ = ["AnswerReport", "Reports"]
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerReport:
     """One answer.
 
-    because     the word of ``metrics.BECAUSE`` for why nothing was skipped, or ""
-    decision    the plan behind the answer, while the view remembers it
+    because     the text of ``metrics.BECAUSE`` that says why nothing was skipped, or ""
+    decision    the plan behind the answer, while the view caches it
     """
 
     table: str
@@ -38,11 +38,11 @@ class Report:
     because: str
     reasons: tuple[str, ...]
     seconds: float
-    decision: weakref.ref[Decision] | None = None
+    decision: weakref.ref[FilterDecision] | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
     def text(self) -> str:
-        """The report for people; what each condition skipped follows while the plan is remembered."""
+        """The report for people, with the explanation of the plan while the view caches it."""
         lines = [
             f"table     {self.table}",
             f"instant   {self.instant or 'none'}   ({self.query_type}, {self.engine})",
@@ -63,19 +63,19 @@ class Report:
 
 
 class Reports:
-    """The last ``most`` reports."""
+    """The latest ``limit`` reports."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._reports: OrderedDict[str, Report] = OrderedDict()
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._reports: OrderedDict[str, AnswerReport] = OrderedDict()
         self._lock = threading.Lock()
 
-    def add(self, report: Report) -> None:
+    def add(self, report: AnswerReport) -> None:
         with self._lock:
             self._reports[report.id] = report
-            while len(self._reports) > self._most:
+            while len(self._reports) > self._limit:
                 self._reports.popitem(last=False)
 
-    def get(self, report_id: str) -> Report | None:
+    def get(self, report_id: str) -> AnswerReport | None:
         with self._lock:
             return self._reports.get(report_id)

@@ -1,4 +1,4 @@
-"""A sidecar from start to end: everything made, listening, until SIGTERM or SIGINT, then drained."""
+"""The life of a sidecar: create its parts, listen until SIGTERM or SIGINT, then finish the running calls."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from handler.sidecar.settings import Settings
 
 __all__ = ["Sidecar", "running", "serve"]
 
-#: What the names of the sidecar's threads begin with, and how long they may take to end when it has ended.
-_THREADS, _LAST_SECONDS = "sargo", 1.0
+#: The prefix of the names of the sidecar's threads, and how long they may take to end after it has stopped.
+_THREADS, _END_SECONDS = "sargo", 1.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Sidecar:
 
 @asynccontextmanager
 async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator[Sidecar]:
-    """A sidecar that listens inside of the block and is drained behind it. Raises SettingsError."""
+    """A sidecar that listens inside of the block and finishes its calls at the end. Raises SettingsError."""
     journal = Journal(log, settings.log_level, settings.log_values)
     metrics = Metrics()
     threads = ThreadPoolExecutor(settings.workers, thread_name_prefix=_THREADS)
@@ -101,12 +101,12 @@ def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) 
             await stop.wait()
 
     asyncio.run(until_stopped())
-    _leave_those_that_hang()
+    _exit_despite_hanging_threads()
 
 
-def _leave_those_that_hang() -> None:
-    """End the process although a thread waits for a store that does not answer; the interpreter would wait for it."""
-    end = time.monotonic() + _LAST_SECONDS
+def _exit_despite_hanging_threads() -> None:
+    """Exit although a thread waits for a store that does not answer; the interpreter would wait for the thread."""
+    end = time.monotonic() + _END_SECONDS
     for thread in threading.enumerate():
         if thread.name.startswith(_THREADS):
             thread.join(max(0.0, end - time.monotonic()))

@@ -1,7 +1,7 @@
-"""The local file system, read-only, below one folder: what a link leads to outside of it is not there.
+"""The local file system, read-only and limited to one folder: the target of a link that leads out of it is not found.
 
-Every path is resolved through its links before it is opened or listed. Whoever can exchange a link between the check
-and the opening can write to the folder, and needs no link to put bytes there.
+The links of every path are resolved before it is opened or listed. A link can be exchanged between the check and the
+opening only by a user who may write to the folder, and who could as well put the bytes there.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class SandboxedFileSystem(fs.FileSystemHandler):  # type: ignore[misc]
 
     def get_file_info_selector(self, selector: Any) -> list[Any]:
         self._check(selector.base_dir)
-        found: list[Any] = self._local.get_file_info(selector)
-        return found
+        infos: list[Any] = self._local.get_file_info(selector)
+        return infos
 
     def open_input_file(self, path: str) -> Any:
         return self._local.open_input_file(self._check(path))

@@ -1,15 +1,15 @@
 """The network: framed Thrift calls over TCP, with or without TLS, on one event loop.
 
-A connection carries one call at a time. What a peer can hold is bounded by what it has sent, not by what it announces:
+A connection carries one call at a time. The memory that a peer uses is bounded by the bytes that it has sent, not by
+the length that it announces. A connection is closed
 
-    too many connections         the new one is closed
-    a frame too long, too many   the connection is closed, before the frame is read
-    bytes held by all peers
-    a frame that does not end    closed after ``read_seconds``, and so is a peer that does not read its answer
-    silence                      closed after ``idle_seconds``
-    bytes that are no call       answered with an exception of Thrift, then closed
+    at once                   beyond ``max_connections`` and ``max_bytes_in_flight``, and for a frame longer than
+                              ``max_frame_bytes``, before the frame is read
+    after ``read_seconds``    when a frame is incomplete, or the peer does not read its answer
+    after ``idle_seconds``    without a call
+    after an exception        when the frame is not a call of the IDL
 
-Frames are received into the buffer that they are decoded from.
+Frames are decoded from the buffer that they are received into.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from handler.sidecar.settings import Settings, SettingsError
 __all__ = ["Server", "tls_context"]
 
 _HEADER = 4
-#: What is allotted to a connection that has not announced a longer frame.
-_SMALL = 16 << 10
-_TICK = 0.5
+#: The buffer of a connection that has not announced a longer frame.
+_SMALL_BUFFER = 16 << 10
+_SWEEP_SECONDS = 0.5
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """TLS 1.2 or newer as the settings want it, or None. Raises SettingsError when a file cannot be used."""
+    """The context for TLS 1.2 or newer of the settings, or None. Raises SettingsError when a file cannot be used."""
     if settings.tls_certificate is None or settings.tls_key is None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -68,7 +68,7 @@ class Server:
         self._sweeping: asyncio.Task[None] | None = None
 
     async def start(self) -> tuple[str, int]:
-        """Listen; the address and the port. Raises SettingsError when that is not possible."""
+        """Listen; returns the address and the port. Raises SettingsError when that is not possible."""
         loop = asyncio.get_running_loop()
         context = tls_context(self.settings)
         timeout = None if context is None else self.settings.read_seconds
@@ -88,7 +88,7 @@ class Server:
         return str(host), int(port)
 
     async def stop(self) -> None:
-        """Take no more calls, let the running ones end within ``drain_seconds``, then close."""
+        """Accept no more calls, wait ``drain_seconds`` for the running ones, then close all connections."""
         self.service.stopping = True
         if self._listening is not None:
             self._listening.close()
@@ -103,9 +103,9 @@ class Server:
             self._sweeping.cancel()
 
     async def _sweep(self) -> None:
-        """Close the connections whose time is up."""
+        """Close the connections whose time is up, forever."""
         while True:
-            await asyncio.sleep(min(_TICK, self.settings.read_seconds / 2, self.settings.idle_seconds / 2))
+            await asyncio.sleep(min(_SWEEP_SECONDS, self.settings.read_seconds / 2, self.settings.idle_seconds / 2))
             now = time.monotonic()
             for connection in list(self.connections):
                 connection.check_time(now)
@@ -113,8 +113,8 @@ class Server:
     # -- calls
 
     async def answer(self, frame: memoryview) -> tuple[bytes, bool]:
-        """The frame that answers a frame, and whether the connection may live on."""
-        call: wire.Call | None = None
+        """The reply to a frame, and whether the connection stays open."""
+        call: wire.ThriftCall | None = None
         started = time.perf_counter()
         method, end = "unknown", "failed"
         try:
@@ -150,20 +150,20 @@ class Server:
         return methods[name]
 
 
-def _room(size: int, content: bytes | memoryview) -> memoryview:
-    """A buffer that begins with this content. Memory of the rest is taken when it is written, not before."""
-    room: memoryview = np.empty(size, np.uint8).data
-    room[: len(content)] = content
-    return room
+def _new_buffer(size: int, content: bytes | memoryview) -> memoryview:
+    """A buffer that begins with this content. The memory of the rest is allocated when it is written."""
+    buffer: memoryview = np.empty(size, np.uint8).data
+    buffer[: len(content)] = content
+    return buffer
 
 
 class _Connection(asyncio.BufferedProtocol):
-    """One peer. Its frame is gathered in ``_buffer``, of which ``_filled`` bytes are there."""
+    """One peer. ``_buffer`` contains the first ``_filled`` bytes of its next frame."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._transport: asyncio.Transport | None = None
-        self._buffer = _room(_SMALL, b"")
+        self._buffer = _new_buffer(_SMALL_BUFFER, b"")
         self._filled = 0
         self._since = time.monotonic()
         self._held = 0
@@ -190,7 +190,7 @@ class _Connection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:
         del sizehint
         if self._filled == len(self._buffer):  # more than one call, sent ahead of the answer
-            self._buffer = _room(self._filled + _SMALL, self._buffer)
+            self._buffer = _new_buffer(self._filled + _SMALL_BUFFER, self._buffer)
         return self._buffer[self._filled :]
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -216,7 +216,7 @@ class _Connection(asyncio.BufferedProtocol):
     # -- frames
 
     def _take_frame(self) -> None:
-        """Start the next call if its frame is complete; make room for the rest of it if not."""
+        """Start the next call if its frame is complete, else enlarge the buffer to the frame."""
         if self.is_busy or self._filled < _HEADER:
             return
         length = int.from_bytes(self._buffer[:_HEADER], "big", signed=True)
@@ -226,11 +226,11 @@ class _Connection(asyncio.BufferedProtocol):
         end = _HEADER + length
         if self._filled < end:
             if len(self._buffer) < end:
-                self._buffer = _room(end, self._buffer[: self._filled])
+                self._buffer = _new_buffer(end, self._buffer[: self._filled])
             return
         frame = self._buffer[_HEADER:end]
         rest = bytes(self._buffer[end : self._filled])
-        self._buffer = _room(max(_SMALL, len(rest)), rest)
+        self._buffer = _new_buffer(max(_SMALL_BUFFER, len(rest)), rest)
         self._filled = len(rest)
         self.is_busy = True
         assert self._transport is not None
@@ -240,7 +240,7 @@ class _Connection(asyncio.BufferedProtocol):
         task.add_done_callback(self._server.calls.discard)
 
     async def _answer(self, frame: memoryview) -> None:
-        reply, may_live_on = await self._server.answer(frame)
+        reply, stays_open = await self._server.answer(frame)
         self._hold(-(_HEADER + len(frame)))
         transport = self._transport
         if transport is None or transport.is_closing():
@@ -248,7 +248,7 @@ class _Connection(asyncio.BufferedProtocol):
         transport.write(len(reply).to_bytes(_HEADER, "big") + reply)
         self.is_busy = False
         self._since = time.monotonic()
-        if not may_live_on or self._server.service.stopping:
+        if not stays_open or self._server.service.stopping:
             transport.close()
             return
         transport.resume_reading()

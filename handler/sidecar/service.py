@@ -1,12 +1,13 @@
-"""The service: from a request to an answer, room by room, and from every failure to "skip nothing" (contract C4).
+"""The service: turns a request into an answer, and every failure into "skip nothing" (contract C4).
 
-    refuse     a wrong protocol version or secret, a table outside of the roots, a malformed or too large request
-    view       the table at its latest instant, or as of one
-    decide     which slices the filter skips, from memory when it was asked before
-    answer     which listed names that allows to skip (``listed.py``), as packed bits
-
-Nothing here decides whether a slice can hold a row: that is the planner's, and which names its answer speaks of is
-``listed.py``'s.
+step      module                          what it does
+-------   -----------------------------   -----------------------------------------------------------------------
+read      this one, ``allowed_roots``     refuse a wrong protocol version or secret, a table outside of the roots,
+                                          and a malformed or too large request
+view      ``tables``                      the table at its latest instant, or as of an older one
+decide    ``view``, ``planning.prune``    the slices that the filter skips, from the cache for a known filter
+answer    ``request_matching``            the listed names that may be skipped, as packed bits
+record    ``reports``, ``journal``, ``metrics``, ``filter_log``, ``audit``
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import BECAUSE, Metrics
 from handler.sidecar.names import ListedNames
-from handler.sidecar.reports import Report, Reports
+from handler.sidecar.reports import AnswerReport, Reports
 from handler.sidecar.request_matching import FULL, QUERY_TYPES, QueryType, names_to_skip, needs_fresh_view
 from handler.sidecar.settings import Settings
 from handler.sidecar.tables import Tables, TableUnavailable
-from handler.sidecar.view import Decision, Question, View
+from handler.sidecar.view import FilterDecision, FilterQuery, View
 from handler.sql.parsing import Engine
 from index_store import FileSlice
 from index_store.table.timeline import parse_as_of
@@ -46,19 +47,19 @@ from index_store.table.timeline import parse_as_of
 __all__ = ["Service"]
 
 _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
-#: Reasons that travel in a reply; a report has them all.
-_MAX_REASONS, _LONGEST_REASON = 8, 300
-#: New lists up to this size are looked up on the event loop: a change of thread would cost more.
-_SHORT = 256 << 10
-_ANSWERING = 2
+#: The limits of reasons in a reply: their number and their length. A report contains all of them.
+_MAX_REASONS, _MAX_REASON_LENGTH = 8, 300
+#: A new list up to this size is matched on the event loop: a change of thread would cost more.
+_SHORT_LIST_BYTES = 256 << 10
+_ANSWER_THREADS = 2
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A request whose fields are what the IDL says."""
+@dataclass(frozen=True, kw_only=True)
+class _CheckedRequest:
+    """A checked request. ``notes``: reasons that belong into its answer."""
 
     location: AllowedTable
-    question: Question
+    query: FilterQuery
     query_type: QueryType
     as_of: str | None
     listed: ListedNames
@@ -67,9 +68,17 @@ class _Asked:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Answer:
-    """What is sent back and reported. ``could_skip`` counts as if shadow mode were off."""
+    """The content of a reply and of its report.
+
+    because       the key of ``metrics.BECAUSE`` that says why nothing is skipped, or ""
+    skip          one bit per listed name, packed; empty when nothing is skipped
+    digest        CRC32 of the list of names
+    audited       the skipped files to audit
+    covered       how many listed names are known, and ``full`` of how many every row matches
+    could_skip    how many names would be skipped if shadow mode were off
+    """
 
     because: str
     skip: bytes = b""
@@ -81,11 +90,11 @@ class _Answer:
     could_skip: int = 0
     full: int = 0
     reasons: tuple[str, ...] = ()
-    decision: Decision | None = None
+    decision: FilterDecision | None = None
 
 
 class Service:
-    """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own."""
+    """The calls of the IDL. ``threads`` open tables and make plans; long lists and reports have their own threads."""
 
     def __init__(
         self, settings: Settings, roots: AllowedRoots, metrics: Metrics, journal: Journal, threads: ThreadPoolExecutor
@@ -97,13 +106,13 @@ class Service:
         self.reports = Reports(settings.reports)
         self.stopping = False
         self._roots = roots
-        self._threads = ThreadPoolExecutor(_ANSWERING, thread_name_prefix="sargo-answer")
+        self._threads = ThreadPoolExecutor(_ANSWER_THREADS, thread_name_prefix="sargo-answer")
         self._reporting = ThreadPoolExecutor(1, thread_name_prefix="sargo-report")
         self._secret = settings.shared_secret()
         self._running = 0
         self._asked = 0
         self._turned_off: set[str] = set()
-        self._audits = Audits(self._hear)
+        self._audits = Audits(self._record_verdict)
         self._filter_log = (
             None
             if settings.filter_log is None
@@ -119,33 +128,33 @@ class Service:
     async def prune(self, request: PruneRequest) -> PruneReply:
         """The IDL's prune. Raises Refused."""
         started = time.perf_counter()
-        asked = self._read(request)
+        checked = self._read(request)
         if self._running >= self.settings.max_requests:
             raise Refused("busy", f"{self._running} requests are being answered")
         self._running += 1
         self._asked += 1
         try:
-            answer = await asyncio.wait_for(self._answer(asked), self.settings.request_seconds)
+            answer = await asyncio.wait_for(self._answer(checked), self.settings.request_seconds)
         except Refused:
             raise
         except TimeoutError:
             answer = _Answer(
-                "time",
+                because="time",
                 reasons=(
                     f"no answer within {self.settings.request_seconds:g} s; it is being "
                     "worked out for the next request",
                 ),
             )
         except asyncio.TimeoutError:  # another class before Python 3.11
-            answer = _Answer("time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
+            answer = _Answer(because="time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
         except TableUnavailable as error:
-            answer = _Answer("table", reasons=(error.why,))
+            answer = _Answer(because="table", reasons=(error.why,))
         except Exception as error:
             self.journal.failure("prune", error)
-            answer = _Answer("failure", reasons=(f"the sidecar failed: {type(error).__name__}",))
+            answer = _Answer(because="failure", reasons=(f"the sidecar failed: {type(error).__name__}",))
         finally:
             self._running -= 1
-        return self._reply(asked, answer, time.perf_counter() - started)
+        return self._reply(checked, answer, time.perf_counter() - started)
 
     async def explain(self, report_id: str | None) -> str:
         """The IDL's explain. Raises Refused."""
@@ -159,7 +168,7 @@ class Service:
         return self.state()
 
     def state(self) -> str:
-        """What health() and /healthz say, as JSON."""
+        """The state of the sidecar as JSON, for health() and /healthz."""
         return json.dumps(
             {
                 "status": "stopping" if self.stopping else "ok",
@@ -178,7 +187,7 @@ class Service:
 
     # -- reading a request
 
-    def _read(self, request: PruneRequest | None) -> _Asked:
+    def _read(self, request: PruneRequest | None) -> _CheckedRequest:
         if request is None or not isinstance(request.protocol_version, int):
             raise Refused("request", "the request is missing or has no protocol version")
         if request.protocol_version != interface().PROTOCOL_VERSION:
@@ -206,16 +215,17 @@ class Service:
         if query_type not in QUERY_TYPES:
             raise Refused("request", f"the query type is none of {', '.join(QUERY_TYPES)}")
         zone, notes = _zone(request.time_zone)
-        question = Question(bytes(request.filter), _ENGINES[request.engine], zone)
-        return _Asked(
-            self._roots.locate(request.table),
-            question,
-            query_type,
-            _as_of(request) if query_type == "as_of" else None,
-            ListedNames(request.names, bool(request.names_compressed), request.name_count, limits.max_names_bytes),
-            (request.query_id or "")[:200],
-            (request.user or "")[:200],
-            notes,
+        return _CheckedRequest(
+            location=self._roots.locate(request.table),
+            query=FilterQuery(bytes(request.filter), _ENGINES[request.engine], zone),
+            query_type=query_type,
+            as_of=_as_of(request) if query_type == "as_of" else None,
+            listed=ListedNames(
+                request.names, bool(request.names_compressed), request.name_count, limits.max_names_bytes
+            ),
+            query_id=(request.query_id or "")[:200],
+            user=(request.user or "")[:200],
+            notes=notes,
         )
 
     def _check_secret(self, given: str | None) -> None:
@@ -227,33 +237,34 @@ class Service:
 
     # -- answering
 
-    async def _answer(self, asked: _Asked) -> _Answer:
-        if asked.location.path in self._turned_off:
-            return _Answer("audit", reasons=(BECAUSE["audit"],))
+    async def _answer(self, request: _CheckedRequest) -> _Answer:
+        if request.location.path in self._turned_off:
+            return _Answer(because="audit", reasons=(BECAUSE["audit"],))
         arrived = self.tables.now()
-        view = await self.tables.view(asked.location, asked.as_of)
-        if needs_fresh_view(view.table_type, view.version, asked.query_type):
-            view = await self.tables.view(asked.location, asked.as_of, newer_than=arrived)
-        decision = await self.tables.decide(asked.location, view, asked.question)
-        if view.remembers(asked.listed) or (len(asked.listed.blob) <= _SHORT and not asked.listed.compressed):
-            return self._bits(asked, view, decision)
+        view = await self.tables.view(request.location, request.as_of)
+        if needs_fresh_view(view.table_type, view.version, request.query_type):
+            view = await self.tables.view(request.location, request.as_of, newer_than=arrived)
+        decision = await self.tables.decide(request.location, view, request.query)
+        listed = request.listed
+        if view.has_match(listed) or (len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed):
+            return self._to_answer(request, view, decision)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._bits, asked, view, decision)
+        return await loop.run_in_executor(self._threads, self._to_answer, request, view, decision)
 
     def close(self) -> None:
-        """Let go of the threads, the audits and the log of filters."""
+        """Stop the threads and the audits, and close the log of filters."""
         self._audits.close()
         if self._filter_log is not None:
             self._filter_log.close()
         for threads in (self._threads, self._reporting):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def _bits(self, asked: _Asked, view: View, decision: Decision) -> _Answer:
-        matched = view.match(asked.listed)
-        verdicts = decision.verdicts.take(matched.places)
-        may_skip, why = names_to_skip(decision.skipped, verdicts, matched, asked.query_type)
+    def _to_answer(self, request: _CheckedRequest, view: View, decision: FilterDecision) -> _Answer:
+        matched = view.match(request.listed)
+        verdicts = decision.verdicts.take(matched.indices)
+        may_skip, why = names_to_skip(decision.skipped, verdicts, matched, request.query_type)
         could_skip = int(np.count_nonzero(may_skip))
-        reasons = (*asked.notes, *(() if why is None else (why,)), *decision.reasons)
+        reasons = (*request.notes, *(() if why is None else (why,)), *decision.reasons)
         because = ""
         if not could_skip:
             because = (
@@ -264,50 +275,51 @@ class Service:
                 else "plan"
                 if not decision.skipped.any()
                 else "query_type"
-                if why and asked.query_type == "incremental"
+                if why and request.query_type == "incremental"
                 else "list"
             )
         elif self.settings.shadow:
             because = "shadow"
-        bits = np.packbits(may_skip, bitorder="little").tobytes() if not because else b""
         audited: tuple[SkippedFile, ...] = ()
         if could_skip and random.random() < self.settings.audit_rate:
             audited = tuple(
-                self._to_audit(asked, view, decision, item, matched.whole is not None)
-                for item in choose_slices(view.files, may_skip, matched.places, self.settings.audit_files)
+                self._to_audit(request, view, decision, item, matched.complete is not None)
+                for item in choose_slices(view.files, may_skip, matched.indices, self.settings.audit_files)
             )
         return _Answer(
-            because,
-            bits,
-            view.instant,
-            matched.digest,
-            audited,
-            matched.covered,
-            0 if because else could_skip,
-            could_skip,
-            int(np.count_nonzero(verdicts & FULL)),
-            reasons,
-            decision,
+            because=because,
+            skip=np.packbits(may_skip, bitorder="little").tobytes() if not because else b"",
+            instant=view.instant,
+            digest=matched.digest,
+            audited=audited,
+            covered=matched.covered,
+            skipped=0 if because else could_skip,
+            could_skip=could_skip,
+            full=int(np.count_nonzero(verdicts & FULL)),
+            reasons=reasons,
+            decision=decision,
         )
 
     # -- audits
 
-    def _to_audit(self, asked: _Asked, view: View, decision: Decision, item: FileSlice, has_logs: bool) -> SkippedFile:
-        merges = has_logs and asked.query_type != "read_optimized"
+    def _to_audit(
+        self, request: _CheckedRequest, view: View, decision: FilterDecision, item: FileSlice, has_logs: bool
+    ) -> SkippedFile:
+        merges = has_logs and request.query_type != "read_optimized"
         return SkippedFile(
-            asked.location.path,
-            asked.location.root,
-            self.settings.storage_options,
-            item.base_file,
-            decision.plan.expression,
-            view.opened.table.schema,
-            Semantics.named(asked.question.engine, asked.question.time_zone or "UTC"),
-            self.settings.audit_rows,
-            item.log_files if merges else (),
+            table=request.location.path,
+            root=request.location.root,
+            storage_options=self.settings.storage_options,
+            path=item.base_file,
+            expression=decision.plan.expression,
+            schema=view.opened.table.schema,
+            semantics=Semantics.named(request.query.engine, request.query.time_zone or "UTC"),
+            max_rows=self.settings.audit_rows,
+            log_files=item.log_files if merges else (),
         )
 
-    def _hear(self, file: SkippedFile, verdict: Verdict) -> None:
-        """Count a verdict; a wrong skip ends the pruning of its table until the sidecar is started again."""
+    def _record_verdict(self, file: SkippedFile, verdict: Verdict) -> None:
+        """Count a verdict. After a wrong skip, its table is not pruned until the sidecar is started again."""
         self.metrics.audits.labels(verdict).inc()
         if verdict == "failed":
             self._turned_off.add(file.table)
@@ -320,48 +332,48 @@ class Service:
                 consequence="this table is not pruned any more; keep the file and report it",
             )
 
-    def _reply(self, asked: _Asked, answer: _Answer, seconds: float) -> PruneReply:
+    def _reply(self, request: _CheckedRequest, answer: _Answer, seconds: float) -> PruneReply:
         because = BECAUSE[answer.because] if answer.because else ""
-        report = Report(
-            asked.location.path,
-            answer.instant,
-            asked.query_id,
-            asked.user,
-            asked.question.engine,
-            asked.query_type,
-            asked.listed.count,
-            answer.covered,
-            answer.skipped,
-            answer.could_skip,
-            because,
-            answer.reasons,
-            seconds,
-            None if answer.decision is None else weakref.ref(answer.decision),
+        report = AnswerReport(
+            table=request.location.path,
+            instant=answer.instant,
+            query_id=request.query_id,
+            user=request.user,
+            engine=request.query.engine,
+            query_type=request.query_type,
+            listed=request.listed.count,
+            covered=answer.covered,
+            skipped=answer.skipped,
+            could_skip=answer.could_skip,
+            because=because,
+            reasons=answer.reasons,
+            seconds=seconds,
+            decision=None if answer.decision is None else weakref.ref(answer.decision),
         )
         self.reports.add(report)
         self._audits.audit(list(answer.audited))
-        self._count(asked, answer)
+        self._count(request, answer)
         self.journal.answered(report, answer.because)
         if self._filter_log is not None and answer.decision is not None and answer.decision.is_read:
-            self._filter_log.write(asked.location.path, asked.question, asked.listed.count, answer.skipped)
+            self._filter_log.write(request.location.path, request.query, request.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
         reply: PruneReply = interface().PruneReply(
             protocol_version=interface().PROTOCOL_VERSION,
             skip=answer.skip,
-            name_count=asked.listed.count,
+            name_count=request.listed.count,
             instant=answer.instant,
             covered=answer.covered,
             skipped=answer.skipped,
             fully_matched=answer.full,
             report_id=report.id,
-            reasons=[text[:_LONGEST_REASON] for text in texts[:_MAX_REASONS]],
-            digest=asked.listed.digest if answer.digest is None else answer.digest,
+            reasons=[text[:_MAX_REASON_LENGTH] for text in texts[:_MAX_REASONS]],
+            digest=request.listed.digest if answer.digest is None else answer.digest,
         )
         return reply
 
-    def _count(self, asked: _Asked, answer: _Answer) -> None:
+    def _count(self, request: _CheckedRequest, answer: _Answer) -> None:
         metrics = self.metrics
-        metrics.listed.inc(asked.listed.count)
+        metrics.listed.inc(request.listed.count)
         metrics.covered.inc(answer.covered)
         metrics.skipped.inc(answer.skipped)
         metrics.could_skip.inc(answer.could_skip)
@@ -371,7 +383,7 @@ class Service:
 
 
 def _zone(name: str | None) -> tuple[str | None, tuple[str, ...]]:
-    """The session's zone, if it is sent and known."""
+    """The session's time zone if it was sent and is known, else None and a note for the answer."""
     if not name:
         return None, ()
     try:

@@ -2,8 +2,8 @@
 
     sargo serve --config sidecar.toml --port 10950      SARGO_SIDECAR_PORT=10950     port = 10950
 
-The command line wins over the environment, that over the file, that over the defaults below. A key that is not in the
-schema is an error: a setting that is misspelt must not be silently left out.
+The command line overrides the environment, the environment the file, and the file the defaults below. A key that is not
+in the schema is an error, so that a misspelt setting is noticed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ else:
 __all__ = ["Settings", "SettingsError", "load_settings", "print_settings"]
 
 MEBIBYTE = 1 << 20
-#: What the names of environment variables begin with.
+#: The prefix of the names of environment variables.
 PREFIX = "SARGO_SIDECAR_"
 
 
 class SettingsError(SargoError):
-    """The settings cannot be used. ``why`` names the setting and what is wrong with it."""
+    """The settings cannot be used. ``why`` names the setting and its fault."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -43,7 +43,7 @@ class SettingsError(SargoError):
 
 
 class Settings(BaseSettings):
-    """Every setting with its default; the description is what ``--help`` and ``--print-config`` print."""
+    """Every setting with its default; ``--help`` and ``--print-config`` print the descriptions."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True)
 

@@ -1,7 +1,7 @@
-"""How much memory an object holds, near enough to decide which table to close.
+"""An estimate of the memory of an object, to decide which table to close.
 
-Arrays count with their bytes; what refers to other objects is followed once. Of a long row of like objects a sample
-is measured: a million file slices must not take a second to weigh.
+Arrays count with their bytes, and references are followed once. Of a long sequence a sample is measured, so that a
+million file slices take milliseconds.
 """
 
 from __future__ import annotations

@@ -1,14 +1,18 @@
-"""The tables that are open, each with its view, kept up to date and within a limit of memory.
+"""The open tables, each with its view, kept up to date and within a limit of memory.
 
-    look at the timeline    at most every ``refresh_seconds`` for one table, by one thread, whoever asks meanwhile waits
-    it moved                the table is opened anew; answers come from the old view when that takes longer than
-                            ``refresh_wait_seconds`` (they are right for the files that it knows: ``listed.py``)
-    it cannot be opened     left alone for ``retry_seconds``
-    too many bytes          those are closed that were not asked for the longest time
+    event                         what happens
+    ---------------------------   ----------------------------------------------------------------------------------
+    a request names a table       its timeline is read, at most every ``refresh_seconds``; concurrent requests share
+                                  one reading
+    the timeline has changed      the table is opened again; when that takes longer than ``refresh_wait_seconds``,
+                                  requests are answered from the old view, which is right for the files that it knows
+                                  (``request_matching``)
+    the table cannot be opened    it is not tried again for ``retry_seconds``
+    the cache is full             the tables that were not used for the longest time are closed
 
-Everything here runs on the event loop; what blocks runs in threads. A table has at most one thread that reads its
-timeline and one that makes a plan or reads an older instant, so that a slow table holds up nobody but those who ask
-for it, until half as many tables are slow at once as there are threads.
+All methods run on the event loop, and blocking calls run in threads. At most one thread reads the timeline of a table
+and one thread makes its plans or reads its older instants. A slow table therefore delays only requests for itself, as
+long as fewer than half as many tables are slow at once as there are threads.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from evaluator.language.errors import SargoError
 from handler.sidecar.allowed_roots import AllowedTable
 from handler.sidecar.idl import Refused
 from handler.sidecar.settings import Settings
-from handler.sidecar.view import Decision, Question, View
+from handler.sidecar.view import FilterDecision, FilterQuery, View
 from index_store import Table
 from index_store.opened_table import OpenTable
 from index_store.own.store.locations import version_names
@@ -37,34 +41,43 @@ from index_store.table.properties import read_properties
 __all__ = ["TableUnavailable", "Tables"]
 
 T = TypeVar("T")
-#: Views as of an older instant that are kept beside the latest one.
-_OLDER = 2
-#: Questions that a new view answers before it takes the place of the old one.
-_WARMED = 4
-#: Tables that are remembered at all, those that cannot be opened among them.
-_MAX_TABLES = 1000
+#: The number of views of older instants that are kept beside the latest one.
+MAX_OLDER_VIEWS = 2
+#: The number of recent queries that a new view evaluates before it replaces the old one.
+WARM_UP_QUERIES = 4
+#: The number of tables that are kept, including those that cannot be opened.
+MAX_TABLES = 1000
 _Signature = tuple[Any, ...]
 
 
 class TableUnavailable(SargoError):  # noqa: N818 - a state, not a fault of the caller
-    """The table could not be opened, just now or not long ago. ``why`` says what was wrong."""
+    """The table could not be opened at the last attempt. ``why``: the error of that attempt."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Entry:
+    """A table and its views.
+
+    signature   of the table at the time of ``view``: when it changes, the table is opened again
+    read_at     when the timeline was read last; ``reading``: the reading in progress
+    failure     why the table could not be opened at the last attempt
+    older       views of older instants, and ``tasks`` the plans and views that are being made
+    lock        held by the task that makes a plan or reads an older instant
+    """
+
     location: AllowedTable
     options: Mapping[str, str]
     view: View | None = None
     signature: _Signature = ()
-    looked_at: float = -float("inf")
-    looking: asyncio.Task[None] | None = None
+    read_at: float = -float("inf")
+    reading: asyncio.Task[None] | None = None
     failure: str | None = None
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
-    at_work: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
+    tasks: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -92,70 +105,72 @@ class Tables:
 
     @property
     def unavailable(self) -> int:
-        """How many tables could not be opened when they were last tried."""
+        """The number of tables that could not be opened at the last attempt."""
         return sum(entry.failure is not None for entry in self._entries.values())
 
     async def view(self, location: AllowedTable, as_of: str | None = None, newer_than: float | None = None) -> View:
-        """The table's view: of the timeline as it was after ``newer_than`` on the clock, or within ``refresh_seconds``.
+        """The table's view, of a timeline that was read after ``newer_than`` (default: ``refresh_seconds`` ago).
 
         Raises TableUnavailable.
         """
         entry = self._entry(location)
         if newer_than is None:
-            await self._look(entry, self._clock() - self._settings.refresh_seconds, self._settings.refresh_wait_seconds)
+            await self._refresh(
+                entry, self._clock() - self._settings.refresh_seconds, self._settings.refresh_wait_seconds
+            )
         else:
-            await self._look(entry, newer_than, None)
+            await self._refresh(entry, newer_than, None)
         if entry.view is None:
             raise TableUnavailable(entry.failure or "the table was closed")
         view = entry.view
         if as_of is not None:
             view = await self._older(entry, view, as_of)
-        self._make_room(entry)
+        self._evict(entry)
         return view
 
-    async def decide(self, location: AllowedTable, view: View, question: Question) -> Decision:
-        """The plan for a question, made once however many ask for it."""
-        found = view.remembered(question)
-        if found is not None:
-            return found
+    async def decide(self, location: AllowedTable, view: View, query: FilterQuery) -> FilterDecision:
+        """The decision for a query; concurrent requests share one computation."""
+        cached = view.cached_decision(query)
+        if cached is not None:
+            return cached
         entry = self._entry(location)
 
-        async def make() -> Decision:
+        async def make() -> FilterDecision:
             async with entry.lock:
-                return await self._run(lambda: view.decide(question))
+                return await self._run(lambda: view.decide(query))
 
-        decision = await self._once(entry, (id(view), question.key), make)
-        self._make_room(entry)
+        decision = await self._once(entry, (id(view), query.key), make)
+        self._evict(entry)
         return decision
 
     def now(self) -> float:
-        """The clock that ``newer_than`` is read from."""
+        """The time on the clock of ``newer_than``."""
         return self._clock()
 
-    # -- looking at the timeline
+    # -- reading the timeline
 
     def _entry(self, location: AllowedTable) -> _Entry:
         entry = self._entries.get(location.path)
         if entry is None:
-            entry = _Entry(location, self._settings.table_options.get(location.path, {}))
+            entry = _Entry(location=location, options=self._settings.table_options.get(location.path, {}))
             self._entries[location.path] = entry
-            self._make_room(entry)
+            self._evict(entry)
         self._entries.move_to_end(location.path)
         return entry
 
-    async def _look(self, entry: _Entry, newer_than: float, patience: float | None) -> None:
-        """Wait for a look at the timeline after ``newer_than``; with an old view at hand for ``patience`` only."""
-        while entry.looked_at < newer_than:
-            if entry.failure is not None and self._clock() - entry.looked_at < self._settings.retry_seconds:
+    async def _refresh(self, entry: _Entry, newer_than: float, patience: float | None) -> None:
+        """Read the timeline unless it was read after ``newer_than``. With an old view, wait at most ``patience`` s."""
+        while entry.read_at < newer_than:
+            if entry.failure is not None and self._clock() - entry.read_at < self._settings.retry_seconds:
                 return
-            if entry.looking is None:
-                entry.looking = asyncio.ensure_future(self._look_once(entry))
+            if entry.reading is None:
+                entry.reading = asyncio.ensure_future(self._read_timeline(entry))
             wait = None if entry.view is None else patience
-            done, _ = await asyncio.wait({entry.looking}, timeout=wait)
+            done, _ = await asyncio.wait({entry.reading}, timeout=wait)
             if not done:
                 return
 
-    async def _look_once(self, entry: _Entry) -> None:
+    async def _read_timeline(self, entry: _Entry) -> None:
         started = self._clock()
         try:
             signature = await self._run(lambda: _signature(self._storage(entry.location), entry.options))
@@ -164,32 +179,32 @@ class Tables:
                 entry.signature = signature
                 entry.older.clear()
             entry.failure = None
-        except Exception as error:  # whatever a table makes the readers stumble over
+        except Exception as error:  # the table is unavailable, whatever the fault of its files is
             entry.failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
             entry.view = None
             entry.older.clear()
         finally:
-            entry.looked_at = started
-            entry.looking = None
+            entry.read_at = started
+            entry.reading = None
 
     def _renew(self, entry: _Entry) -> View:
-        """The new view, which has made the plans of the last questions already: others need not wait for its first."""
+        """A new view that has evaluated the latest queries already, so that requests do not wait for its first plan."""
         view = self._open(entry)
-        for question in entry.view.asked_last(_WARMED) if entry.view is not None else ():
-            view.decide(question)
+        for query in entry.view.latest_queries(WARM_UP_QUERIES) if entry.view is not None else ():
+            view.decide(query)
         return view
 
     async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
-        known = entry.older.get(as_of)
-        if known is not None:
-            return known
+        cached = entry.older.get(as_of)
+        if cached is not None:
+            return cached
 
         async def make() -> View:
             async with entry.lock:
                 view = await self._run(lambda: self._view(OpenTable(latest.opened.table), as_of))
             if entry.view is latest:
                 entry.older[as_of] = view
-                while len(entry.older) > _OLDER:
+                while len(entry.older) > MAX_OLDER_VIEWS:
                     entry.older.popitem(last=False)
             return view
 
@@ -199,22 +214,22 @@ class Tables:
             raise TableUnavailable(str(error)) from error
 
     async def _once(self, entry: _Entry, key: tuple[object, ...], make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What ``make`` gives, made once for all who ask meanwhile, and to its end when they have left."""
-        task: asyncio.Task[T] | None = entry.at_work.get(key)
+        """The result of ``make``. Concurrent callers share one computation, which ends even when all have left."""
+        task: asyncio.Task[T] | None = entry.tasks.get(key)
         if task is None:
-            if len(entry.at_work) >= self._settings.max_requests:
-                raise Refused("busy", f"{len(entry.at_work)} questions about this table are being worked on")
+            if len(entry.tasks) >= self._settings.max_requests:
+                raise Refused("busy", f"{len(entry.tasks)} questions about this table are being worked on")
             task = asyncio.ensure_future(make())
-            entry.at_work[key] = task
-            task.add_done_callback(lambda done: _forget(entry, key, done))
+            entry.tasks[key] = task
+            task.add_done_callback(lambda done: _end_task(entry, key, done))
         return await asyncio.shield(task)
 
-    def _make_room(self, keep: _Entry) -> None:
-        """Close the least used tables until the rest fits; the one in use stays."""
+    def _evict(self, keep: _Entry) -> None:
+        """Close the tables that were not used for the longest time until the rest fits; ``keep`` stays open."""
         for name, entry in list(self._entries.items()):
-            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= _MAX_TABLES:
+            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= MAX_TABLES:
                 return
-            if entry is not keep and entry.looking is None and not entry.at_work:
+            if entry is not keep and entry.reading is None and not entry.tasks:
                 del self._entries[name]
                 self.closed += entry.view is not None
 
@@ -232,14 +247,14 @@ class Tables:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _forget(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
-    entry.at_work.pop(key, None)
+def _end_task(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -> None:
+    entry.tasks.pop(key, None)
     if not done.cancelled():
-        done.exception()  # those who waited for it may all have left
+        done.exception()  # retrieved here, for every caller may have left
 
 
 def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:
-    """What changes whenever a table does, or an index of ours: properties, files of the timeline, versions."""
+    """A value that changes with every commit to the table or its own indexes: properties, timeline files, versions."""
     properties = read_properties(storage)
     version = properties.get("hoodie.table.version", "")
     folder = timeline_directory(int(version) if version.isdecimal() else 0, properties.get("hoodie.timeline.path", ""))

@@ -1,14 +1,13 @@
-"""Thrift's binary protocol on frames in memory: a call out of a frame's bytes, a frame out of its result.
+"""Thrift's binary protocol on frames in memory: decodes a call from a frame, and encodes its result as a frame.
 
-A frame is hostile until ``check`` has walked over it once. What thriftpy2 reads after that cannot make it loop over a
-container that is not there, nest, or read behind the end:
+``check`` validates a frame before thriftpy2 decodes it, so that a hostile frame cannot make thriftpy2 loop, recurse or
+read behind the end:
 
-    a string        as long as it says, inside the frame
-    a struct        at most ``DEEPEST`` inside each other
-    a container     no call has one: refused
+    a string        its length fits into the frame
+    a struct        at most ``MAX_DEPTH`` inside each other
+    a container     refused: no call of the IDL has one
 
-Whatever else is wrong (a missing field, a type that is not the IDL's) shows in the values and is checked where they
-are used.
+Other faults, such as a missing field or a type that is not the IDL's, are checked where the values are used.
 """
 
 from __future__ import annotations
@@ -25,27 +24,27 @@ from handler.sidecar.idl import interface
 
 _BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only
 
-__all__ = ["DEEPEST", "Call", "FrameError", "Memory", "check", "failure", "read_call", "result"]
+__all__ = ["MAX_DEPTH", "FrameError", "MemoryTransport", "ThriftCall", "check", "failure", "read_call", "result"]
 
-DEEPEST = 4
-#: Strings of a call with more bytes stay views of its frame: a list of names has megabytes.
-_COPIED = 64 << 10
+MAX_DEPTH = 4
+#: Longer strings of a call stay views of its frame, because a list of names has megabytes.
+_MAX_COPIED_BYTES = 64 << 10
 _STOP, _STRUCT, _STRING = 0, 12, 11
 _FIXED = {2: 1, 3: 1, 4: 8, 6: 2, 8: 4, 10: 8}
 _VERSION = 0x8001
-_LONGEST_NAME = 64
+_MAX_NAME_BYTES = 64
 _CALL = 1
 
 
 class FrameError(SargoError):
-    """The bytes of a frame are no call of this interface. ``why`` holds no data values."""
+    """The frame is not a call of this interface. ``why`` contains no data values."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
 
 
-class Call:
+class ThriftCall:
     """One call: the method, the sequence number to echo, and the arguments in the order of the IDL."""
 
     __slots__ = ("arguments", "method", "sequence")
@@ -56,7 +55,7 @@ class Call:
         self.arguments = arguments
 
 
-class Memory:
+class MemoryTransport:
     """Bytes as the transport that thriftpy2's protocol reads from or writes to."""
 
     def __init__(self, data: memoryview | bytes = b"", copied: int = 1 << 31) -> None:
@@ -79,19 +78,19 @@ class Memory:
         self._written.append(bytes(data))
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: writes are not buffered."""
 
     def written(self) -> bytes:
         return b"".join(self._written)
 
 
 def check(frame: memoryview) -> None:
-    """Walk over a frame without building anything. Raises FrameError when it is not one call with its arguments."""
+    """Validate a frame without decoding it. Raises FrameError when it is not exactly one call with its arguments."""
     size = len(frame)
     if size < 12 or int.from_bytes(frame[:2], "big") != _VERSION or frame[3] != _CALL:
         raise FrameError("no call in Thrift's binary protocol")
     length = int.from_bytes(frame[4:8], "big", signed=True)
-    if not 0 < length <= _LONGEST_NAME:
+    if not 0 < length <= _MAX_NAME_BYTES:
         raise FrameError("the method's name is too long")
     at, open_structs = 12 + length, 1
     while open_structs:
@@ -112,7 +111,7 @@ def check(frame: memoryview) -> None:
             at += 4 + length
         elif kind == _STRUCT:
             open_structs += 1
-            if open_structs > DEEPEST:
+            if open_structs > MAX_DEPTH:
                 raise FrameError("structs are nested too deeply")
         else:
             raise FrameError(f"a field of type {kind} has no place in a call")
@@ -126,10 +125,10 @@ def _byte(frame: memoryview, at: int) -> int:
     return frame[at]
 
 
-def read_call(frame: memoryview) -> Call:
+def read_call(frame: memoryview) -> ThriftCall:
     """The call in a frame. Raises FrameError when there is none, or the method is not of this interface."""
     check(frame)
-    protocol: Any = _BinaryProtocol(Memory(frame, _COPIED), decode_response=False)
+    protocol: Any = _BinaryProtocol(MemoryTransport(frame, _MAX_COPIED_BYTES), decode_response=False)
     service = interface().Sargo
     try:
         method, _, sequence = protocol.read_message_begin()
@@ -140,11 +139,11 @@ def read_call(frame: memoryview) -> Call:
         _decode_texts(arguments)
     except (UnicodeDecodeError, RecursionError) as error:
         raise FrameError(f"the call cannot be decoded: {type(error).__name__}") from error
-    return Call(method, sequence, tuple(getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()))
+    return ThriftCall(method, sequence, tuple(getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()))
 
 
 def _decode_texts(read: Any) -> None:
-    """The texts of a struct and of those in it, which were read as bytes or views."""
+    """Decode the strings of a struct and its nested structs, which thriftpy2 reads as bytes or views."""
     for kind, name, *_ in read.thrift_spec.values():
         value = getattr(read, name)
         if value is None:
@@ -155,7 +154,7 @@ def _decode_texts(read: Any) -> None:
             setattr(read, name, bytes(value).decode("utf-8"))
 
 
-def result(call: Call, value: Any = None, refused: Exception | None = None) -> bytes:
+def result(call: ThriftCall, value: Any = None, refused: Exception | None = None) -> bytes:
     """The reply's frame without its length: the value, or the exception of the IDL."""
     made = getattr(interface().Sargo, f"{call.method}_result")()
     if refused is None:
@@ -165,7 +164,7 @@ def result(call: Call, value: Any = None, refused: Exception | None = None) -> b
     return _message(call.method, TMessageType.REPLY, call.sequence, made.write)
 
 
-def failure(call: Call | None, text: str) -> bytes:
+def failure(call: ThriftCall | None, text: str) -> bytes:
     """A TApplicationException: what a call gets that cannot be answered in the IDL's terms."""
     kind = TApplicationException.PROTOCOL_ERROR if call is None else TApplicationException.INTERNAL_ERROR
     error = TApplicationException(kind, text)
@@ -174,7 +173,7 @@ def failure(call: Call | None, text: str) -> bytes:
 
 
 def _message(name: str, kind: int, sequence: int, write: Callable[[Any], None]) -> bytes:
-    memory = Memory()
+    memory = MemoryTransport()
     protocol: Any = _BinaryProtocol(memory)
     protocol.write_message_begin(name, kind, sequence)
     write(protocol)

@@ -35,7 +35,7 @@ from thriftpy2.thrift import TMessageType
 
 from handler import open_table
 from handler.sidecar.idl import interface
-from handler.sidecar.wire import Memory
+from handler.sidecar.wire import MemoryTransport
 from tests.index_store.synthetic import write_table
 from tests.sarg import kryo_writer
 
@@ -147,7 +147,7 @@ def frame(table: Path, names: Sequence[str], bound: int, *, compressed: bool = F
         names_compressed=compressed,
         name_count=len(names),
     )
-    memory = Memory()
+    memory = MemoryTransport()
     protocol = TBinaryProtocol(memory)
     protocol.write_message_begin("prune", TMessageType.CALL, 1)
     interface().Sargo.prune_args(request=request).write(protocol)
@@ -245,7 +245,7 @@ def _ask(connection: socket.socket, sent: bytes) -> bytes:
 def _skipped(port: int, sent: bytes) -> int:
     with socket.create_connection(("127.0.0.1", port)) as connection:
         answer = _ask(connection, sent)
-    protocol = TBinaryProtocol(Memory(answer[4:]))
+    protocol = TBinaryProtocol(MemoryTransport(answer[4:]))
     protocol.read_message_begin()
     result = interface().Sargo.prune_result()
     result.read(protocol)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from handler.sidecar.idl import interface
-from handler.sidecar.wire import Call, read_call, result
+from handler.sidecar.wire import ThriftCall, read_call, result
 from tests.hive.server import free_port
 
 
@@ -81,7 +81,7 @@ def framed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
-def skip_everything(call: Call, **wrong: Any) -> bytes:
+def skip_everything(call: ThriftCall, **wrong: Any) -> bytes:
     """The most harmful answer there is, right in everything but `wrong`: the client must not believe it."""
     request = call.arguments[0]
     n = request.name_count
@@ -133,14 +133,14 @@ class FailingSidecar:
         self._socket.close()
 
 
-def answering(answer: Callable[[Call], bytes]) -> Callable[[socket.socket, bytes], None]:
+def answering(answer: Callable[[ThriftCall], bytes]) -> Callable[[socket.socket, bytes], None]:
     def behave(connection: socket.socket, frame: bytes) -> None:
         connection.sendall(answer(read_call(memoryview(frame))))
 
     return behave
 
 
-def forwarding(port: int, seen: Callable[[Call], object]) -> Callable[[socket.socket, bytes], None]:
+def forwarding(port: int, seen: Callable[[ThriftCall], object]) -> Callable[[socket.socket, bytes], None]:
     """What the real sidecar at this port answers; `seen` is told of each call first."""
 
     def behave(connection: socket.socket, frame: bytes) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.sidecar.wire import Call
+from handler.sidecar.wire import ThriftCall
 from tests.hive.playground import Hive
 from tests.hive.server import LOCAL
 from tests.hive.sidecars import FailingSidecar, answering, forwarding, skip_everything
@@ -25,7 +25,7 @@ Behaviour = Callable[..., None]
 class Requests(list[Any]):
     """The requests that went through to the real sidecar, as they were sent."""
 
-    def __call__(self, call: Call) -> None:
+    def __call__(self, call: ThriftCall) -> None:
         request = call.arguments[0]
         self.append((bool(request.names_compressed), request.name_count, bytes(request.names)))
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from handler.sidecar.idl import Refused, refuse
-from handler.sidecar.wire import Call, failure, result
+from handler.sidecar.wire import ThriftCall, failure, result
 from tests.hive.listings import Listing, listings
 from tests.hive.playground import Hive
 from tests.hive.server import free_port
@@ -48,15 +48,15 @@ def test_an_answer_that_is_right_in_everything_is_believed(hive401: Hive, failin
     assert [(one.listed, one.kept) for one in seen] == [(20, 0)]
 
 
-def cut(call: Call) -> bytes:
+def cut(call: ThriftCall) -> bytes:
     return skip_everything(call)[:40]
 
 
-def another_call(call: Call) -> bytes:
-    return skip_everything(Call(call.method, call.sequence + 7, call.arguments))
+def another_call(call: ThriftCall) -> bytes:
+    return skip_everything(ThriftCall(call.method, call.sequence + 7, call.arguments))
 
 
-WRONG: dict[str, tuple[Callable[[Call], bytes], str]] = {
+WRONG: dict[str, tuple[Callable[[ThriftCall], bytes], str]] = {
     "another version": (lambda call: skip_everything(call, protocol_version=2), "WRONG_VERSION"),
     "fewer names": (lambda call: skip_everything(call, name_count=lambda n: n - 1), "WRONG_ANSWER"),
     "another list": (lambda call: skip_everything(call, digest=lambda crc: crc ^ 1), "WRONG_ANSWER"),

@@ -82,8 +82,8 @@ def spark_schema(table: Table, instant: str | None = None) -> StructType:
     if not text:
         raise TableError(table.path, "no commit of the table tells its schema")
     try:
-        found = _Reader().record(json.loads(text))
-        known = _Reader().record(json.loads(created)) if created else StructType()
+        found = _AvroTypes().record(json.loads(text))
+        known = _AvroTypes().record(json.loads(created)) if created else StructType()
     except (FormatError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise TableError(table.path, f"the table's schema cannot be given to Spark: {error}") from error
     return _with_partitions(_with_meta_columns(found, table), known, table.partition_fields)
@@ -104,7 +104,7 @@ def _with_partitions(schema: StructType, created: StructType, names: tuple[str, 
     return StructType(fields)
 
 
-class _Reader:
+class _AvroTypes:
     """Reads Avro types; a named one may be used again by its name."""
 
     def __init__(self) -> None:

@@ -41,10 +41,10 @@ from index_store import FileSlice, Table
 from index_store.opened_table import open_table
 from index_store.table.schema_history import read_name_history
 
-__all__ = ["Query", "Reader", "frame_of", "read"]
+__all__ = ["Query", "RowReader", "frame_of", "read"]
 
 Query = Literal["snapshot", "read_optimized"]
-Reader = Literal["own", "hudi"]
+RowReader = Literal["own", "hudi"]
 
 #: Scans of one DataFrame: beyond, Python workers read the files.
 MAX_SCANS = 32
@@ -60,7 +60,7 @@ def read(
     *,
     as_of: str | None = None,
     query: Query = "snapshot",
-    reader: Reader = "own",
+    reader: RowReader = "own",
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
 ) -> DataFrame:
@@ -79,7 +79,7 @@ def read(
     The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its rows
     cannot be read rightly: the message says what to do.
     """
-    for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(Reader))):
+    for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(RowReader))):
         if given not in known:
             raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
     opened = open_table(path, storage_options=storage_options)

@@ -60,9 +60,9 @@ class SargoSource(DataSource):
         found = spark_schema(opened.table, self._instant)
         return StructType([StructField(field.name, field.dataType, True) for field in found])
 
-    def reader(self, schema: StructType) -> SliceReader:
+    def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns."""
-        return SliceReader(self, schema)
+        return TableReader(self, schema)
 
     @property
     def path(self) -> str:
@@ -111,7 +111,7 @@ class SargoSource(DataSource):
 class PruningSource(SargoSource):
     """The format "sargo" where each scan keeps what it planned (``own_scans``): filters prune file slices."""
 
-    def reader(self, schema: StructType) -> SliceReader:
+    def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns that takes filters."""
         return PruningReader(self, schema)
 
@@ -125,7 +125,7 @@ class SlicePartition(InputPartition):
         self.note = note
 
 
-class SliceReader(DataSourceReader):
+class TableReader(DataSourceReader):
     """Plans on the driver, and reads on executors, to which it travels before it has planned."""
 
     def __init__(self, source: SargoSource, schema: StructType) -> None:
@@ -171,7 +171,7 @@ class SliceReader(DataSourceReader):
             )
 
 
-class PruningReader(SliceReader):
+class PruningReader(TableReader):
     """The same with filters. Spark refuses such a reader where ``spark.sql.python.filterPushdown.enabled`` is off."""
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:  # noqa: N802

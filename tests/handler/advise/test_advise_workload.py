@@ -13,7 +13,7 @@ from handler.advise.advisor import Advisor
 from handler.advise.workload import read_workload
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.journal import Journal
-from handler.sidecar.view import Question
+from handler.sidecar.view import FilterQuery
 from tests.handler.conftest import hive_filters
 
 FILTERS = [one for one in hive_filters() if one["hive"] == "4.0.1"]
@@ -32,8 +32,8 @@ def test_filters_that_the_sidecar_logged_keep_what_it_kept(table, tmp_path):
     log = FilterLog(tmp_path / "filters.jsonl", 1 << 20, 1, Journal(io.StringIO()))
     for number, one in enumerate(FILTERS):
         for _ in range(2 if number == 3 else 1):
-            log.write(table.path, Question(one["filter"].encode(), "hive4", "Europe/Berlin"), 14, 0)
-    log.write(table.path, Question(FILTERS[0]["filter"].encode(), "hive4", None), 14, 0)
+            log.write(table.path, FilterQuery(one["filter"].encode(), "hive4", "Europe/Berlin"), 14, 0)
+    log.write(table.path, FilterQuery(FILTERS[0]["filter"].encode(), "hive4", None), 14, 0)
     log.close()
     with (tmp_path / "filters.jsonl").open() as lines:
         found = read(table, lines)

@@ -19,7 +19,7 @@ from thriftpy2.protocol.binary import TBinaryProtocol
 from thriftpy2.thrift import TMessageType
 
 from handler.sidecar.idl import interface
-from handler.sidecar.wire import Call, Memory, failure, result
+from handler.sidecar.wire import MemoryTransport, ThriftCall, failure, result
 
 MESSAGES = Path(__file__).parents[3] / "handler/java/src/test/resources/io/sargo/hive/messages.properties"
 HEAD = "# Written by `python -m tests.handler.sidecar.java_messages` from handler/sargo.thrift with thriftpy2.\n"
@@ -92,7 +92,7 @@ def frame(message: bytes) -> bytes:
 def request(fields: dict[str, Any]) -> bytes:
     """A call of ``prune`` with the sequence number 1."""
     module = interface()
-    memory = Memory()
+    memory = MemoryTransport()
     protocol: Any = TBinaryProtocol(memory)
     protocol.write_message_begin("prune", TMessageType.CALL, 1)
     module.Sargo.prune_args(request=module.PruneRequest(**fields)).write(protocol)
@@ -103,7 +103,7 @@ def request(fields: dict[str, Any]) -> bytes:
 def messages() -> dict[str, bytes]:
     """Every message by its name."""
     module = interface()
-    call = Call("prune", 1, ())
+    call = ThriftCall("prune", 1, ())
     frames = {f"request.{name}": request(fields) for name, fields in REQUESTS.items()}
     for name, fields in REPLIES.items():
         frames[f"reply.{name}"] = frame(result(call, module.PruneReply(**fields)))
@@ -112,8 +112,8 @@ def messages() -> dict[str, bytes]:
     frames["exception.of_the_call"] = frame(failure(call, "an internal error"))
     frames["exception.of_no_call"] = frame(failure(None, "no such method"))
     answer = module.PruneReply(**ANSWER)
-    frames["other.sequence"] = frame(result(Call("prune", 2, ()), answer))
-    frames["other.method"] = frame(result(Call("explain", 1, ()), "a report"))
+    frames["other.sequence"] = frame(result(ThriftCall("prune", 2, ()), answer))
+    frames["other.method"] = frame(result(ThriftCall("explain", 1, ()), "a report"))
     frames["other.no_result"] = frame(result(call))
     return frames
 

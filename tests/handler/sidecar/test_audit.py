@@ -22,7 +22,16 @@ HIVE4 = [one for one in hive_filters() if one["hive"] == "4.0.1"]
 def files_of(table, plan, items):
     schema, semantics = open_table(table).table.schema, Semantics.named("hive4", "UTC")
     return [
-        SkippedFile(str(table), str(table), {}, item.base_file, plan.expression, schema, semantics, 100_000)
+        SkippedFile(
+            table=str(table),
+            root=str(table),
+            storage_options={},
+            path=item.base_file,
+            expression=plan.expression,
+            schema=schema,
+            semantics=semantics,
+            max_rows=100_000,
+        )
         for item in items
     ]
 
@@ -64,14 +73,14 @@ def test_a_file_that_holds_a_matching_row_fails(main_cow):
 def test_conditions_of_every_kind_are_read_from_the_file(main_cow, condition, verdict):
     opened = open_table(main_cow)
     file = SkippedFile(
-        str(main_cow),
-        str(main_cow),
-        {},
-        opened.at().slices[0].base_file,
-        parse(condition, "hive"),
-        opened.table.schema,
-        Semantics.named("hive4", "UTC"),
-        100_000,
+        table=str(main_cow),
+        root=str(main_cow),
+        storage_options={},
+        path=opened.at().slices[0].base_file,
+        expression=parse(condition, "hive"),
+        schema=opened.table.schema,
+        semantics=Semantics.named("hive4", "UTC"),
+        max_rows=100_000,
     )
     assert audit_file(file) == verdict
 
@@ -79,7 +88,16 @@ def test_conditions_of_every_kind_are_read_from_the_file(main_cow, condition, ve
 def test_a_file_that_is_not_there_is_undecided(main_cow):
     plan = prune(main_cow, I_IS_100, "hive4", time_zone="UTC")
     [file, *_] = files_of(main_cow, plan, plan.kept)
-    gone = SkippedFile(file.table, file.root, {}, "p=p0/gone.parquet", file.expression, file.schema, file.semantics, 10)
+    gone = SkippedFile(
+        table=file.table,
+        root=file.root,
+        storage_options={},
+        path="p=p0/gone.parquet",
+        expression=file.expression,
+        schema=file.schema,
+        semantics=file.semantics,
+        max_rows=10,
+    )
     assert audit_file(gone) == "undecided"
 
 

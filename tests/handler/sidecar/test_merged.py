@@ -69,15 +69,15 @@ def test_the_rows_of_a_slice_with_log_files_are_those_of_sparks_full_read(tmp_pa
 
 def audited(folder, item, expression, log_files=None):
     return SkippedFile(
-        str(folder),
-        str(folder),
-        {},
-        item.base_file,
-        expression,
-        open_table(folder).table.schema,
-        SPARK,
-        100_000,
-        item.log_files if log_files is None else log_files,
+        table=str(folder),
+        root=str(folder),
+        storage_options={},
+        path=item.base_file,
+        expression=expression,
+        schema=open_table(folder).table.schema,
+        semantics=SPARK,
+        max_rows=100_000,
+        log_files=item.log_files if log_files is None else log_files,
     )
 
 
@@ -107,9 +107,38 @@ def test_what_cannot_be_read_here_is_said_and_not_passed(main_mor, tmp_path, mon
     never = parse("i < -100000", "spark")
     file = audited(main_mor, item, never)
     assert audit_file(file) == "passed"
-    remote = SkippedFile(file.table, None, {}, file.path, never, file.schema, SPARK, 10, file.log_files)
-    without_base = SkippedFile(file.table, file.root, {}, None, never, file.schema, SPARK, 10, file.log_files)
-    orc = SkippedFile(file.table, file.root, {}, "p=p0/a.orc", never, file.schema, SPARK, 10)
+    remote = SkippedFile(
+        table=file.table,
+        root=None,
+        storage_options={},
+        path=file.path,
+        expression=never,
+        schema=file.schema,
+        semantics=SPARK,
+        max_rows=10,
+        log_files=file.log_files,
+    )
+    without_base = SkippedFile(
+        table=file.table,
+        root=file.root,
+        storage_options={},
+        path=None,
+        expression=never,
+        schema=file.schema,
+        semantics=SPARK,
+        max_rows=10,
+        log_files=file.log_files,
+    )
+    orc = SkippedFile(
+        table=file.table,
+        root=file.root,
+        storage_options={},
+        path="p=p0/a.orc",
+        expression=never,
+        schema=file.schema,
+        semantics=SPARK,
+        max_rows=10,
+    )
     assert [audit_file(one) for one in (remote, without_base, orc)] == ["unread"] * 3
     monkeypatch.setattr(merged, "MAX_LOG_BYTES", 10)
     assert audit_file(file) == "unread"

@@ -116,7 +116,7 @@ def slices_of(groups):
 
 def bits(known, skipped, listed, table_type, query_type):
     matched = known.match(listed, table_type)
-    verdicts = known.verdicts(skipped, np.zeros_like(skipped))[matched.places]
+    verdicts = known.verdicts(skipped, np.zeros_like(skipped))[matched.indices]
     may_skip, _ = names_to_skip(skipped, verdicts, matched, query_type)
     return may_skip
 

@@ -7,7 +7,7 @@ import pytest
 
 from handler import open_table, prune
 from handler.indexes.operations import IndexWork
-from handler.sidecar import tables as tables_room
+from handler.sidecar import tables as tables_module
 from handler.sidecar.view import View
 from index_store.table.table import Table
 from tests.handler.conftest import hive_filters
@@ -257,7 +257,7 @@ def test_older_instants_of_a_slow_table_take_one_thread_however_many_are_asked_f
             assert client.prune(request(slow, I_IS_100, listed)).skipped > 0
             for thread in threads:
                 thread.start()
-            while len(running.sidecar.service.tables._entries[str(slow)].at_work) < 8:
+            while len(running.sidecar.service.tables._entries[str(slow)].tasks) < 8:
                 pass
             assert client.prune(request(fast, I_IS_100, listed)).skipped > 0
             assert not late
@@ -295,14 +295,14 @@ def test_a_table_that_cannot_be_opened_is_left_alone_for_a_while(sidecar, main_c
     for retry, looks in ((1000, 1), (0, 3)):
         running = sidecar(roots=[str(main_cow_copy)], retry_seconds=retry, refresh_seconds=0)
         looked = []
-        signature = tables_room._signature
-        tables_room._signature = lambda *of: (looked.append(1), signature(*of))[1]  # noqa: B023
+        signature = tables_module._signature
+        tables_module._signature = lambda *of: (looked.append(1), signature(*of))[1]  # noqa: B023
         try:
             with running.client() as client:
                 for _ in range(3):
                     assert client.prune(request(main_cow_copy, I_IS_100, listed)).skip == b""
         finally:
-            tables_room._signature = signature
+            tables_module._signature = signature
         assert len(looked) == looks
 
 
@@ -312,8 +312,8 @@ def test_log_files_that_are_appended_to_need_a_look_after_the_request(sidecar, u
     properties.write_text(properties.read_text().replace("COPY_ON_WRITE", "MERGE_ON_READ"))
     listed = files(table)
     looked = []
-    signature = tables_room._signature
-    monkeypatch.setattr(tables_room, "_signature", lambda *of: (looked.append(1), signature(*of))[1])
+    signature = tables_module._signature
+    monkeypatch.setattr(tables_module, "_signature", lambda *of: (looked.append(1), signature(*of))[1])
     with sidecar(roots=[str(tmp_path)], refresh_seconds=1000).client() as client:
         for query_type, looks in (("snapshot", 1), ("snapshot", 2), ("read_optimized", 2), ("as_of", 3)):
             client.prune(request(table, I_IS_100, listed, query_type=query_type, instant="2027"))
