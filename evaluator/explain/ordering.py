@@ -1,21 +1,22 @@
-"""In which order to read slices for ``ORDER BY column LIMIT n``, and when to stop.
+"""The order in which to read slices for ``ORDER BY column LIMIT n``, and the test whether reading may stop.
 
-Each slice gets the *best* place that any of its rows may take in the sort. Slices are read best first, and once n rows
-are found, reading may stop when the worst of them is at least as good as the best place of every slice that is left:
+A slice is ranked by the *best* row that it may hold, the one that would sort first. Slices are read best first. Once n
+rows are found, reading may stop when the worst of them sorts no later than the best possible row of every unread slice:
 
-    rank       the best that a row of the slice may be                        stop before it when the worst row is
+    rank       the best row that the slice may hold                           stop before it when the worst row is
     ---------  -------------------------------------------------------------  ------------------------------------
     ANYTHING   NULL, and NULL may sort first                                  NULL, if NULL surely sorts first
     UNKNOWN    any value: a bound is missing, or a NaN cannot be excluded     NULL, if NULL surely sorts first
     BOUNDED    its bound: lo when ascending, hi when descending               at least as good as the bound
     NULLS      NULL, which sorts last: the slice holds nothing else           anything
-    NOTHING    the slice holds no row                                         anything
+    NOTHING    none: the slice holds no row                                   anything
 
-A bound is only a bound (P20): no row need have it. A NULL is excluded where the null count is known to be 0 or the
-filter is TRUE for no NULL of the column; a NaN where both bounds are known (P3). Where NULL sorts "either" way, a slice
-with NULLs is read first and a NULL is never good enough to stop.
+    ORDER BY fare LIMIT 2    slices [3, 17], [20, 80], [60, 90]    found 4 and 9 in the first: stop, as 9 < 20
 
-Pitfalls P3, P19 and P20 are described in docs/facts/pitfalls.md.
+A bound need not be the value of a row (P20). A NULL is excluded where the null count is known to be 0, or where the
+filter is TRUE for no NULL of the column. A NaN is excluded where both bounds are known (P3). Where NULL sorts "either"
+way, a slice with NULLs is read first, and a NULL as the worst row never allows to stop. P3, P19 and P20 are described
+in docs/facts/pitfalls.md.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Rank(enum.IntEnum):
-    """What the best row of a slice may be; a smaller rank sorts before a greater one."""
+    """The best row that a slice may hold; a smaller rank sorts before a greater one."""
 
     ANYTHING = 0
     UNKNOWN = 1
@@ -61,7 +62,7 @@ class Rank(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """``ORDER BY column [DESC] NULLS first / last``; "either" when it is not known where the engine puts NULL."""
+    """``ORDER BY column [DESC] NULLS first / last``; "either": the engine's order of NULL is not known."""
 
     column: Field
     descending: bool
@@ -82,11 +83,11 @@ class SliceOrder:
     ranks: npt.NDArray[np.uint8]
     bounds: npt.NDArray[Any]
 
-    def best_value(self, place: int) -> Any:
-        """The bound of the slice at this place in the value form of ``language.types``; None if it is not BOUNDED."""
-        if self.ranks[place] != Rank.BOUNDED:
+    def best_value(self, position: int) -> Any:
+        """The bound of the slice at this position as a value of ``language.types``; None where it is not BOUNDED."""
+        if self.ranks[position] != Rank.BOUNDED:
             return None
-        bound = self.bounds[place]
+        bound = self.bounds[position]
         match self.key.column.type.kind:
             case Kind.DECIMAL:
                 return Decimal(int(bound)).scaleb(-self.key.column.type.scale)
@@ -96,11 +97,10 @@ class SliceOrder:
                 return bound.item() if isinstance(bound, np.generic) else bound
 
     def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
-        """Whether no row of the slices from place ``read`` on can displace a row as good as ``worst``.
+        """Whether no row of the slices from position ``read`` on can sort before a row like ``worst``.
 
-        ``worst`` is the worst of the n rows that were found in the slices before: its value of the column, as a Python
-        value or in the form of ``language.types``; None is NULL. ``ties_matter``: there are further sort columns, so
-        that an equal row may be the better one.
+        ``worst`` is the value of the column in the worst of the n rows found so far, as a Python value or in the form
+        of ``language.types``; None is NULL. ``ties_matter``: further sort columns may put an equal row first.
         """
         if read >= len(self.slices) or self.ranks[read] == Rank.NOTHING:
             return True
@@ -118,7 +118,7 @@ class SliceOrder:
 
 
 def why_unordered(column: Field, semantics: Semantics) -> str | None:
-    """Why bounds of this column say nothing about the order in which the engine sorts it; None: they do."""
+    """Why bounds of this column do not bound the engine's sort order; None where they do."""
     match column.type.kind:
         case Kind.CHAR:
             return "CHAR may be stored padded or not, and sorts without its padding"
@@ -131,62 +131,62 @@ def why_unordered(column: Field, semantics: Semantics) -> str | None:
 
 
 def rejects_null(bound: BoundExpression, column: Field) -> bool:
-    """Whether the filter is TRUE for no row whose column is NULL, whatever the other columns hold."""
+    """Whether the filter is TRUE for no row whose column is NULL, whatever values the other columns have."""
     return not evaluate_slice(bound, {column.name: NULL}) & TRUE
 
 
 def order_slices(
     key: SortKey, statistics: Sequence[ColumnStatistics], slices: npt.NDArray[np.intp], *, without_null: bool = False
 ) -> SliceOrder:
-    """Order these slices, given by index, by what any number of sources know of the column.
+    """Order these slices, given by index, by the statistics of the column from any number of index kinds.
 
-    ``without_null``: the rows that are sought hold no NULL in the column (``rejects_null``).
+    ``without_null``: no row that the query wants has NULL in the column (``rejects_null``).
     """
     k = len(slices)
-    known = [one.take(slices) for one in statistics if one.type == key.column.type]
+    known = [column.take(slices) for column in statistics if column.type == key.column.type]
     bounds, is_known = _best_bounds(key, known, k)
     null = np.full(k, not without_null, np.bool_)
     value = np.ones(k, np.bool_)
-    for one in known:
-        value &= one.may_be_value
+    for column in known:
+        value &= column.may_be_value
         if "." not in key.column.name:  # a field of a struct that is NULL is NULL too, but may not be counted (P19)
-            null &= one.may_be_null
+            null &= column.may_be_null
     ranks = np.where(value, np.where(is_known, Rank.BOUNDED, Rank.UNKNOWN), np.where(null, Rank.NULLS, Rank.NOTHING))
     if key.nulls != "last":
         ranks[null] = Rank.ANYTHING
-    order = np.lexsort((_places(bounds, is_known & value, descending=key.descending), ranks))
+    order = np.lexsort((_order_of(bounds, is_known & value, descending=key.descending), ranks))
     return SliceOrder(key, slices[order], ranks[order].astype(np.uint8), bounds[order])
 
 
 def _best_bounds(key: SortKey, known: Sequence[ColumnStatistics], k: int) -> tuple[npt.NDArray[Any], Mask]:
-    """The tightest of the sources' bounds on the side that sorts first, and where there is one."""
-    found: list[tuple[npt.NDArray[Any], Mask]] = []
-    for one in known:
-        bound, is_known = (one.hi, one.hi_known) if key.descending else (one.lo, one.lo_known)
-        if one.type.kind.is_fractional:
-            is_known = one.usable_bounds[0]
-        found.append((np.asarray(bound), is_known))
-    if not found:
+    """The tightest bound of any index kind on the side that sorts first, and a mask of where there is one."""
+    candidates: list[tuple[npt.NDArray[Any], Mask]] = []
+    for column in known:
+        bound, is_known = (column.hi, column.hi_known) if key.descending else (column.lo, column.lo_known)
+        if column.type.kind.is_fractional:
+            is_known = column.usable_bounds[0]
+        candidates.append((np.asarray(bound), is_known))
+    if not candidates:
         return np.zeros(k, array_dtype(key.column.type)), np.zeros(k, np.bool_)
 
     def tighter(a: tuple[npt.NDArray[Any], Mask], b: tuple[npt.NDArray[Any], Mask]) -> tuple[npt.NDArray[Any], Mask]:
         take = b[1] & (~a[1] | np.asarray(b[0] < a[0] if key.descending else b[0] > a[0], np.bool_))
         return np.where(take, b[0], a[0]), a[1] | b[1]
 
-    return reduce(tighter, found)
+    return reduce(tighter, candidates)
 
 
-def _places(bounds: npt.NDArray[Any], is_known: Mask, *, descending: bool) -> npt.NDArray[np.intp]:
-    """The place of each bound among the known ones, equal ones in slice order; 0 where it is not known."""
-    chosen = np.flatnonzero(is_known)
-    distinct, place = np.unique(bounds[chosen], return_inverse=True)
-    places = np.zeros(len(bounds), np.intp)
-    places[chosen] = len(distinct) - place.reshape(-1) if descending else place.reshape(-1) + 1
-    return places
+def _order_of(bounds: npt.NDArray[Any], is_known: Mask, *, descending: bool) -> npt.NDArray[np.intp]:
+    """Sort keys of the known bounds, equal for equal bounds; 0 where a bound is not known."""
+    rows = np.flatnonzero(is_known)
+    distinct, rank = np.unique(bounds[rows], return_inverse=True)
+    ranks = np.zeros(len(bounds), np.intp)
+    ranks[rows] = len(distinct) - rank.reshape(-1) if descending else rank.reshape(-1) + 1
+    return ranks
 
 
 def _comparable(value: Any, column: Field) -> Any:
-    """A value in a form that compares with the column's bounds exactly. Raises ValueError for one that cannot."""
+    """A value in a form that compares exactly with the column's bounds. Raises ValueError where there is none."""
     kind = column.type.kind
     if isinstance(value, datetime):
         if (kind is Kind.TIMESTAMP_LTZ) != (value.tzinfo is not None):
@@ -194,8 +194,8 @@ def _comparable(value: Any, column: Field) -> Any:
                 f"{column.name} is {column.type}: give a datetime with"
                 f"{'' if kind is Kind.TIMESTAMP_LTZ else 'out'} a time zone"
             )
-        wall = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
-        return (wall - EPOCH) // MICROSECOND
+        wall_clock = value if value.tzinfo is None else value.astimezone(timezone.utc).replace(tzinfo=None)
+        return (wall_clock - EPOCH) // MICROSECOND
     if isinstance(value, date):
         return (value - EPOCH.date()).days
     if kind is Kind.DECIMAL:

@@ -1,12 +1,12 @@
-"""Why a condition has its outcome in a slice: what each index knows, and the rule that it met or failed.
+"""Why a condition has its outcome in a slice: the statistics of each index kind, and the rule applied to them.
 
     i > 100 in a slice with lo = 5 and hi = 40
 
     kind          column  rule               statistic  value    trust  outcome
     column_stats  i       i > v needs hi > v  hi = 40    v = 100  used   {false}
 
-No rule is written here: its text is what the rule table itself asks for (``explain.rule_texts``). Outcomes are those
-of the evaluation that pruned; nothing is decided a second time.
+The text of a rule comes from the rule table itself (``explain.rule_texts``). Outcomes are those of the evaluation that
+pruned; nothing is decided a second time.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from evaluator.statistics.distrust import Trust, reason
 __all__ = ["USED", "Decision", "decisions", "undecided_functions"]
 
 USED = "used"
-FILES_SHOWN = 4
+_FILES_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one index kind says of one condition in one slice, and why.
+    """The outcome of one condition in one slice by one index kind, and why.
 
-    kind       the index kind; "filter" where nothing but the filter decides, "none" where no index knows the column
+    kind       the index kind; "filter" where the filter alone decides, "none" where no index knows the column
     column     the columns that the condition reads
-    rule       what the condition needs to be true (or, where it is surely true, to be false)
-    statistic  what is known of that in the slice
-    value      the constants of the condition, as the column's type has them
-    trust      "used", or why the statistic is missing or not believed
-    outcome    the values that the condition may take, as far as this kind knows
+    rule       what makes the condition possible (or, where it is surely true, what would make it false)
+    statistic  the statistics of the slice that the rule names
+    value      the constants of the condition, in the column's type
+    trust      "used", or why the statistic is missing or distrusted
+    outcome    the values that the condition may take, by this kind alone
     """
 
     kind: str
@@ -74,7 +74,7 @@ def decisions(
     leaf: int,
     index: int,
 ) -> tuple[Decision, ...]:
-    """Every decision on the bound leaf of this number in the slice of this index, one for each index kind."""
+    """The decisions on leaf number ``leaf`` in slice number ``index``, one per index kind."""
     return tuple(_decisions(bound.leaves[leaf], evaluation, sources, leaf, index))
 
 
@@ -91,76 +91,76 @@ def _decisions(
     if leaf.reason is not None or isinstance(leaf.test, Fixed):
         yield Decision("filter", columns, "the same in every slice", "", "", leaf.reason or USED, describe(total))
         return
-    said, expression = rule_texts(leaf.test), expression_of(leaf.test)
-    spoken = False
+    texts, expression = rule_texts(leaf.test), expression_of(leaf.test)
+    is_explained = False
     for source in sources:
         known = {name: source.statistics[name] for name in leaf.columns if name in source.statistics}
         outcomes = answer.by_provider.get(source.name)
-        found = None if outcomes is None else int(outcomes[index])
+        own_outcome = None if outcomes is None else int(outcomes[index])
         if known:
-            spoken = True
-            shown = total if found is None else found
+            is_explained = True
+            shown = total if own_outcome is None else own_outcome
             intervals = {name: interval_at(statistics, index) for name, statistics in known.items()}
             yield Decision(
                 source.name,
                 columns,
-                said.rule(shown, no_value=_no_value(leaf.test, intervals)),
-                _statistic(said, shown, known, index),
-                said.constants,
+                texts.rule(shown, no_value=_no_value(leaf.test, intervals)),
+                _statistic(texts, shown, known, index),
+                texts.constants,
                 _trust(leaf.test, known, intervals, index),
                 describe(shown),
             )
-        elif found is not None and expression is not None and expression in source.expressions:
-            spoken = True
-            stated = source.expressions[expression]
+        elif own_outcome is not None and expression is not None and expression in source.expressions:
+            is_explained = True
+            function_statistics = source.expressions[expression]
             yield Decision(
                 source.name,
                 f"{expression[0]}({expression[1]})",
-                said.rule(found, no_value=False),
-                _ends(stated, index),
-                said.constants,
-                _not_used(stated, index) or USED,
-                describe(found),
+                texts.rule(own_outcome, no_value=False),
+                _ends(function_statistics, index),
+                texts.constants,
+                _not_used(function_statistics, index) or USED,
+                describe(own_outcome),
             )
-        elif found is not None and leaf.lookup is not None:
-            spoken = True
-            held = "may be in the slice" if found & TRUE else "is in no file of the slice"
+        elif own_outcome is not None and leaf.lookup is not None:
+            is_explained = True
+            presence = "may be in the slice" if own_outcome & TRUE else "is in no file of the slice"
             looked_up, function = leaf.lookup.column.name, leaf.lookup.function
             yield Decision(
                 source.name,
                 f"{function}({looked_up})" if function else looked_up,
-                f"{said.test} needs a row with that key",
-                f"the key {held}",
-                said.constants,
+                f"{texts.test} needs a row with that key",
+                f"the key {presence}",
+                texts.constants,
                 USED,
-                describe(found),
+                describe(own_outcome),
             )
-    if not spoken:
+    if not is_explained:
         yield Decision(
             "none",
             columns,
-            said.rule(total, no_value=False),
+            texts.rule(total, no_value=False),
             "",
-            said.constants,
+            texts.constants,
             f"no statistics of column {columns}",
             describe(total),
         )
 
 
-def _statistic(said: RuleTexts, outcome: int, known: Mapping[str, ColumnStatistics], index: int) -> str:
-    """What is known of the ends that the rule names; file by file where the slice was decided so."""
+def _statistic(texts: RuleTexts, outcome: int, known: Mapping[str, ColumnStatistics], index: int) -> str:
+    """The statistics that the rule names; by part where the slice was decided by its parts."""
     [first, *others] = known.values()
     files = [] if others or first.parts is None else np.flatnonzero(first.parts.slice_of == index).tolist()
     if len(files) < 2 or first.parts is None:
-        return said.statistics(outcome, known, index)
+        return texts.statistics(outcome, known, index)
     by_file = dict.fromkeys(known, first.parts.statistics)
-    shown = [said.statistics(outcome, by_file, file) for file in files[:FILES_SHOWN]]
-    more = [f"{len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else []
+    shown = [texts.statistics(outcome, by_file, file) for file in files[:_FILES_SHOWN]]
+    more = [f"{len(files) - _FILES_SHOWN} more files"] if len(files) > _FILES_SHOWN else []
     return "; ".join(dict.fromkeys(shown + more))
 
 
 def _ends(known: ColumnStatistics, index: int) -> str:
-    """The bounds of an expression, as they are."""
+    """The known bounds of an expression."""
     ends = (("lo", known.lo, known.lo_known), ("hi", known.hi, known.hi_known))
     return ", ".join(
         f"{name} = {ordinal_text(bound[index], known.type)}" for name, bound, is_known in ends if is_known[index]
@@ -173,31 +173,31 @@ def _not_used(known: ColumnStatistics, index: int) -> str:
 
 
 def _trust(test: Test, known: Mapping[str, ColumnStatistics], intervals: Mapping[str, Interval], index: int) -> str:
-    """Why a statistic is missing or not believed, or why it says nothing of a function, if any does."""
-    causes = {name: Trust(int(one.trust[index])) for name, one in known.items()}
-    found = [(name, reason(trust)) for name, trust in causes.items() if trust]
-    if found:
-        return "; ".join(why if len(known) == 1 else f"{name}: {why}" for name, why in found)
+    """Why a statistic is missing or distrusted, or does not decide a function; else "used"."""
+    causes = {name: Trust(int(statistics.trust[index])) for name, statistics in known.items()}
+    causes_known = [(name, reason(trust)) for name, trust in causes.items() if trust]
+    if causes_known:
+        return "; ".join(why if len(known) == 1 else f"{name}: {why}" for name, why in causes_known)
     functions = undecided_functions(test, intervals)
     return "; ".join(f"{function} is not decided on these bounds" for function in functions) or USED
 
 
 def undecided_functions(test: Test, intervals: Mapping[str, Interval]) -> tuple[str, ...]:
-    """The functions of a test that make nothing of bounds that are known."""
+    """The functions of a test that have no bounds though those of all columns are known."""
     operands = (
         [test.left, test.right] if isinstance(test, Comparison) else [] if isinstance(test, Fixed) else [test.operand]
     )
     functions = [operand for operand in operands if isinstance(operand, BoundFunction)]
     if not all(interval.is_bounded for interval in intervals.values()):
         return ()
-    found = ((function, interval_of(function, intervals, ordinal=True)) for function in functions)
+    results = ((function, interval_of(function, intervals, ordinal=True)) for function in functions)
     return tuple(
         operand_text(function)
-        for function, interval in found
+        for function, interval in results
         if interval.value and interval.lo is None and interval.hi is None
     )
 
 
 def _no_value(test: Test, intervals: Mapping[str, Interval]) -> bool:
-    """Whether a comparison has nothing to compare: the column is all NULL."""
+    """Whether a comparison has no value to compare: the column is all NULL."""
     return not isinstance(test, NullTest) and any(not interval.value for interval in intervals.values())

@@ -1,4 +1,4 @@
-"""The rules in words: what a bound leaf needs to be true, and to be false.
+"""The rules as text: the condition on the bounds under which a leaf can be true, and can be false.
 
     leaf              needs to be true           needs to be false    statistic    constants
     ----------------  -------------------------  -------------------  -----------  ----------------
@@ -6,8 +6,9 @@
     i IN (1, 5)       lo <= some v <= hi         not (lo = hi = some v)            v in {1, 5}
     s LIKE 'ban%'     hi >= v and lo < w         lo < v or hi >= w                 v = 'ban', w = 'bao'
 
-No rule is written here. The rule table asks nothing of a bound but ``<`` and ``<=`` (``statistics.ranges``), so it is
-asked once with names in place of bounds, which answer with what was asked: a rule cannot change without its text.
+No rule is written here. The rule table compares bounds by ``<`` and ``<=`` only (``statistics.ranges``). It is called
+once with names in place of bounds, whose comparisons give text instead of truth values. So the text cannot differ from
+the rule.
 """
 
 from __future__ import annotations
@@ -28,28 +29,27 @@ from evaluator.language.value_texts import cut, ordinal_text, value_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.ranges import Members, Range
 
-__all__ = ["RuleTexts", "Said", "interval_of", "operand_text", "rule_texts"]
+__all__ = ["ConditionText", "RuleTexts", "interval_of", "operand_text", "rule_texts"]
 
 _MEMBERS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class RuleTexts:
-    """A bound leaf in words.
+    """The texts of a bound leaf.
 
-    test         ``i > v``
-    true, false  what it needs to be true, and to be false: a text and the ends of ranges that it names; None where
-                 that is always or never possible
-    constants    ``v = 100``
+    test         the leaf: ``i > v``
+    true, false  the conditions under which it can be true, and can be false; None where that is always or never so
+    constants    the constants of the leaf: ``v = 100``
     """
 
     test: str
-    true: Said | None
-    false: Said | None
+    true: ConditionText | None
+    false: ConditionText | None
     constants: str
 
     def rule(self, outcome: int, *, no_value: bool) -> str:
-        """The rule that decided, or the one that holds where nothing is decided."""
+        """The rule behind an outcome. ``no_value``: the column is all NULL in the slice."""
         if no_value and outcome == NULL:
             return f"{self.test} needs a value"
         if outcome & TRUE and not outcome & FALSE:
@@ -58,25 +58,27 @@ class RuleTexts:
         return f"{self.test} needs {self.true.text}" if self.true else f"{self.test} is {possible}"
 
     def statistics(self, outcome: int, known: Mapping[str, ColumnStatistics], index: int) -> str:
-        """What is known in one slice of the ends that this rule names: ``hi = 40``."""
+        """The statistics of one slice that the rule behind an outcome names: ``hi = 40``."""
         rule = self.false if outcome & TRUE and not outcome & FALSE else self.true
         named = {end.name: end for end in (rule.ends if rule else ()) if end.side}
-        intervals = {name: interval_at(one, index) for name, one in known.items()}
+        intervals = {name: interval_at(column, index) for name, column in known.items()}
         return ", ".join(
             _end_text(end, known, intervals, index)
             for end in sorted(named.values(), key=lambda end: _SIDES.index(end.side))
         )
 
 
-#: The ends of a range that a rule may name, in the order in which they are shown. A constant's have no side.
+#: What a rule may name of a column, in the order of its display. A bound of a constant has no side.
 _SIDES = ("lo", "hi", "nulls")
 
 
-def _end_text(end: _End, known: Mapping[str, ColumnStatistics], intervals: Mapping[str, Interval], index: int) -> str:
+def _end_text(
+    end: _BoundName, known: Mapping[str, ColumnStatistics], intervals: Mapping[str, Interval], index: int
+) -> str:
     if end.side == "nulls":
         counts = [
-            (one.null_count[index], one.row_count[index])
-            for name, one in known.items()
+            (column.null_count[index], column.row_count[index])
+            for name, column in known.items()
             if name in columns_of(end.operand)
         ]
         return ", ".join(f"{end.name} = {_count(nulls)} of {_count(rows)} rows" for nulls, rows in counts)
@@ -88,29 +90,29 @@ def _end_text(end: _End, known: Mapping[str, ColumnStatistics], intervals: Mappi
     return f"{end.name} = {'?' if bound is None else text(bound, end.operand.type)}"
 
 
-class Said:
-    """A condition on ends of ranges as text, in place of a truth value."""
+class ConditionText:
+    """A condition on bounds as text, in place of a truth value; ``ends`` are the bounds that it names."""
 
     __slots__ = ("ends", "text")
 
-    def __init__(self, text: str, ends: Sequence[_End]) -> None:
+    def __init__(self, text: str, ends: Sequence[_BoundName]) -> None:
         self.text = text
         self.ends = tuple(ends)
 
-    def __and__(self, other: Said) -> Said:
+    def __and__(self, other: ConditionText) -> ConditionText:
         between = _BETWEEN.fullmatch(f"{self.text} and {other.text}")
         text = (
             f"{between[1]} <= {between[2]} <= {between[3]}"
             if between
             else f"{_grouped(self.text)} and {_grouped(other.text)}"
         )
-        return Said(text, (*self.ends, *other.ends))
+        return ConditionText(text, (*self.ends, *other.ends))
 
-    def __or__(self, other: Said) -> Said:
-        return Said(f"{self.text} or {other.text}", (*self.ends, *other.ends))
+    def __or__(self, other: ConditionText) -> ConditionText:
+        return ConditionText(f"{self.text} or {other.text}", (*self.ends, *other.ends))
 
-    def __xor__(self, _: object) -> Said:
-        return Said(f"not ({self.text})", self.ends)
+    def __xor__(self, _: object) -> ConditionText:
+        return ConditionText(f"not ({self.text})", self.ends)
 
 
 _BETWEEN = re.compile(r"(\S+) <= (\S+) and (\S+) >= \2")
@@ -120,8 +122,8 @@ def _grouped(text: str) -> str:
     return f"({text})" if " or " in text else text
 
 
-class _End:
-    """One end of a range as a name: it answers ``<`` and ``<=`` with what was asked."""
+class _BoundName:
+    """A bound of a range by name: a comparison of two gives its text."""
 
     __slots__ = ("name", "operand", "side")
 
@@ -130,33 +132,33 @@ class _End:
         self.operand = operand
         self.side = side
 
-    def __lt__(self, other: _End) -> Said:
+    def __lt__(self, other: _BoundName) -> ConditionText:
         return self._against("<", ">", other)
 
-    def __le__(self, other: _End) -> Said:
+    def __le__(self, other: _BoundName) -> ConditionText:
         return self._against("<=", ">=", other)
 
-    def _against(self, op: str, mirrored: str, other: _End) -> Said:
+    def _against(self, op: str, mirrored: str, other: _BoundName) -> ConditionText:
         first, sign, second = (self, op, other) if self.side else (other, mirrored, self)
-        return Said(f"{first.name} {sign} {second.name}", (first, second))
+        return ConditionText(f"{first.name} {sign} {second.name}", (first, second))
 
-    def meets(self, hi: _End, _: Members) -> Said:
-        return Said(f"{self.name} <= some v <= {hi.name}", (self, hi))
+    def meets(self, hi: _BoundName, _: Members) -> ConditionText:
+        return ConditionText(f"{self.name} <= some v <= {hi.name}", (self, hi))
 
-    def is_one_of(self, hi: _End, _: Members) -> Said:
-        return Said(f"{self.name} = {hi.name} = some v", (self, hi))
+    def is_one_of(self, hi: _BoundName, _: Members) -> ConditionText:
+        return ConditionText(f"{self.name} = {hi.name} = some v", (self, hi))
 
 
 def rule_texts(test: Test) -> RuleTexts:
-    """Ask the rule table when this test can be true and false, with names in place of bounds."""
+    """The texts of a test: the rule table applied to names in place of bounds."""
     names = _Names(test)
     true, false, _ = possible_values(test, names.range_of)
     if isinstance(test, Membership):
         names.shown.append("v in " + _members_text(test))
     return RuleTexts(
         _test_text(test, names),
-        true if isinstance(true, Said) else None,
-        false if isinstance(false, Said) else None,
+        true if isinstance(true, ConditionText) else None,
+        false if isinstance(false, ConditionText) else None,
         ", ".join(names.shown),
     )
 
@@ -171,19 +173,24 @@ class _Names:
         self._constants: dict[int, tuple[str, str]] = {}
         self._several = sum(not isinstance(operand, BoundConstant) for operand in _operands(test)) > 1
         for operand in _operands(test):
-            self.range_of(operand)  # so that letters are given in writing order
+            self.range_of(operand)  # constants get their letters in the order in which they are written
 
     def range_of(self, operand: BoundOperand) -> Range:
         if isinstance(operand, BoundConstant):
             low, high = self._constant(operand)
-            return Range(_End(low, operand, ""), _End(high, operand, ""), operand.interval.null, operand.interval.value)
-        behind = f"({operand_text(operand)})" if self._several else ""
-        nulls = _End(f"nulls{behind}", operand, "nulls")
-        value: Any = Said(f"nulls{behind} < rows", (nulls,)) if isinstance(self._test, NullTest) else True
+            return Range(
+                _BoundName(low, operand, ""),
+                _BoundName(high, operand, ""),
+                operand.interval.null,
+                operand.interval.value,
+            )
+        suffix = f"({operand_text(operand)})" if self._several else ""
+        nulls = _BoundName(f"nulls{suffix}", operand, "nulls")
+        value: Any = ConditionText(f"nulls{suffix} < rows", (nulls,)) if isinstance(self._test, NullTest) else True
         return Range(
-            _End(f"lo{behind}", operand, "lo"),
-            _End(f"hi{behind}", operand, "hi"),
-            Said(f"nulls{behind} > 0", (nulls,)),
+            _BoundName(f"lo{suffix}", operand, "lo"),
+            _BoundName(f"hi{suffix}", operand, "hi"),
+            ConditionText(f"nulls{suffix} > 0", (nulls,)),
             value,
         )
 
@@ -235,7 +242,7 @@ def _test_text(test: Test, names: _Names) -> str:
 
 
 def operand_text(operand: BoundOperand) -> str:
-    """An operand in SQL, short."""
+    """An operand as SQL text, cut to the length of ``value_texts.cut``."""
     match operand:
         case BoundColumn(field=field):
             return field.name
@@ -271,7 +278,7 @@ def _count(number: Any) -> str:
 
 
 def interval_of(operand: BoundOperand, intervals: Mapping[str, Interval], *, ordinal: bool) -> Interval:
-    """What is known of an operand in one slice; a column as an argument of a function is in value form."""
+    """The interval of an operand in one slice. ``ordinal``: a decimal column in the form of arrays, not as values."""
     match operand:
         case BoundConstant(interval=interval):
             return interval
