@@ -35,8 +35,8 @@ from evaluator.language.types import (
 )
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.parquet_footers import Proof
-from tests.evaluator.build import HIVE, SPARK, col, lit, stats
-from tests.evaluator.stored import File, stored
+from tests.evaluator.short_forms import HIVE, SPARK, col, lit, stats
+from tests.evaluator.written_statistics import File, stored
 
 __all__ = ["PITFALLS", "Pitfall"]
 

@@ -30,18 +30,21 @@ import pytest
 
 from tests.prove.mutants import Mutant, mutants_of
 
-__all__ = ["TESTS", "main"]
+__all__ = ["EQUIVALENT", "ROOT", "TESTS", "main", "path_of"]
 
 #: Libraries that every mutant's tests need: imported once, before the forks.
 LOADED: tuple[ModuleType, ...] = (hypothesis, hypothesis.strategies, np, pa)
-FAST = "tests/evaluator/"
-RULES = ((FAST + "test_rules.py",), (FAST + "test_rule_table.py", FAST + "test_pitfalls.py"))
+RULES = (
+    ("tests/evaluator/binding/test_rules.py",),
+    ("tests/evaluator/binding/test_rule_table.py", "tests/evaluator/evaluation/test_pitfalls.py"),
+)
+DISTRUST = "tests/evaluator/statistics/test_distrust.py"
 #: Arguments for pytest by module, in turns: what kills most in least time comes first.
 TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "evaluator.language.outcome": ((FAST + "test_outcome.py",),),
+    "evaluator.language.outcome": (("tests/evaluator/language/test_outcome.py",),),
     "evaluator.binding.rules": RULES,
     "evaluator.statistics.ranges": RULES,
-    "evaluator.statistics.distrust": ((FAST + "test_bounds.py", "-k", "not merged_range"), (FAST + "test_bounds.py",)),
+    "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
 }
 SECONDS = 120
 ROOT = pathlib.Path(__file__).parents[2]
@@ -80,7 +83,7 @@ def main(names: Sequence[str]) -> int:
     survivors = 0
     for name in names:
         started = time.monotonic()
-        path = _path_of(name)
+        path = path_of(name)
         if not _survives(name, path, Mutant(ast.parse(path.read_text(encoding="utf-8")), 0, "", "", "")):
             print(f"{name}: its own tests fail without any change")
             return 1
@@ -113,7 +116,7 @@ def main(names: Sequence[str]) -> int:
     return 1 if survivors or unused else 0
 
 
-def _path_of(name: str) -> pathlib.Path:
+def path_of(name: str) -> pathlib.Path:
     """The module's file, found without importing it."""
     return ROOT.joinpath(*name.split(".")).with_suffix(".py")
 

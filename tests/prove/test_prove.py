@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from evaluator.binding import rules
@@ -9,6 +11,7 @@ from evaluator.evaluation.formula_search import search
 from evaluator.functions import FUNCTIONS
 from evaluator.statistics.ranges import Range
 from tests.prove.mutants import mutants_of
+from tests.prove.mutate import EQUIVALENT, ROOT, TESTS, path_of
 from tests.prove.report import Total, text
 from tests.prove.rounds import run
 from tests.prove.signatures import SIGNATURES
@@ -64,3 +67,20 @@ def test_each_mutant_changes_one_thing() -> None:
         "return a.hi < b.hi and (not a)",
         "return a.lo < b.lo and (not a)",
     ]
+
+
+def test_every_equivalent_mutant_is_a_mutant() -> None:
+    mutants = {
+        (name, mutant.inside, mutant.was, mutant.now)
+        for name in TESTS
+        for mutant in mutants_of(path_of(name).read_text(encoding="utf-8"))
+    }
+    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    assert [e for e in equivalent if (e["module"], e["inside"], e["was"], e["now"]) not in mutants] == []
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_the_tests_of_a_mutated_module_exist(name: str) -> None:
+    paths = [argument for turn in TESTS[name] for argument in turn if argument.endswith(".py")]
+    assert paths
+    assert all((ROOT / path).is_file() for path in paths)

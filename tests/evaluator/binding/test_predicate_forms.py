@@ -25,7 +25,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP_LTZ, decimal_type
 from evaluator.statistics.columns import from_values
 from handler.sql.parsing import parse
-from tests.evaluator.build import HIVE, SPARK
+from tests.evaluator.short_forms import HIVE, SPARK
 
 SLICES = "ABCDEF"
 JANUARY, HOUR = 18_262, 3_600_000_000

@@ -11,7 +11,7 @@ from evaluator.language.function_names import MIRRORED
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import BIGINT, INT, STRING
 from evaluator.statistics.columns import from_values
-from tests.evaluator.build import NULL, SPARK, col, letters, lit, outcome_of, stats
+from tests.evaluator.short_forms import NULL, SPARK, col, letters, lit, outcome_of, stats
 
 # bounds of x, then the outcome of: x < 5, x <= 5, x = 5, x != 5, x > 5, x >= 5
 GRID = [

@@ -29,8 +29,8 @@ from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, PartSt
 from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from evaluator.statistics.stored_bounds import StoredBounds
-from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import read_only, stored
+from tests.evaluator.evaluation_values import all_answers
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])

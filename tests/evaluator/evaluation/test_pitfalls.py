@@ -35,8 +35,8 @@ from evaluator.language.types import (
 )
 from evaluator.statistics.columns import from_values
 from handler.sql.parsing import parse
-from tests.evaluator.build import HIVE, NULL, SPARK, col, letters, lit, outcome_of, reasons_of, stats
 from tests.evaluator.pitfalls import PITFALLS, Pitfall
+from tests.evaluator.short_forms import HIVE, NULL, SPARK, col, letters, lit, outcome_of, reasons_of, stats
 
 DAY = 86_400_000_000
 D20200102 = 18_263

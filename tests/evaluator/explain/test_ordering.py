@@ -31,7 +31,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
-from tests.evaluator.build import HIVE, SPARK, col, lit
+from tests.evaluator.short_forms import HIVE, SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, slices, values_of, weakened
 
 SORTED = ("b", "i", "d", "f", "dec", "big", "s", "vc", "dt", "ts", "tz", "bin")

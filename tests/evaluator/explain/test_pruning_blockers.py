@@ -24,7 +24,7 @@ from evaluator.language.types import BINARY, BOOLEAN, DATE, DOUBLE, INT, STRING,
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from evaluator.statistics.distrust import Trust, reason
 from evaluator.statistics.range_width import typical_range_width
-from tests.evaluator.build import SPARK, col, lit
+from tests.evaluator.short_forms import SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, exact_statistics, filters, slices, weakened
 
 COLUMNS = ["b", "i", "s", "dt", "d"]

@@ -25,7 +25,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import DATE, INT, STRING, TINYINT, decimal_type
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics, from_values
 from evaluator.statistics.distrust import Trust, reason
-from tests.evaluator.build import NULL, SPARK, col, lit
+from tests.evaluator.short_forms import NULL, SPARK, col, lit
 
 SCHEMA = Schema(
     [Field("x", INT), Field("y", INT), Field("s", STRING), Field("n", decimal_type(6, 2)), Field("d", DATE)]

@@ -22,7 +22,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, INT, STRING
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
-from tests.evaluator.build import SPARK, col, lit, stats
+from tests.evaluator.short_forms import SPARK, col, lit, stats
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 
 T, F, N = ex.Constant(True), ex.Constant(False), ex.Constant(None)

@@ -12,7 +12,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.types import DATE, DOUBLE, INT, STRING, Type, decimal_type
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
-from tests.evaluator.build import SPARK, col, lit, outcome_of, stats
+from tests.evaluator.short_forms import SPARK, col, lit, outcome_of, stats
 
 LETTERS = {True: "T", False: "F", None: "N"}
 ROWS = st.lists(st.tuples(*[st.none() | st.integers(-3, 3)] * 2), min_size=1, max_size=4)

@@ -13,7 +13,7 @@ from evaluator.language.regular_expression import matches
 from evaluator.language.schema import Field, Schema
 from evaluator.language.types import STRING
 from evaluator.reference.row_oracle import value_of
-from tests.evaluator.build import SPARK, col
+from tests.evaluator.short_forms import SPARK, col
 
 SCHEMA = Schema([Field("s", STRING)])
 

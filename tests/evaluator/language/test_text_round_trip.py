@@ -7,7 +7,7 @@ import pytest
 from evaluator.language import expression as ex
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type
-from tests.evaluator.build import HIVE, SPARK, col, lit, outcome_of, reasons_of, stats
+from tests.evaluator.short_forms import HIVE, SPARK, col, lit, outcome_of, reasons_of, stats
 
 DAY = 86_400_000_000
 D20200301 = 18_322

@@ -19,7 +19,7 @@ from evaluator.language.types import BIGINT, DOUBLE, FLOAT, INT, STRING, TIMESTA
 from evaluator.statistics import distrust
 from evaluator.statistics.distrust import Trust
 from index_store.formats.parquet_footers import Proof
-from tests.evaluator.stored import File, stored
+from tests.evaluator.written_statistics import File, stored
 
 NAN, INF = math.nan, math.inf
 

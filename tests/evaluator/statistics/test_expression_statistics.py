@@ -19,7 +19,7 @@ from evaluator.language.types import DATE, INT, STRING
 from evaluator.reference.row_functions import call
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
-from tests.evaluator.build import SPARK, col, letters, lit
+from tests.evaluator.short_forms import SPARK, col, letters, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, leaves, slices, values_of, weakened
 
 OF_TEXT = {"lower": STRING, "upper": STRING, "trim": STRING, "length": INT}

@@ -25,8 +25,8 @@ from evaluator.statistics.codes import MAX_EDGES, Coder, sort_keys
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.indexing import with_index
 from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
-from tests.evaluator.answers_of import all_answers
 from tests.evaluator.arrow_form import stored
+from tests.evaluator.evaluation_values import all_answers
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
 
 WIDE = decimal_type(38, 4)
