@@ -132,6 +132,10 @@ class FilterScopeTest {
             "/t",
             List.of(new Scan("t", A_1, "/t"), new Scan("u", A_2, "/u"))),
         arguments(
+            "this folder's name begins with another one's",
+            "/t2",
+            List.of(new Scan("t", A_1, "/t2"), new Scan("u", null, "/t"))),
+        arguments(
             "another folder's name begins with this one's",
             "/t",
             List.of(new Scan("t", A_1, "/t"), new Scan("u", null, "/t2"))));

@@ -43,6 +43,7 @@ class ListingTest {
   void makeTables() throws IOException {
     makeTable("t");
     makeTable("t/nested");
+    makeTable("a b%20ü");
     Files.createDirectories(folder.resolve("no_table"));
   }
 
@@ -102,6 +103,7 @@ class ListingTest {
     "t/dt=a b/a.parquet, dt=a b/a.parquet",
     "t/dt=größe 表/a.parquet, dt=größe 表/a.parquet",
     "t/nested/a.parquet, a.parquet",
+    "a b%20ü/a.parquet, a.parquet",
   })
   void aNameIsThePathBelowTheNearestTable(String path, String name) throws IOException, KeepAll {
     Listing listing = listing(file(path));
