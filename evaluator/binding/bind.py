@@ -124,8 +124,6 @@ class _Binder:
                 self._columns[field.name] = field
                 continue
             match node:
-                case Leaf() | And() | Or() | Not():
-                    self._steps.append(node)
                 case ex.And(children=children):
                     stack.append(And(len(children)))
                     stack.extend(reversed(children))
@@ -134,6 +132,8 @@ class _Binder:
                     stack.extend(reversed(children))
                 case ex.Not(child=child):
                     stack.extend((Not(), child))
+                case And() | Or() | Not() | Leaf():
+                    self._steps.append(node)
                 case leaf:
                     implied = inferred_predicates(leaf)
                     self._bind_leaf(leaf)

@@ -106,18 +106,15 @@ class Program:
     ) -> T:
         """The same for "can the filter be TRUE?": a leaf is asked for the one value that is sought of it."""
         if not self.uses(Not):
-            return self.fold(
-                leaf=lambda index: leaf(index, TruthValue.TRUE), negate=_no_not, conjoin=conjoin, disjoin=disjoin
-            )
-        negated = self._negated()
-        sought = self._sought(negated)
-        return self._without_not(negated).fold(
+            return self.fold(leaf=lambda index: leaf(index, _TRUE), negate=_no_not, conjoin=conjoin, disjoin=disjoin)
+        positive, sought = self._without_not()
+        return positive.fold(
             leaf=lambda index: leaf(index, sought[index]), negate=_no_not, conjoin=conjoin, disjoin=disjoin
         )
 
     def sought_values(self) -> Mapping[int, TruthValue]:
         """For each leaf the value that lets the filter be TRUE: FALSE under an odd number of NOTs, otherwise TRUE."""
-        return self._sought(self._negated())
+        return self._without_not()[1]
 
     @property
     def leaf_indices(self) -> tuple[int, ...]:
@@ -134,40 +131,26 @@ class Program:
         last = self.steps[-1]
         return (type(last) is And and last.arity == len(self.steps) - 1) or len(self.steps) == 1
 
-    def _without_not(self, negated: list[bool]) -> Program:
-        """NOT pushed down to the leaves, by De Morgan, and left out there."""
-        return Program(
-            tuple(
-                _DUAL[type(step)](step.arity) if under_not and type(step) in _DUAL else step
-                for step, under_not in zip(self.steps, negated, strict=True)
-                if type(step) is not Not
-            )
-        )
-
-    def _sought(self, negated: list[bool]) -> Mapping[int, TruthValue]:
-        return {
-            step.index: TruthValue.FALSE if under_not else TruthValue.TRUE
-            for step, under_not in zip(self.steps, negated, strict=True)
-            if type(step) is Leaf
-        }
-
-    def _negated(self) -> list[bool]:
-        """For each step, whether an odd number of NOTs stands above it: found from the last step backwards."""
-        negated: list[bool] = []
-        pending = [False]
+    def _without_not(self) -> tuple[Program, Mapping[int, TruthValue]]:
+        """NOT pushed down to the leaves, by De Morgan, and left out there; and the value sought of each leaf."""
+        sought: dict[int, TruthValue] = {}
+        steps: list[Step] = []
+        pending = [False]  # for each open step, whether an odd number of NOTs stands above it
         for step in reversed(self.steps):
-            above = pending.pop()
-            negated.append(above)
-            form = type(step)
-            if form is Not:
-                pending.append(not above)
-            elif form is not Leaf:
-                pending.extend([above] * step.arity)
-        negated.reverse()
-        return negated
+            negated, form = pending.pop(), type(step)
+            if form is Leaf:
+                sought[step.index] = _FALSE if negated else _TRUE  # type: ignore[union-attr]
+                steps.append(step)
+            elif form is Not:
+                pending.append(not negated)
+            else:
+                pending.extend([negated] * step.arity)
+                steps.append(step if not negated else Or(step.arity) if form is And else And(step.arity))
+        steps.reverse()
+        return Program(tuple(steps)), sought
 
 
-_DUAL: dict[type[Step], Callable[[int], Step]] = {And: Or, Or: And}
+_TRUE, _FALSE = TruthValue.TRUE, TruthValue.FALSE
 
 
 def _no_not(_: T) -> T:

@@ -62,7 +62,7 @@ Without statistics of ``i`` slice 2 is still kept, but it is not known to match 
     FALSE      a: TRUE       a: FALSE or b: FALSE                          a: FALSE and b: FALSE
     NULL       a: NULL       one is NULL, the other TRUE or NULL           one is NULL, the other FALSE or NULL
 
-**The interface.** ``evaluate(bound, n, providers)`` makes an ``Evaluation``. Its properties are computed when they are
+**The interface.** ``evaluate(bound, n, sources)`` makes an ``Evaluation``. Its properties are computed when they are
 asked for, the kept slices first:
 
     kept_rows            (k,) int64    slices in which TRUE is possible, ascending
@@ -115,9 +115,9 @@ __all__ = [
 Mask = npt.NDArray[np.bool_]
 
 
-def evaluate(bound: BoundExpression, n: int, providers: Sequence[StatisticsProvider]) -> Evaluation:
-    """The outcomes of a bound filter over n slices. Without any provider every slice is unknown, and kept."""
-    return Evaluation(bound, WholeEvaluation(bound, n, providers), providers)
+def evaluate(bound: BoundExpression, n: int, sources: Sequence[StatisticsProvider]) -> Evaluation:
+    """The outcomes of a bound filter over n slices by some providers. Without a provider every slice is kept."""
+    return Evaluation(bound, WholeEvaluation(bound, n, sources), sources)
 
 
 class Evaluation:
@@ -133,7 +133,8 @@ class Evaluation:
         self.n = statistics.n
         self.providers = providers
         self._statistics = statistics
-        self._keys = KeyLookups(bound, statistics.n, providers)
+        self._lookups = KeyLookups.of(bound, statistics.n, providers)
+        self._keys: KeyLookups | None = None  # the look-ups, once a provider has answered one
         self._matching = [provider for provider in providers if provider.filter_might_match is not None]
         self._matches: dict[str, Match] = {}  # by provider
         self._never_true: Mask | None = None  # where a provider rules out that the whole filter is TRUE
@@ -144,10 +145,9 @@ class Evaluation:
     def kept_rows(self) -> RowIndices:
         """``(k,) int64``, ascending: the slices in which TRUE is possible."""
         rows = self._kept_by_statistics
-        if len(rows) and self._keys.is_needed:
-            self._keys.ask(rows, self._statistics.leaf_at)
-            if self._keys.has_answers:
-                rows = rows[(self._by_keys(rows) & outcome.TRUE) != 0]
+        if self._lookups is not None and len(rows) and self._lookups.ask(rows, self._statistics.leaf_at):
+            self._keys = self._lookups
+            rows = rows[(self._by_keys(rows) & outcome.TRUE) != 0]
         return self._match_whole_filter(rows) if self._matching and len(rows) else rows
 
     @cached_property
@@ -179,7 +179,7 @@ class Evaluation:
         """``(n,) uint8``: the outcome of every slice."""
         self._ask_providers()
         outcomes = self._statistics.outcomes
-        if self._keys.has_answers:
+        if self._keys is not None:
             outcomes = outcomes.copy()
             outcomes[self._kept_by_statistics] = self._by_keys(self._kept_by_statistics)
         return self._without_true(outcomes, self._never_true)
@@ -194,12 +194,11 @@ class Evaluation:
     def leaves(self) -> tuple[LeafOutcomes, ...]:
         """What each leaf of the filter is in every slice, in the order of ``bound.leaves``."""
         self._ask_providers()
-        if not self._keys.has_answers:
+        keys, names = self._keys, [provider.name for provider in self.providers]
+        if keys is None:
             return tuple(self._statistics.leaves)
         return tuple(
-            _LeafWithKeys(
-                leaf, {provider.name: self._keys.allowed(index, provider.name) for provider in self.providers}
-            )
+            _LeafWithKeys(leaf, {name: keys.allowed(index, name) for name in names})
             for index, leaf in enumerate(self._statistics.leaves)
         )
 
@@ -212,7 +211,7 @@ class Evaluation:
 
     def _ask_providers(self) -> None:
         """Look up keys and match the whole filter, once, for the slices that statistics leave."""
-        if self._keys.is_needed or self._matching:
+        if self._lookups is not None or self._matching:
             _ = self.kept_rows
 
     @cached_property
@@ -224,7 +223,8 @@ class Evaluation:
         return self._mask(self._kept_by_statistics)
 
     def _leaf_with_keys(self, index: int, rows: npt.NDArray[Any]) -> Outcomes:
-        return self._keys.restrict(index, self._statistics.leaf_at(index, rows), rows)
+        outcomes = self._statistics.leaf_at(index, rows)
+        return outcomes if self._keys is None else self._keys.restrict(index, outcomes, rows)
 
     def _by_keys(self, rows: RowIndices) -> Outcomes:
         """The outcomes of slices that statistics keep, from the leaves as far as keys leave them possible."""
@@ -232,7 +232,7 @@ class Evaluation:
 
     def _with_keys(self, rows: RowIndices) -> Outcomes:
         """The outcomes of some slices by statistics and keys: keys were looked up where statistics keep a slice."""
-        if not self._keys.has_answers:
+        if self._keys is None:
             return self._statistics.outcomes_at(rows)
         was_kept = self._was_kept_by_statistics[rows]
         if was_kept.all():

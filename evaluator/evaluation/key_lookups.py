@@ -40,14 +40,16 @@ class KeyLookups:
     def __init__(self, bound: BoundExpression, n: int, providers: Sequence[StatisticsProvider]) -> None:
         self._bound = bound
         self._n = n
+        self._providers = providers
         self._answers: dict[tuple[int, str], Mask] = {}
-        self._providers = [provider for provider in providers if provider.might_contain is not None]
-        self.is_needed = bool(self._providers) and any(leaf.lookup is not None for leaf in bound.leaves)
 
-    @property
-    def has_answers(self) -> bool:
-        """True when a provider answered."""
-        return bool(self._answers)
+    @staticmethod
+    def of(bound: BoundExpression, n: int, providers: Sequence[StatisticsProvider]) -> KeyLookups | None:
+        """The look-ups of a filter; None when no leaf or no provider has keys."""
+        answering = [provider for provider in providers if provider.might_contain is not None]
+        if not answering or all(leaf.lookup is None for leaf in bound.leaves):
+            return None
+        return KeyLookups(bound, n, answering)
 
     def allowed(self, index: int, provider: str) -> Outcomes | None:
         """``(n,) uint8``: the outcomes of a leaf that a provider's answer leaves possible; None without an answer."""
@@ -62,8 +64,8 @@ class KeyLookups:
                 outcomes = outcomes & allowed[rows]
         return outcomes
 
-    def ask(self, rows: RowIndices, leaf_at: LeafAt) -> None:
-        """Look up the keys of every leaf in the slices that statistics leave.
+    def ask(self, rows: RowIndices, leaf_at: LeafAt) -> bool:
+        """Look up the keys of every leaf in the slices that statistics leave. Returns whether a provider answered.
 
         ``leaf_at`` gives the outcomes of a leaf in some slices, by statistics.
         """
@@ -77,7 +79,7 @@ class KeyLookups:
                 continue
             for provider in self._providers:
                 if not len(left):
-                    return
+                    return bool(self._answers)
                 open_rows = left
                 if has_alternatives:  # otherwise a kept slice is open at every leaf
                     open_rows = left[(leaf_at(index, left) & outcome.TRUE) != 0]
@@ -85,6 +87,7 @@ class KeyLookups:
                 might_contain = self._answers.get((index, provider.name))
                 if every_leaf_must_hold and might_contain is not None:
                     left = left[might_contain[left]]
+        return bool(self._answers)
 
     def _ask(self, index: int, provider: StatisticsProvider, rows: RowIndices) -> None:
         lookup = self._bound.leaves[index].lookup

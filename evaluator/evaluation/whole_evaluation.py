@@ -35,6 +35,7 @@ from evaluator.statistics.columns import byte_mask
 __all__ = ["WholeEvaluation"]
 
 Mask = npt.NDArray[np.bool_]
+_TRUE = TruthValue.TRUE
 
 
 class _LeafByStatistics:
@@ -148,7 +149,7 @@ class WholeEvaluation:
         if program.is_flat_conjunction:
             mask = ones
             for index in range(len(self._bound.leaves)):
-                mask &= self._byte_mask(index, TruthValue.TRUE, ones)
+                mask &= self._byte_mask(index, _TRUE, ones)
                 if not mask:
                     break
         else:
