@@ -1,4 +1,7 @@
-"""``{public-api} module``: every name of the module's ``__all__``, documented from its docstring."""
+"""``{public-api} module``: every name of the module's ``__all__``, documented from its docstring.
+
+``{result-types}`` with lines ``module.Class``: classes that public functions return and nobody imports.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-__all__ = ["PublicApi", "setup"]
+__all__ = ["PublicApi", "ResultTypes", "setup"]
 
 
 #: The packages with public names.
@@ -34,6 +37,19 @@ class PublicApi(SphinxDirective):
                 lines += [f"``{module.__name__}.{name}`` is :py:obj:`{home}.{name}`.", ""]
             else:
                 lines += [f".. {_directive(member)}:: {name}", *_options(member), ""]
+        return self.parse_text_to_nodes("\n".join([*lines, "```", ""]))
+
+
+class ResultTypes(SphinxDirective):
+    """Classes by their whole names, one a line, in the order given."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        lines = ["```{eval-rst}"]
+        for path in self.content:
+            module, _, name = path.rpartition(".")
+            lines += [f".. autoclass:: {path}", *_options(getattr(importlib.import_module(module), name)), ""]
         return self.parse_text_to_nodes("\n".join([*lines, "```", ""]))
 
 
@@ -71,3 +87,4 @@ def _options(member: object) -> list[str]:
 def setup(app: Sphinx) -> None:
     """Register the directive."""
     app.add_directive("public-api", PublicApi)
+    app.add_directive("result-types", ResultTypes)
