@@ -230,7 +230,10 @@ class TableAt:
 
 
 class OpenTable:
-    """A handle on a table, made by ``open_table``; ``prune`` takes it in place of a path."""
+    """A table whose statistics are kept for the next filter. ``open_table`` makes it, ``prune`` takes it as a path.
+
+    It answers for the timeline as it was when it was opened. Open the table again to see new commits.
+    """
 
     def __init__(self, table: IndexedTable, cache: SnapshotCache | None = None) -> None:
         """``cache``: where snapshots of the table are kept; None: nowhere."""
@@ -293,12 +296,14 @@ def open_table(
     filesystem: Any = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> OpenTable:
-    """Open the Hudi table at a local path or a URI. Raises TableError when it cannot be read.
+    """Open a Hudi table. Raises TableError when it cannot be read.
 
-    ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
-    ``filesystem``: one of pyarrow or fsspec, of which ``path`` is a path then. ``storage_options``: what the file
-    system needs, such as region, endpoint and keys; what is not given comes from the environment.
-    ``cache``: where snapshots of large tables are kept, by default in the user's cache folder; None: nowhere.
+    path              a local path or a URI, such as ``s3://lake/trips``
+    options           what only the table's entry in a catalog says of it, such as ``hoodie.index.type``
+    cache             where snapshots of large tables are kept; by default the user's cache folder, None for nowhere
+    filesystem        an open file system of pyarrow or fsspec; ``path`` is a path of it then
+    storage_options   what the file system needs, such as region, endpoint and keys; what is not given comes from the
+                      environment
     """
     return OpenTable(
         open_indexed_table(os.fspath(path), filesystem=filesystem, options=options, storage_options=storage_options),

@@ -52,7 +52,7 @@ class ListingReport:
     files: tuple[FileRow, ...] | None
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON (README, "JSON")."""
+        """Plain values for JSON (docs/reference/json.md)."""
         document: dict[str, object] = {
             "table": self.path,
             "instant": self.instant,

@@ -55,7 +55,7 @@ class TableReport:
     failures: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Plain values for JSON (README, "JSON")."""
+        """Plain values for JSON (docs/reference/json.md)."""
         return {
             "table": self.path,
             "name": self.name,

@@ -59,10 +59,11 @@ class Plan:
     table         path of the table
     instant       the answer holds for the file slices of this instant; None if the table has no commit
     expression    the filter as it was understood
-    engine        whose rules were followed, "hive" or "spark", in ``time_zone``
+    engine        whose rules were followed, such as "hive" or "spark", in ``time_zone``
+    slices        all file slices of the instant; arrays of a plan are in their order
     kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
     reasons       what could not be understood, read or decided, most general first
-    seconds       time per phase
+    seconds       seconds for each phase: open, filter, bind, statistics, evaluate
     explanation   the answers of the conditions, unless the filter could not be evaluated
     kinds         the index kinds that answered
     schema, ask   the table's columns, and what the kinds know of those that the filter does not name
@@ -241,7 +242,7 @@ class Plan:
         return tuple(self.slices.some(rows))
 
     def to_dict(self) -> dict[str, object]:
-        """The plan as plain dicts and lists, ready for JSON (README, "JSON")."""
+        """The plan as plain dicts and lists, ready for JSON (docs/reference/json.md)."""
         return {
             "table": self.table,
             "instant": self.instant,

@@ -56,18 +56,21 @@ def prune(
     strict: bool = False,
     time_zone: str | None = None,
 ) -> Plan:
-    """Which file slices of a table a filter needs.
+    """Decide which file slices of a table a filter needs.
+
+        plan = prune("/data/trips", "fare > 50 AND city = 'sf'")
+        print(len(plan.kept), "of", len(plan.slices), "file slices as of", plan.instant)
 
     table       a path, or what ``open_table`` gave, which keeps statistics for the next filter
     filter      SQL text (the condition only), a Hive filter (bytes or Base64), or a HudiExpression
-    engine      whose rules hold, one of ``language.semantics.ENGINES``: "hive" or "spark" when the version or the ANSI
-                setting is not known; by default Hive's for a Hive filter and Spark's otherwise
-    as_of       answer for the table as of this instant; by default the latest
+    engine      whose rules hold: "hive", "spark", or more exactly "hive3" (3.1), "hive4", "spark-ansi" or
+                "spark-legacy"; by default Hive's rules hold for a Hive filter and Spark's for the rest
+    as_of       answer for the table as of this instant or date; by default the latest instant
     strict      raise what fails instead of skipping nothing
     time_zone   session zone of the query (IANA name); by default the zone of this process
 
-    Raises TableError when the table cannot be opened or its slices cannot be listed; with ``strict`` also SqlError,
-    DecodeError, StatsError and the like.
+    Raises TableError when the table cannot be opened or its slices cannot be listed. With ``strict`` it also raises
+    SqlError, DecodeError, StatsError and the like. Without it a failure skips nothing and is in ``plan.reasons``.
     """
     watch = _Stopwatch()
     opened = table if isinstance(table, OpenTable) else open_table(table)

@@ -53,7 +53,10 @@ def commands_of(advice: Advice) -> list[str]:
 
 
 def advice_report(advice: Advice, nothing: str, layout: WhatIf | None) -> dict[str, Any]:
-    """The advice as plain values for JSON (README, "JSON"). ``nothing``: why no candidate is worth building, or ""."""
+    """The advice as plain values for JSON (docs/reference/json.md).
+
+    ``nothing``: why no candidate is worth building, or "".
+    """
     document: dict[str, Any] = {
         "table": advice.table,
         "instant": advice.instant,

@@ -37,7 +37,13 @@ _LOG = re.compile(r"\.(.+?)_(\d+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class FileSlice:
-    """The files of one file group at an instant, as paths relative to the table. No partition is ""."""
+    """The files of one file group at an instant. Paths are relative to the table.
+
+    partition   path of the partition as it is stored; "" in a table without partitions
+    file_id     id of the file group
+    base_file   the base file; None where the slice has log files only
+    log_files   the log files on top of it, which a reader merges
+    """
 
     partition: str
     file_id: str
@@ -61,9 +67,12 @@ class ManySlices(Protocol):
 
 @dataclass(frozen=True)
 class FileSlices:
-    """All slices of a table at an instant (None: the table has no commit), and where the list of files came from.
+    """All file slices of a table at an instant. It has a length, an order and ``[i]``.
 
-    ``note`` says why the metadata table was not used although the table has one, and what else is in doubt.
+    instant   None if the table has no commit
+    source    where the list of files came from
+    items     the slices
+    note      why the metadata table was not used although the table has one, and what else is in doubt; "" if nothing
     """
 
     instant: str | None

@@ -77,7 +77,7 @@ def open_distributed(
     shared_folder: str | None = None,
     slices_per_file: int = SLICES_PER_FILE,
 ) -> DistributedTable:
-    """A table for ``handler.planning.prune.prune`` whose statistics stay on the executors.
+    """Open a table for ``handler.prune`` whose statistics stay on the executors.
 
     ``shared_folder``: a path or URI that driver and executors can read and write, with the same storage options; by
     default the setting ``spark.sargo.sharedFolder``, and on a local master the user's cache folder. ``path`` must mean
@@ -102,7 +102,7 @@ def _local_folder(spark: SparkSession) -> str:
 
 
 class DistributedTable(OpenTable):
-    """A handle on a table, made by ``open_distributed``; ``handler.planning.prune.prune`` takes it in place of a path.
+    """A handle on a table, made by ``open_distributed``; ``handler.prune`` takes it in place of a path.
 
     ``run`` runs tasks somewhere, each of which can be pickled, and gives their results in order.
     """
