@@ -1,4 +1,4 @@
-"""Decodes the filter that Hive pushes into a table: bytes of a job configuration to a ``HudiExpression``.
+"""Decodes the filter that Hive pushes into a table: a value of the job configuration to a ``HudiExpression``.
 
 >>> import sarg
 >>> str(sarg.decode(job_conf["hive.io.filter.expr.serialized"]))   # doctest: +SKIP
@@ -8,10 +8,15 @@
     decode_exprnode   the typed Hive tree, before translation (a SearchArgument has none)
     decode_detailed   both, with the profile that read it
 
-The input is Base64 text (standard or URL-safe, with or without white space) or the bytes, of an ExprNodeGenericFuncDesc
-(``hive.io.filter.expr.serialized``) or of a SearchArgument (``sarg.pushdown``). The bytes are not trusted: classes that
-they name are never instantiated, and ``sarg.kryo.limits`` bounds depth, sizes and counts. Every failure is a
-``DecodeError``.
+The input is Base64 text (standard or URL-safe, with or without white space) or bytes. It contains an
+ExprNodeGenericFuncDesc (``hive.io.filter.expr.serialized``) or a SearchArgument (``sarg.pushdown``). The input is not
+trusted: classes that it names are never instantiated, and ``sarg.kryo.limits`` bounds depth, sizes and counts. Every
+failure is a ``DecodeError``.
+
+    bytes  ──►  ``kryo``: object graph  ──►  ``hive_tree``: typed tree  ──►  ``translation``: HudiExpression
+
+A condition that is not understood is Unknown at its node (C1). Literals are exact or unknown (C7): literals of a
+SearchArgument are not exact, and ``sarg.translation.demote`` widens them.
 
 The package imports ``evaluator.language`` only.
 """
@@ -34,13 +39,13 @@ from sarg.translation.translate import translate
 __all__ = ["DecodeError", "Decoded", "ExprNode", "SearchArgument", "decode", "decode_detailed", "decode_exprnode"]
 
 _ARGUMENT_CLASS = b"org.apache.hadoop.hive.ql.io.sarg.ExpressionTre"
-#: Where that class name stands in a SearchArgument: at once, unless its first tree is null.
-_HEAD = 128
+#: The class name is within these first bytes of a SearchArgument, unless its first tree is null.
+_HEAD_BYTES = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded filter. Exactly one of ``exprnode`` and ``search_argument`` is set; ``profile`` says who wrote it."""
+    """A decoded filter. Exactly one of ``exprnode`` and ``search_argument`` is set. ``profile`` names the writer."""
 
     profile: str
     exprnode: ExprNode | None
@@ -61,19 +66,19 @@ def decode_exprnode(data: str | bytes) -> ExprNode:
 
 def decode_detailed(data: str | bytes) -> Decoded:
     """The filter with its tree and the profile that read it. Raises DecodeError."""
-    read = to_bytes(data)
-    if _ARGUMENT_CLASS in read[:_HEAD]:
+    kryo_bytes = to_bytes(data)
+    if _ARGUMENT_CLASS in kryo_bytes[:_HEAD_BYTES]:
         with contextlib.suppress(DecodeError):
-            return _decode_argument(read)
+            return _decode_argument(kryo_bytes)
     try:
-        profile, tree = read_with_profiles(read, EXPRESSION_PROFILES, TOP_NODE, build_tree)
+        profile, tree = read_with_profiles(kryo_bytes, EXPRESSION_PROFILES, TOP_NODE, build_tree)
     except DecodeError:
-        if _ARGUMENT_CLASS not in read:
+        if _ARGUMENT_CLASS not in kryo_bytes:
             raise
-        return _decode_argument(read)
+        return _decode_argument(kryo_bytes)
     return Decoded(profile.name, tree, None, translate(tree))
 
 
-def _decode_argument(read: bytes) -> Decoded:
-    profile, argument = read_with_profiles(read, SEARCH_ARGUMENT_PROFILES, TOP_ARGUMENT, build_argument)
+def _decode_argument(kryo_bytes: bytes) -> Decoded:
+    profile, argument = read_with_profiles(kryo_bytes, SEARCH_ARGUMENT_PROFILES, TOP_ARGUMENT, build_argument)
     return Decoded(profile.name, None, argument, demote(argument))

@@ -1,9 +1,10 @@
-"""From the object graph to the typed tree, and the plausibility check on the way.
+"""Builds the typed tree of an ExprNodeGenericFuncDesc from its object graph, and checks that it is plausible.
 
-Bytes that are read under a wrong profile may run to the end with garbage. They do not pass here: each class must fit
-its slot (node, function, type), each node needs a type, each text must be a text.
+Bytes that are read under a wrong profile may be readable to the end and mean nothing. This module refuses them: each
+class must fit its slot (node, function, type), each node needs a type, each name must be text.
 
-A back-reference makes the graph a DAG or a cycle: a cycle is an error, and a shared subtree counts each time.
+Back-references make the graph a DAG or cyclic. A cycle is an error. A shared subtree counts once for each reference,
+so a small input cannot expand to a huge tree (``sarg.kryo.limits``).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ TOP_NODE = _NODE_PREFIX + "GenericFuncDesc"
 
 
 class _Built:
-    """A finished node with the size and the depth of what it expands to."""
+    """A finished node, with the size and the depth of the tree that it expands to."""
 
     __slots__ = ("depth", "node", "size")
 
@@ -46,94 +47,93 @@ class _Built:
 def build_tree(top: JavaObject) -> ExprNode:
     """The typed tree of an ExprNodeGenericFuncDesc. Raises DecodeError when it is not plausible or too large."""
     types = TypeTexts()
-    done: dict[int, _Built | None] = {}
+    built_by_id: dict[int, _Built | None] = {}  # None while the node's children are being built
     stack: list[tuple[JavaObject, list[JavaObject] | None]] = [(top, None)]
     while stack:
-        found, below = stack.pop()
-        key = id(found)
-        if below is None:
-            if key in done:
-                if done[key] is None:
-                    raise DecodeError(found.offset, "an expression contains itself")
+        instance, child_instances = stack.pop()
+        key = id(instance)
+        if child_instances is None:
+            if key in built_by_id:
+                if built_by_id[key] is None:
+                    raise DecodeError(instance.offset, "an expression contains itself")
                 continue
-            done[key] = None
-            below = _below(found)
-            stack.append((found, below))
-            stack.extend((child, None) for child in reversed(below))
+            built_by_id[key] = None
+            child_instances = _child_instances(instance)
+            stack.append((instance, child_instances))
+            stack.extend((child, None) for child in reversed(child_instances))
             continue
         children = []
-        for child in below:
-            built = done[id(child)]
+        for child in child_instances:
+            built = built_by_id[id(child)]
             if built is None:
-                raise DecodeError(found.offset, "an expression contains itself")
+                raise DecodeError(instance.offset, "an expression contains itself")
             children.append(built)
-        done[key] = _build(found, children, types)
-    root = done[id(top)]
+        built_by_id[key] = _build(instance, children, types)
+    root = built_by_id[id(top)]
     if root is None:
         raise DecodeError(top.offset, "an expression contains itself")
     return root.node
 
 
-def _below(found: JavaObject) -> list[JavaObject]:
-    match found.java.removeprefix(_NODE_PREFIX):
+def _child_instances(instance: JavaObject) -> list[JavaObject]:
+    match instance.java.removeprefix(_NODE_PREFIX):
         case "GenericFuncDesc":
-            children = found.fields.get("children", found.fields.get("chidren"))
+            children = instance.fields.get("children", instance.fields.get("chidren"))  # so spelled before Hive 4
             if not isinstance(children, JavaList):
-                raise DecodeError(found.offset, "a function has no list of children")
-            return [_node(child, found) for child in children.items]
+                raise DecodeError(instance.offset, "a function has no list of children")
+            return [_node(child, instance) for child in children.items]
         case "FieldDesc":
-            return [_node(found.fields["desc"], found)]
+            return [_node(instance.fields["desc"], instance)]
         case _:
             return []
 
 
-def _node(found: Any, owner: JavaObject) -> JavaObject:
-    if not isinstance(found, JavaObject) or not found.java.startswith(_NODE_PREFIX):
+def _node(value: Any, owner: JavaObject) -> JavaObject:
+    if not isinstance(value, JavaObject) or not value.java.startswith(_NODE_PREFIX):
         raise DecodeError(owner.offset, f"a child of a {owner.simple_name} is not an expression")
-    return found
+    return value
 
 
-def _build(found: JavaObject, children: list[_Built], types: TypeTexts) -> _Built:
-    type_text = types.of(found.fields.get("typeInfo"), found)
+def _build(instance: JavaObject, children: list[_Built], types: TypeTexts) -> _Built:
+    type_text = types.text_of(instance.fields.get("typeInfo"), instance)
     size = 1 + sum(child.size for child in children) + _weight(type_text)
     depth = 1 + max((child.depth for child in children), default=0)
-    fields = found.fields
+    fields = instance.fields
     node: ExprNode
-    match found.java.removeprefix(_NODE_PREFIX):
+    match instance.java.removeprefix(_NODE_PREFIX):
         case "GenericFuncDesc":
             function = fields["genericUDF"]
             if not isinstance(function, JavaObject) or ".udf." not in function.java:
-                raise DecodeError(found.offset, "a function node has no function")
-            below = tuple(child.node for child in children)
+                raise DecodeError(instance.offset, "a function node has no function")
             bridge = _bridge(function)
             size += 0 if bridge is None else _weight(bridge.name) + _weight(bridge.java)
-            node = FunctionNode(function.java, type_text, below, bridge)
+            node = FunctionNode(function.java, type_text, tuple(child.node for child in children), bridge)
         case "ColumnDesc":
-            name = _text(fields["column"], found)
-            table = _optional_text(fields["tabAlias"], found)
+            name = _text(fields["column"], instance)
+            table = _optional_text(fields["tabAlias"], instance)
             size += _weight(name) + _weight(table)
             node = ColumnNode(name, table, fields["isPartitionColOrVirtualCol"], type_text)
         case "ConstantDesc":
-            constant = constant_of(fields["value"], found.offset)
+            constant = constant_of(fields["value"], instance.offset)
             size += constant.weight() - 1 if constant is not None else 0
             node = ConstantNode(constant, type_text)
         case "FieldDesc":
-            field = _text(fields["fieldName"], found)
+            field = _text(fields["fieldName"], instance)
             size += _weight(field)
             node = FieldNode(field, fields["isList"] is True, children[0].node, type_text)
         case "DynamicValueDesc":
             dynamic = fields["dynamicValue"]
             if not isinstance(dynamic, JavaObject):
-                raise DecodeError(found.offset, "a dynamic value has no name")
-            name_of_value = _optional_text(dynamic.fields.get("id"), found)
-            size += _weight(name_of_value)
-            node = DynamicNode(name_of_value, type_text)
+                raise DecodeError(instance.offset, "a dynamic value has no name")
+            value_name = _optional_text(dynamic.fields.get("id"), instance)
+            size += _weight(value_name)
+            node = DynamicNode(value_name, type_text)
         case _:
-            node = OtherNode(found.java, type_text)
+            node = OtherNode(instance.java, type_text)
     if size > MAX_NODES:
-        raise DecodeError(found.offset, f"the expression expands to more than {MAX_NODES} nodes")
+        raise DecodeError(instance.offset, f"the expression expands to more than {MAX_NODES} nodes")
     if depth > MAX_EXPRESSION_DEPTH:
-        raise DecodeError(found.offset, f"the expression is nested more than {MAX_EXPRESSION_DEPTH} deep")
+        raise DecodeError(instance.offset, f"the expression is nested more than {MAX_EXPRESSION_DEPTH} deep")
     return _Built(node, size, depth)
 
 
@@ -160,5 +160,5 @@ def _optional_text(value: Any, owner: JavaObject) -> str | None:
 
 
 def _weight(text: str | None) -> int:
-    """A shared long text must not be multiplied for free."""
+    """Nodes that a text counts for, so that references to a long shared text are not free."""
     return 0 if text is None else len(text) // CHARACTERS_PER_NODE

@@ -1,4 +1,4 @@
-"""Java constants of a filter: typed, and as the text that Java prints.
+"""Java constants of a filter: typed, exact (C7), and as the text that Java prints.
 
     ================================  ================================================  ==========================
     Java class                        ``Constant.value``                                text
@@ -16,7 +16,8 @@
     a list                            tuple of Constant                                 [1, x]
     ================================  ================================================  ==========================
 
-A java.sql constant (Hive 2.3) is local midnight or wall clock of the *writer's* zone, which the bytes do not say.
+A java.sql constant (Hive 2.3) is local midnight or a wall clock in the *writer's* time zone. The bytes do not contain
+that zone.
 
 Facts: docs/facts/hive-kryo.md#constants.
 """
@@ -69,7 +70,7 @@ class LocalDate:
 
 @dataclass(frozen=True, slots=True)
 class LocalTimestamp:
-    """A wall clock with nanoseconds."""
+    """A date and a time of day without a zone, to the nanosecond."""
 
     date: LocalDate
     hour: int
@@ -99,7 +100,7 @@ class SqlDate:
 
 @dataclass(frozen=True, slots=True)
 class SqlTimestamp:
-    """java.sql.Timestamp: milliseconds (whole seconds count) and nanoseconds of the second."""
+    """java.sql.Timestamp: milliseconds, of which the whole seconds are used, and nanoseconds of the second."""
 
     millis: int
     nanos: int
@@ -117,8 +118,8 @@ class ZonedTimestamp:
     zone: str
 
     def __str__(self) -> str:
-        shown = moment(self.seconds + zone_offset(self.zone, self.seconds))
-        return f"{shown}.{fraction_text(self.nanos)} {self.zone}"
+        wall_clock = moment(self.seconds + zone_offset(self.zone, self.seconds))
+        return f"{wall_clock}.{fraction_text(self.nanos)} {self.zone}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class DayTime:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A Java value: its class, and the value in the form of the module's table."""
+    """A Java value: its class, and the value as in the table of this module."""
 
     java: str
     value: Any
@@ -167,14 +168,14 @@ class Constant:
         return str(value)
 
     def weight(self) -> int:
-        """How many nodes this value counts for (limits)."""
+        """How many nodes this value counts for (``sarg.kryo.limits``)."""
         if isinstance(self.value, tuple):
             return 1 + sum(1 if item is None else item.weight() for item in self.value)
         return 1 + (len(self.value) // CHARACTERS_PER_NODE if isinstance(self.value, str | bytes) else 0)
 
 
 def constant_of(value: Any, offset: int) -> Constant | None:
-    """The typed constant of what the reader found; None for null. Raises DecodeError for anything implausible."""
+    """The typed constant of a value that the Kryo reader yields; None for null. Raises DecodeError when implausible."""
     return _constant(value, offset, MAX_VALUE_DEPTH, [MAX_NODES])
 
 
@@ -189,8 +190,8 @@ def _constant(value: Any, offset: int, depth: int, budget: list[int]) -> Constan
             return Constant("java.lang.String", value)
         case bytes():
             return Constant("[B", value)
-        case Boxed(java=java, value=plain):
-            return Constant(java, plain)
+        case Boxed(java=java, value=primitive):
+            return Constant(java, primitive)
         case JavaList(java=java, items=items):
             return Constant(java, tuple(_constant(item, offset, depth - 1, budget) for item in items))
         case JavaObject():
@@ -199,86 +200,90 @@ def _constant(value: Any, offset: int, depth: int, budget: list[int]) -> Constan
             raise DecodeError(offset, f"a {type(value).__name__} is not a constant")
 
 
-def _object_constant(found: JavaObject) -> Constant:
-    fields = found.fields
+def _object_constant(instance: JavaObject) -> Constant:
+    fields = instance.fields
     try:
-        match found.java.removeprefix(_HIVE):
+        match instance.java.removeprefix(_HIVE):
             case "HiveDecimal" | "org.apache.hadoop.hive.serde2.io.HiveDecimalWritable":
-                return Constant(found.java, _hive_decimal(found))
+                return Constant(instance.java, _hive_decimal(instance))
             case "java.math.BigDecimal":
-                return Constant(found.java, _scaled(fields["unscaled"], fields["scale"], found))
+                return Constant(instance.java, _scaled(fields["unscaled"], fields["scale"], instance))
             case "HiveChar" | "HiveVarchar":
-                return Constant(found.java, _text(fields["value"], found))
+                return Constant(instance.java, _text(fields["value"], instance))
             case "Date":
-                return Constant(found.java, _local_date(fields["localDate"], found))
+                return Constant(instance.java, _local_date(fields["localDate"], instance))
             case "Timestamp":
-                return Constant(found.java, _local_timestamp(fields["localDateTime"], found))
+                return Constant(instance.java, _local_timestamp(fields["localDateTime"], instance))
             case "java.sql.Date":
-                return Constant(found.java, SqlDate(fields["millis"]))
+                return Constant(instance.java, SqlDate(fields["millis"]))
             case "java.sql.Timestamp":
                 millis = fields["millis"]
-                nanos = _within(fields.get("nanos", millis % 1000 * 10**6), 0, 999_999_999, found)
-                return Constant(found.java, SqlTimestamp(millis, nanos))
+                nanos = _within(fields.get("nanos", millis % 1000 * 10**6), 0, 999_999_999, instance)
+                return Constant(instance.java, SqlTimestamp(millis, nanos))
             case "TimestampTZ":
-                nanos = _within(fields["nanos"], 0, 999_999_999, found)
-                return Constant(found.java, ZonedTimestamp(fields["seconds"], nanos, _text(fields["zone"], found)))
+                nanos = _within(fields["nanos"], 0, 999_999_999, instance)
+                return Constant(
+                    instance.java, ZonedTimestamp(fields["seconds"], nanos, _text(fields["zone"], instance))
+                )
             case "HiveIntervalYearMonth":
-                return Constant(found.java, YearMonth(fields["totalMonths"]))
+                return Constant(instance.java, YearMonth(fields["totalMonths"]))
             case "HiveIntervalDayTime":
-                return Constant(found.java, DayTime(fields["totalSeconds"], fields["nanos"]))
+                return Constant(instance.java, DayTime(fields["totalSeconds"], fields["nanos"]))
             case _:
-                return Constant(found.java, f"object {found.java}")
+                return Constant(instance.java, f"object {instance.java}")
     except KeyError as error:
-        raise DecodeError(found.offset, f"a {found.java} has no {error}") from None
+        raise DecodeError(instance.offset, f"a {instance.java} has no {error}") from None
 
 
-def _hive_decimal(found: JavaObject) -> decimal.Decimal:
-    fields = found.fields
+def _hive_decimal(instance: JavaObject) -> decimal.Decimal:
+    fields = instance.fields
     digits = fields["fast2"] * 10**32 + fields["fast1"] * 10**16 + fields["fast0"]
-    sign = _within(fields["fastSignum"], -1, 1, found)
-    return _scaled(sign * _within(digits, 0, 10**38 - 1, found), _within(fields["fastScale"], 0, 38, found), found)
+    sign = _within(fields["fastSignum"], -1, 1, instance)
+    return _scaled(
+        sign * _within(digits, 0, 10**38 - 1, instance), _within(fields["fastScale"], 0, 38, instance), instance
+    )
 
 
-def _scaled(unscaled: Any, scale: int, found: JavaObject) -> decimal.Decimal:
+def _scaled(unscaled: Any, scale: int, instance: JavaObject) -> decimal.Decimal:
     if not isinstance(unscaled, int) or abs(unscaled) >= 10**400 or abs(scale) > 400:
-        raise DecodeError(found.offset, "a decimal is out of range")
+        raise DecodeError(instance.offset, "a decimal is out of range")
     return decimal.Decimal(unscaled).scaleb(-scale, decimal.Context(prec=500))
 
 
-def _local_date(found: Any, owner: JavaObject) -> LocalDate:
-    if not isinstance(found, JavaObject):
+def _local_date(value: Any, owner: JavaObject) -> LocalDate:
+    if not isinstance(value, JavaObject):
         raise DecodeError(owner.offset, "a date has no value")
-    fields = found.fields
+    fields = value.fields
     return LocalDate(
-        _within(fields["year"], -999_999_999, 999_999_999, found),
-        _within(fields["month"], 1, 12, found),
-        _within(fields["day"], 1, 31, found),
+        _within(fields["year"], -999_999_999, 999_999_999, value),
+        _within(fields["month"], 1, 12, value),
+        _within(fields["day"], 1, 31, value),
     )
 
 
-def _local_timestamp(found: Any, owner: JavaObject) -> LocalTimestamp:
-    if not isinstance(found, JavaObject):
+def _local_timestamp(value: Any, owner: JavaObject) -> LocalTimestamp:
+    if not isinstance(value, JavaObject):
         raise DecodeError(owner.offset, "a timestamp has no value")
-    date, time = found.fields["date"], found.fields["time"]
+    date, time = value.fields["date"], value.fields["time"]
     if not isinstance(time, JavaObject):
         raise DecodeError(owner.offset, "a timestamp has no time")
-    parts = time.fields
+    fields = time.fields
     return LocalTimestamp(
-        _local_date(date, found),
-        _within(parts["hour"], 0, 23, time),
-        _within(parts["minute"], 0, 59, time),
-        _within(parts["second"], 0, 59, time),
-        _within(parts["nano"], 0, 999_999_999, time),
+        _local_date(date, value),
+        _within(fields["hour"], 0, 23, time),
+        _within(fields["minute"], 0, 59, time),
+        _within(fields["second"], 0, 59, time),
+        _within(fields["nano"], 0, 999_999_999, time),
     )
 
 
-def _within(value: object, low: int, high: int, found: JavaObject) -> int:
+def _within(value: object, low: int, high: int, instance: JavaObject) -> int:
     if not isinstance(value, int) or not low <= value <= high:
-        raise DecodeError(found.offset, f"{value!r} in a {found.java} is out of range")
+        raise DecodeError(instance.offset, f"{value!r} in a {instance.java} is out of range")
     return value
 
 
-def _text(value: Any, found: JavaObject) -> str:
+def _text(value: Any, instance: JavaObject) -> str:
     if not isinstance(value, str):
-        raise DecodeError(found.offset, f"a {found.java} has no text")
+        raise DecodeError(instance.offset, f"a {instance.java} has no text")
     return value

@@ -1,6 +1,6 @@
-"""The typed Hive tree: what the pushed expression says, before any translation.
+"""The typed Hive tree: the nodes of a pushed expression, before any translation.
 
-``ExprNode`` is one of five nodes (and ``OtherNode`` for a class that has no meaning here):
+An ``ExprNode`` is one of five nodes, or ``OtherNode`` for a class that is not used in filters of scans:
 
     ===============  ==========================  ============================================================
     node             Hive class                  ``to_dict``
@@ -12,7 +12,11 @@
     DynamicNode      ExprNodeDynamicValueDesc    {"dynamic", "type"}: a value that is known at run time only
     ===============  ==========================  ============================================================
 
-Types are Hive's type texts (``decimal(10,2)``). Subtrees may be shared; ``size`` counts a shared one each time.
+``type`` is Hive's type text, such as ``decimal(10,2)``. Subtrees may be shared. In ``to_dict``, ``a < 5`` is:
+
+    {"func": "org.apache.hadoop.hive.ql.udf.generic.GenericUDFOPLessThan", "type": "boolean", "children": [
+        {"col": "a", "tab": "t", "part": False, "type": "int"},
+        {"const": "5", "java": "java.lang.Integer", "type": "int"}]}
 
 Facts: docs/facts/hive-kryo.md#nodes-and-their-fields.
 """
@@ -42,7 +46,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What GenericUDFBridge says of the old-style function that it calls."""
+    """The old-style function (a UDF class) that a GenericUDFBridge calls."""
 
     name: str | None
     java: str | None
@@ -64,7 +68,7 @@ class ExprNode:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The tree as plain dicts and lists, in the shape of the module's table. Any depth."""
+        """The tree, of any depth, as plain dicts and lists, as in the table of this module."""
         return fold_tree(self, lambda node: node.children_of(), _as_dict)
 
 
@@ -87,7 +91,7 @@ class FunctionNode(ExprNode):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnNode(ExprNode):
-    """A column; ``is_partition_or_virtual`` as Hive says."""
+    """A column; ``is_partition_or_virtual`` is Hive's isPartitionColOrVirtualCol."""
 
     name: str
     table: str | None
@@ -97,7 +101,7 @@ class ColumnNode(ExprNode):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantNode(ExprNode):
-    """A constant; ``value`` None is NULL."""
+    """A constant; a ``value`` of None is NULL."""
 
     value: Constant | None
     type: str
@@ -109,16 +113,16 @@ class FieldNode(ExprNode):
 
     field: str
     is_list: bool
-    of: ExprNode
+    struct: ExprNode
     type: str
 
     def children_of(self) -> tuple[ExprNode, ...]:
-        return (self.of,)
+        return (self.struct,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DynamicNode(ExprNode):
-    """The bound of a semi-join; its value never is in the bytes."""
+    """A bound of a semi-join; its value is never in the bytes."""
 
     id: str | None
     type: str
@@ -146,9 +150,9 @@ def fold_tree(
     values: list[R] = []
     while order:
         node, count = order.pop()
-        below = values[len(values) - count :]
+        child_values = values[len(values) - count :]
         del values[len(values) - count :]
-        values.append(combine(node, below))
+        values.append(combine(node, child_values))
     return values[0]
 
 

@@ -1,4 +1,15 @@
-"""How Java prints numbers and moments, where Python prints them differently."""
+"""The texts that Java prints for numbers and times, where Python prints others.
+
+    ===================  ===================  ===================
+    value                Python               Java
+    ===================  ===================  ===================
+    12345678.0           12345678.0           1.2345678E7
+    0.1 as Float         0.10000000149011612  0.1
+    day -141,428         1582-10-14           1582-10-04 (Julian)
+    ===================  ===================  ===================
+
+Facts: docs/facts/hive-kryo.md#constants.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +19,18 @@ import math
 import struct
 import zoneinfo
 
-__all__ = ["fraction_text", "hybrid_moment", "java_float", "moment", "zone_offset"]
+from evaluator.language.epoch import EPOCH, FIRST_GREGORIAN_DAY
 
-_EPOCH = datetime.datetime(1970, 1, 1)
-_GREGORIAN_DAY = datetime.date(1582, 10, 15).toordinal() - datetime.date(1970, 1, 1).toordinal()
+__all__ = ["fraction_text", "hybrid_moment", "java_float", "moment", "zone_offset"]
 
 
 def java_float(value: float, is_float32: bool) -> str:
-    """As Float.toString / Double.toString print it: the shortest digits, plain from 10^-3 up to 10^7."""
+    """The text of Float.toString or Double.toString: the shortest digits, without exponent from 10^-3 up to 10^7."""
     if math.isnan(value) or math.isinf(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     shortest = decimal.Decimal(_shortest_float32(value) if is_float32 else repr(value)).normalize()
     if len(shortest.as_tuple().digits) == 1:
-        shortest = decimal.Decimal(f"{value:.1e}")  # of the decimals with two digits the nearest: 4.9E-324
+        shortest = decimal.Decimal(f"{value:.1e}")  # for one digit Java prints the nearest decimal of two: 4.9E-324
     sign, digits, exponent = shortest.as_tuple()
     if not isinstance(exponent, int) or value == 0:
         return "-0.0" if math.copysign(1, value) < 0 else "0.0"
@@ -45,45 +55,45 @@ def _shortest_float32(value: float) -> str:
 
 
 def moment(seconds: int) -> str:
-    """``2020-01-02 03:04:05`` of a count of seconds; seconds outside the years 1 to 9999 are shown as a count."""
+    """``2020-01-02 03:04:05`` for a number of seconds; ``epoch <number>`` outside the years 1 to 9999."""
     try:
-        return str(_EPOCH + datetime.timedelta(seconds=seconds))
+        return str(EPOCH + datetime.timedelta(seconds=seconds))
     except OverflowError:
         return f"epoch {seconds}"
 
 
 def hybrid_moment(seconds: int) -> str:
-    """As java.sql prints it: the Julian calendar before 1582-10-15."""
+    """The text of java.sql, which uses the Julian calendar before 1582-10-15."""
     day, clock = divmod(seconds, 86400)
-    if day >= _GREGORIAN_DAY or day < -800_000:
+    if day >= FIRST_GREGORIAN_DAY or day < -800_000:
         return moment(seconds)
-    # Day 0 is 1970-01-01, the day 2,440,588 of the Julian period; years count from March.
+    # Day 0 is 1970-01-01, which is day 2,440,588 of the Julian period. A year of this calculation begins in March.
     shifted = day + 2_440_588 + 32_082
     year = (4 * shifted + 3) // 1461
-    of_year = shifted - 1461 * year // 4
-    month = (5 * of_year + 2) // 153
-    of_month = of_year - (153 * month + 2) // 5 + 1
-    date = f"{year - 4800 + month // 10:04d}-{month + 3 - 12 * (month // 10):02d}-{of_month:02d}"
+    day_of_year = shifted - 1461 * year // 4
+    month = (5 * day_of_year + 2) // 153
+    day_of_month = day_of_year - (153 * month + 2) // 5 + 1
+    date = f"{year - 4800 + month // 10:04d}-{month + 3 - 12 * (month // 10):02d}-{day_of_month:02d}"
     return f"{date} {clock // 3600:02d}:{clock // 60 % 60:02d}:{clock % 60:02d}"
 
 
 def fraction_text(nanos: int) -> str:
-    """Nanoseconds of a second without the zeros at the end, but at least one digit."""
+    """Nanoseconds of a second without trailing zeros, but with one digit at least."""
     return f"{nanos:09d}".rstrip("0") or "0"
 
 
 def zone_offset(zone: str, seconds: int) -> int:
-    """The zone's distance from UTC at that moment, for printing; 0 for a zone that is not known here."""
+    """The zone's offset from UTC in seconds at a moment; 0 for a zone that is not known here. For printing only."""
     if len(zone) > 64:
         return 0
     if zone[:1] in ("+", "-") and zone[1:2].isdigit():
         hours, _, rest = zone[1:].partition(":")
-        minutes, _, rest = rest.partition(":")
-        if all(part.isdecimal() and len(part) <= 2 for part in (hours, minutes or "0", rest or "0")):
-            size = int(hours) * 3600 + int(minutes or 0) * 60 + int(rest or 0)
-            return -size if zone[0] == "-" else size
+        minutes, _, seconds_part = rest.partition(":")
+        if all(part.isdecimal() and len(part) <= 2 for part in (hours, minutes or "0", seconds_part or "0")):
+            east = int(hours) * 3600 + int(minutes or 0) * 60 + int(seconds_part or 0)
+            return -east if zone[0] == "-" else east
     try:
-        local = (_EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).astimezone(
+        local = (EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=seconds)).astimezone(
             zoneinfo.ZoneInfo(zone)
         )
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OverflowError, OSError):

@@ -1,14 +1,15 @@
-"""Hive's SearchArgument: the tree, as decoded, of a filter that was already cut down by whoever wrote it.
+"""Hive's SearchArgument, as decoded: a filter that its writer has already reduced to what ORC can evaluate.
 
     ====================================  ========================================  ================================
-    layout                                fields                                    a tree's leaf
+    layout                                fields                                    leaf of a tree
     ====================================  ========================================  ================================
     storage-api 2.4 to 2.7 (Hive 2.3, 3)  expression, leaves                        index into ``leaves``
     storage-api 2.8 (Hive 4, Spark)       compactExpression, leaves,                the PredicateLeaf itself
                                           normalizedExpression
     ====================================  ========================================  ================================
 
-``compactExpression`` is preferred: it is not in conjunctive normal form, and keeps what that form gives up on.
+``compactExpression`` is preferred. ``normalizedExpression`` is in conjunctive normal form, and a condition that would
+grow too large in that form is missing from it.
 
 Facts: docs/facts/hive-search-argument.md#wire-form.
 """
@@ -33,7 +34,7 @@ _OPERATORS = ("OR", "AND", "NOT", "LEAF", "CONSTANT")
 
 @dataclass(frozen=True, slots=True)
 class PredicateLeaf:
-    """``operator column literal``. A literal that is known at run time only is a Constant of class DynamicValue."""
+    """``operator column literal``; IN and BETWEEN have ``literals``. A run-time value has the class DynamicValue."""
 
     operator: str
     type: str
@@ -42,14 +43,18 @@ class PredicateLeaf:
     literals: tuple[Constant | None, ...] | None
 
     def weight(self) -> int:
-        """How many nodes this leaf counts for (limits)."""
+        """How many nodes this leaf counts for (``sarg.kryo.limits``)."""
         return sum(1 if literal is None else literal.weight() for literal in (self.literal, *(self.literals or ())))
 
     def __str__(self) -> str:
-        shown = [self.literal] if self.literals is None else list(self.literals)
+        literals = (self.literal,) if self.literals is None else self.literals
         if self.literals is None and self.literal is None and self.operator != "NULL_SAFE_EQUALS":
-            shown = []
-        return " ".join(["(" + self.operator, self.column, *("null" if c is None else str(c) for c in shown)]) + ")"
+            literals = ()
+        return " ".join(["(" + self.operator, self.column, *("null" if c is None else str(c) for c in literals)]) + ")"
+
+
+#: Leaves by the ``id`` of the Java object that they were built of.
+_LeavesById = dict[int, PredicateLeaf]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +69,7 @@ class ArgumentTree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchArgument:
-    """Both trees of a SearchArgument (the same one where its version has only one) and its leaves."""
+    """Both trees of a SearchArgument and its leaves. A version with one tree has that tree twice."""
 
     compact: ArgumentTree
     normalized: ArgumentTree
@@ -95,73 +100,73 @@ def argument_text(tree: ArgumentTree) -> str:
 def build_argument(top: JavaObject) -> SearchArgument:
     """The SearchArgument of an object graph. Raises DecodeError when it is not plausible or too large."""
     fields = top.fields
-    found_leaves = fields.get("leaves")
-    if not isinstance(found_leaves, JavaList):
+    leaf_list = fields.get("leaves")
+    if not isinstance(leaf_list, JavaList):
         raise DecodeError(top.offset, "a SearchArgument has no list of leaves")
-    memory: dict[int, PredicateLeaf] = {}
-    leaves = [_leaf(item, top, memory) for item in found_leaves.items]
-    normalized = _tree(fields.get("normalizedExpression", fields.get("expression")), leaves, memory, top)
+    leaves_by_id: _LeavesById = {}
+    leaves = [_leaf(item, top, leaves_by_id) for item in leaf_list.items]
+    normalized = _tree(fields.get("normalizedExpression", fields.get("expression")), leaves, leaves_by_id, top)
     compact = fields.get("compactExpression")
     if compact is None:
         return SearchArgument(normalized, normalized, tuple(leaves))
-    return SearchArgument(_tree(compact, leaves, memory, top), normalized, tuple(leaves))
+    return SearchArgument(_tree(compact, leaves, leaves_by_id, top), normalized, tuple(leaves))
 
 
-def _leaf(found: Any, owner: JavaObject, memory: dict[int, PredicateLeaf]) -> PredicateLeaf:
-    """A leaf, read once however often it is referred to."""
-    if not isinstance(found, JavaObject) or not found.java.endswith("$PredicateLeafImpl"):
+def _leaf(value: Any, owner: JavaObject, leaves_by_id: _LeavesById) -> PredicateLeaf:
+    """A leaf, built once for all references to it."""
+    if not isinstance(value, JavaObject) or not value.java.endswith("$PredicateLeafImpl"):
         raise DecodeError(owner.offset, "a leaf is not a PredicateLeaf")
-    if id(found) not in memory:
-        memory[id(found)] = _new_leaf(found)
-    return memory[id(found)]
+    if id(value) not in leaves_by_id:
+        leaves_by_id[id(value)] = _new_leaf(value)
+    return leaves_by_id[id(value)]
 
 
-def _new_leaf(found: JavaObject) -> PredicateLeaf:
-    fields = found.fields
+def _new_leaf(instance: JavaObject) -> PredicateLeaf:
+    fields = instance.fields
     operator, kind, column = fields["operator"], fields["type"], fields["columnName"]
     if not (isinstance(operator, str) and isinstance(kind, str) and isinstance(column, str)):
-        raise DecodeError(found.offset, "a leaf lacks its operator, type or column")
-    listed = fields["literalList"]
-    if listed is None:
-        return PredicateLeaf(operator, kind, column, _literal(fields["literal"], found), None)
-    if not isinstance(listed, JavaList) or len(listed.items) > MAX_NODES:
-        raise DecodeError(found.offset, "a leaf's literals are not a list, or too many")
-    return PredicateLeaf(operator, kind, column, None, tuple(_literal(item, found) for item in listed.items))
+        raise DecodeError(instance.offset, "a leaf lacks its operator, type or column")
+    literals = fields["literalList"]
+    if literals is None:
+        return PredicateLeaf(operator, kind, column, _literal(fields["literal"], instance), None)
+    if not isinstance(literals, JavaList) or len(literals.items) > MAX_NODES:
+        raise DecodeError(instance.offset, "a leaf's literals are not a list, or too many")
+    return PredicateLeaf(operator, kind, column, None, tuple(_literal(item, instance) for item in literals.items))
 
 
-def _literal(found: Any, owner: JavaObject) -> Constant | None:
-    if isinstance(found, JavaObject) and found.java == _DYNAMIC:
-        return Constant(_DYNAMIC, f"DynamicValue({found.fields.get('id')})")
-    return constant_of(found, owner.offset)
+def _literal(value: Any, owner: JavaObject) -> Constant | None:
+    if isinstance(value, JavaObject) and value.java == _DYNAMIC:
+        return Constant(_DYNAMIC, f"DynamicValue({value.fields.get('id')})")
+    return constant_of(value, owner.offset)
 
 
-def _tree(found: Any, leaves: list[PredicateLeaf], memory: dict[int, PredicateLeaf], owner: JavaObject) -> ArgumentTree:
-    """One expression tree. Shared subtrees count each time; a cycle runs into the same limit."""
-    done: dict[int, tuple[ArgumentTree, int, int]] = {}
-    open_now: set[int] = set()
-    stack: list[tuple[JavaObject, bool]] = [(_argument(found, owner), False)]
+def _tree(value: Any, leaves: list[PredicateLeaf], leaves_by_id: _LeavesById, owner: JavaObject) -> ArgumentTree:
+    """One expression tree. A shared subtree counts once for each reference; a cycle is an error."""
+    built_by_id: dict[int, tuple[ArgumentTree, int, int]] = {}  # a tree, its size and its depth
+    entered: set[int] = set()
+    stack: list[tuple[JavaObject, bool]] = [(_expression_tree(value, owner), False)]
     top = stack[0][0]
     while stack:
         node, is_ready = stack.pop()
         key = id(node)
-        if key in done:
+        if key in built_by_id:
             continue
-        below = [_argument(item, node) for item in _children(node)]
+        children = [_expression_tree(item, node) for item in _children(node)]
         if not is_ready:
-            if key in open_now:
+            if key in entered:
                 raise DecodeError(node.offset, "a SearchArgument contains itself")
-            open_now.add(key)
+            entered.add(key)
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(below) if id(child) not in done)
+            stack.extend((child, False) for child in reversed(children) if id(child) not in built_by_id)
             continue
-        built = [done[id(child)] for child in below]
-        tree = _argument_node(node, tuple(entry[0] for entry in built), leaves, memory)
+        built = [built_by_id[id(child)] for child in children]
+        tree = _argument_node(node, tuple(entry[0] for entry in built), leaves, leaves_by_id)
         size = 1 + sum(entry[1] for entry in built) + (0 if tree.leaf is None else tree.leaf.weight())
         depth = 1 + max((entry[2] for entry in built), default=0)
         if size > MAX_NODES or depth > MAX_EXPRESSION_DEPTH:
             raise DecodeError(node.offset, "a SearchArgument expands to too many nodes or is nested too deep")
-        done[key] = (tree, size, depth)
-    return done[id(top)][0]
+        built_by_id[key] = (tree, size, depth)
+    return built_by_id[id(top)][0]
 
 
 def _children(node: JavaObject) -> list[Any]:
@@ -173,14 +178,17 @@ def _children(node: JavaObject) -> list[Any]:
     return children.items
 
 
-def _argument(found: Any, owner: JavaObject) -> JavaObject:
-    if not isinstance(found, JavaObject) or found.java != _PACKAGE + "ExpressionTree":
+def _expression_tree(value: Any, owner: JavaObject) -> JavaObject:
+    if not isinstance(value, JavaObject) or value.java != _PACKAGE + "ExpressionTree":
         raise DecodeError(owner.offset, "a SearchArgument has no expression")
-    return found
+    return value
 
 
 def _argument_node(
-    node: JavaObject, children: tuple[ArgumentTree, ...], leaves: list[PredicateLeaf], memory: dict[int, PredicateLeaf]
+    node: JavaObject,
+    children: tuple[ArgumentTree, ...],
+    leaves: list[PredicateLeaf],
+    leaves_by_id: _LeavesById,
 ) -> ArgumentTree:
     operator, constant, leaf = node.fields["operator"], node.fields["constant"], node.fields["leaf"]
     if operator not in _OPERATORS:
@@ -191,7 +199,7 @@ def _argument_node(
                 if not 0 <= leaf < len(leaves):
                     raise DecodeError(node.offset, f"a SearchArgument has no leaf {leaf}")
                 return ArgumentTree(operator, leaf=leaves[leaf])
-            return ArgumentTree(operator, leaf=_leaf(leaf, node, memory))
+            return ArgumentTree(operator, leaf=_leaf(leaf, node, leaves_by_id))
         case "CONSTANT":
             return ArgumentTree(operator, constant=constant if isinstance(constant, str) else None)
         case _:

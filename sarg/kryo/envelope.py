@@ -1,7 +1,14 @@
-"""From what a job configuration holds to bytes: Base64 text, or the bytes themselves.
+"""Unwraps the value of a job configuration, Base64 text or bytes, to the bytes of Kryo.
 
-Hive writes one line of standard Base64; commons-codec, which reads it, takes the URL-safe alphabet and white space too.
-Kryo's top object begins with byte 1 (NOT_NULL), which no Base64 text can.
+    =============================  ===================================================
+    input                          read as
+    =============================  ===================================================
+    bytes that begin with 0x01     Kryo: its top object begins with NOT_NULL
+    other bytes, or text           Base64, standard or URL-safe, white space allowed
+    =============================  ===================================================
+
+Hive writes one line of standard Base64. Hive reads Base64 with commons-codec, which also accepts the URL-safe alphabet
+and white space. No Base64 text begins with byte 0x01.
 
 Facts: docs/facts/hive-kryo.md#envelope.
 """
@@ -23,7 +30,7 @@ _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/_\-= \t\r\n\v\f]")
 
 
 def to_bytes(data: str | bytes) -> bytes:
-    """The Kryo bytes. Raises DecodeError for what is neither Kryo nor Base64, or too long."""
+    """The bytes of Kryo. Raises DecodeError for input that is neither Kryo nor Base64, or too long."""
     if isinstance(data, str):
         if len(data) > MAX_BASE64:
             raise DecodeError(0, f"{len(data)} characters; at most {MAX_BASE64} are read")
@@ -38,12 +45,12 @@ def to_bytes(data: str | bytes) -> bytes:
 
 
 def _from_base64(text: bytes) -> bytes:
-    strange = _NOT_BASE64.search(text)
-    if strange is not None:
-        raise DecodeError(strange.start(), f"byte {strange[0][0]:#04x} is not Base64, and Kryo begins with 0x01")
-    packed = text.translate(_URL_SAFE, _WHITE_SPACE).rstrip(b"=")
+    invalid = _NOT_BASE64.search(text)
+    if invalid is not None:
+        raise DecodeError(invalid.start(), f"byte {invalid[0][0]:#04x} is not Base64, and Kryo begins with 0x01")
+    digits = text.translate(_URL_SAFE, _WHITE_SPACE).rstrip(b"=")
     try:
-        data = base64.b64decode(packed + b"=" * (-len(packed) % 4), validate=True)
+        data = base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
     except binascii.Error as error:
         raise DecodeError(len(text), f"not Base64: {error}") from None
     if len(data) > MAX_INPUT:

@@ -1,4 +1,4 @@
-"""The one error of this room: bytes that are not a filter that can be read."""
+"""The one error of ``sarg``: the input is not a filter that can be decoded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from evaluator.language.errors import SargoError
 
 
 class DecodeError(SargoError):
-    """The input cannot be decoded. ``offset`` is where, counted in decoded bytes (or in characters of bad Base64)."""
+    """The input cannot be decoded.
+
+    ``offset`` is the position of the fault, in decoded bytes, or in characters of bad Base64. ``why`` is the reason.
+    """
 
     def __init__(self, offset: int, why: str) -> None:
         super().__init__(f"at byte {offset}: {why}")

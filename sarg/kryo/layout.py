@@ -1,12 +1,13 @@
-"""Class layouts: how Kryo writes each class, read from the JSON tables in ``sarg/layouts`` (data, not code).
+"""Class layouts: how Kryo writes each class, from the JSON tables in ``sarg/kryo/layouts`` (data, not code).
 
-A profile names several tables; later ones override earlier ones. A table holds
+A profile names several tables, and later tables override earlier ones. A table has
 
     registered   classes by Kryo id
-    final        classes that no other class can extend (a slot of such a type carries no class tag)
+    final        classes that no other class can extend: a slot of such a type has no class tag
     classes      {"fields": [...]}, {"enum": [...]} or {"serializer": "..."}
 
-and a class's ``Layout`` is compiled from it when it is first met.
+A class's ``Layout`` is compiled when the reader first needs it. A class in no table has no layout, and an input that
+contains it cannot be decoded.
 
 Facts: docs/facts/hive-kryo.md#nodes-and-their-fields.
 """
@@ -88,9 +89,9 @@ class Generic:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for a value. ``primitive`` is set for Java primitives; ``known`` when the class is not written.
+    """One value to read. ``primitive`` is set for a Java primitive, ``known`` when the class is not in the bytes.
 
-    ``keeps_class`` asks for a ``Boxed`` although the class is known: the items of a list whose class is written once.
+    ``keeps_class`` asks for a ``Boxed`` although the class is known, for items of a list that has one tag for all.
     """
 
     name: str
@@ -108,7 +109,8 @@ TAGGED = Slot("")
 class Layout:
     """How one class is written.
 
-    ``detail``: the serializer of a SCALAR, an array's element class, "flat" fields, a collection with "no null" in it.
+    ``detail`` depends on the shape: the serializer of a SCALAR, the element class of an array, "flat" for FIELDS of
+    primitives only, "no null" for a COLLECTION without null.
     """
 
     shape: Shape
@@ -142,7 +144,7 @@ _SHAPES = {
 
 @dataclass(slots=True)
 class Layouts:
-    """The tables of one profile, merged. ``of`` compiles and keeps the layout of a class."""
+    """The merged tables of one profile, and the layouts compiled from them."""
 
     registered: tuple[str, ...]
     final: frozenset[str]
@@ -150,13 +152,13 @@ class Layouts:
     _compiled: dict[str, Layout | None] = field(default_factory=dict)
 
     def of(self, java: str) -> Layout | None:
-        """The layout of a class, or None when no table has it: then nothing after it can be read."""
+        """The layout of a class; None when no table has it, and then nothing after it can be read."""
         try:
             return self._compiled[java]
         except KeyError:
             layout = self._compile(java)
             if layout is not None and (java in self.classes or java in _ALWAYS_FINAL):
-                self._compiled[java] = layout  # never a name that only the input knows
+                self._compiled[java] = layout  # a name that only the input contains is not kept: memory stays bounded
             return layout
 
     def is_final(self, java: str) -> bool:
@@ -176,7 +178,7 @@ class Layouts:
             return Layout(Shape.ARRAY, detail=java[2:-1] if java.startswith("[L") else java[1:])
         table = self.classes.get(java)
         if table is None:
-            # Kryo writes every list that is not registered in one way; a wrong guess does not read to the end.
+            # Kryo writes all unregistered lists alike. With a wrong guess the input cannot be read to its end.
             return _SHAPES["CollectionSerializer"] if java.endswith("List") else None
         if "enum" in table:
             return Layout(Shape.ENUM, constants=tuple(table["enum"]))
@@ -198,7 +200,7 @@ def _slot(row: list[Any]) -> Slot:
 
 @functools.cache
 def parse_generic(text: str) -> Generic:
-    """Read ``a.B<c.D, ? extends e.F>``; only for texts of our own tables."""
+    """Parses ``a.B<c.D, ? extends e.F>``; used for texts of the layout tables only."""
     text = text.strip()
     if text.endswith("[]"):
         return Generic(_PRIMITIVE_ARRAYS.get(text, f"[L{text[:-2]};"))
@@ -216,7 +218,7 @@ def parse_generic(text: str) -> Generic:
 
 @functools.cache
 def load_layouts(tables: tuple[str, ...]) -> Layouts:
-    """Merge tables by name. Read once for each combination and kept."""
+    """The merged tables of these names, read once for each combination of names."""
     registered: list[str] = []
     final: set[str] = set()
     classes: dict[str, Mapping[str, Any]] = {}

@@ -1,14 +1,14 @@
-"""How much a filter may ask for. The bytes come from outside: every count in them is checked before it is believed.
+"""Bounds on the size of a filter. The bytes are not trusted: every count in them is checked before it is used.
 
 ====================  =============  ================================================================
 limit                 value          protects against
 ====================  =============  ================================================================
 MAX_INPUT             16 MiB         a value larger than any job configuration holds
 MAX_BASE64            24 MiB         its Base64 text, with white space
-MAX_OBJECTS           800,000        lists that claim a length, streams of tiny objects
+MAX_OBJECTS           800,000        lists with a false length, streams of tiny objects
 MAX_OBJECT_DEPTH      40,000         nesting of Java objects (four for each nested expression)
 MAX_EXPRESSION_DEPTH  10,000         nesting of expressions
-MAX_NODES             250,000        back-references: a shared subtree counts each time that it is met
+MAX_NODES             250,000        back-references: a shared subtree counts once for each reference
 MAX_TOTAL_OBJECTS     1,600,000      input that fails late under every profile
 MAX_STRING            1 Mi chars     one string
 MAX_SLOW_CHARACTERS   1 Mi chars     all strings together that are not ASCII
@@ -35,5 +35,5 @@ MAX_TYPE_DEPTH = 100
 MAX_TYPE_TEXT = 1024 * 1024
 MAX_VALUE_DEPTH = 32
 
-#: A text weighs one node for each so many characters, so that a shared long text cannot be multiplied for free.
+#: A text counts as one node for each so many characters, so that references to a long shared text are not free.
 CHARACTERS_PER_NODE = 256

@@ -1,12 +1,12 @@
-"""Which Hive wrote these bytes? They do not say: profiles are tried in a fixed order.
+"""The profiles under which bytes are read. The bytes do not name the Hive that wrote them: profiles are tried in order.
 
-A profile is a Kryo generation and the tables of class layouts. It is accepted only when it reads the **whole** input
-**and** the tree is plausible (sarg.hive_tree.build). No filter of one Kryo generation was ever misread under another:
-where two profiles accept the same bytes, they yield the same tree (a test shows it for the corpus).
+A profile is a Kryo generation and the tables of class layouts. A profile is accepted only when it reads the **whole**
+input **and** the tree is plausible (``sarg.hive_tree.build``). Where two profiles accept the same bytes, they yield the
+same tree; ``tests/sarg/test_corpus.py`` checks that for filters of every supported Hive version.
 
-Hadoop's ``Text`` occurs inside some functions and has two forms, by the version of Hadoop and not of Hive; the second
-form is tried only when the first attempt met a ``Text``, and likewise the form that the state of json_read has from
-Hive 4.1. "Kryo 4" is the form of vendors who ship Hive with Kryo 4.0.x.
+Two classes have a form that the version of Hive does not determine. Hadoop's ``Text`` occurs inside some functions, and
+its form depends on the version of Hadoop. The state of json_read has another form from Hive 4.1. Their second forms are
+tried only when an earlier profile met the class. "Kryo 4" is the form of vendors that ship Hive with Kryo 4.0.x.
 
 Facts: docs/facts/hive-kryo.md#kryo-generations.
 """
@@ -32,7 +32,7 @@ _JSON_READER = "org.apache.hadoop.hive.serde2.json.HiveJsonReader"
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A way to read: ``tables`` are merged in order; ``only_if_seen`` is the class that sets it apart from the last."""
+    """A way to read: ``tables`` are merged in order. ``only_if_seen`` is a class that an earlier one must have met."""
 
     name: str
     generation: Generation
@@ -40,29 +40,29 @@ class Profile:
     only_if_seen: str | None = None
 
 
-def _with_both_texts(name: str, generation: Generation, *tables: str, newest_first: bool = False) -> list[Profile]:
-    texts = [("text_2", "Hadoop up to 3.3"), ("text_3", "Hadoop 3.4")]
+def _with_both_text_forms(name: str, generation: Generation, *tables: str, newest_first: bool = False) -> list[Profile]:
+    text_forms = [("text_2", "Hadoop up to 3.3"), ("text_3", "Hadoop 3.4")]
     if newest_first:
-        texts.reverse()
+        text_forms.reverse()
     return [
         Profile(f"{name}, {label}", generation, ("java", *tables, text), _TEXT if index else None)
-        for index, (text, label) in enumerate(texts)
+        for index, (text, label) in enumerate(text_forms)
     ]
 
 
 EXPRESSION_PROFILES: tuple[Profile, ...] = (
-    *_with_both_texts("Hive 4 (Kryo 5)", Generation.KRYO5, "hive_4"),
+    *_with_both_text_forms("Hive 4 (Kryo 5)", Generation.KRYO5, "hive_4"),
     Profile(
         "Hive 4 (Kryo 5) from 4.1, Hadoop 3.4",
         Generation.KRYO5,
         ("java", "hive_4", "text_3", "json_reader_4_1"),
         _JSON_READER,
     ),
-    *_with_both_texts("Hive 3.1 (Kryo 3)", Generation.KRYO3, "hive_3_1"),
-    *_with_both_texts("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
-    *_with_both_texts("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
-    *_with_both_texts("Hive 2.3 (Kryo 4)", Generation.KRYO4, "hive_2_3", "java_time", newest_first=True),
-    *_with_both_texts("Hive 4 (Kryo 4)", Generation.KRYO4, "hive_4", "kryo_4"),
+    *_with_both_text_forms("Hive 3.1 (Kryo 3)", Generation.KRYO3, "hive_3_1"),
+    *_with_both_text_forms("Hive 2.3 (Kryo 3)", Generation.KRYO3, "hive_2_3", newest_first=True),
+    *_with_both_text_forms("Hive 3.1 (Kryo 4)", Generation.KRYO4, "hive_3_1", "java_time"),
+    *_with_both_text_forms("Hive 2.3 (Kryo 4)", Generation.KRYO4, "hive_2_3", "java_time", newest_first=True),
+    *_with_both_text_forms("Hive 4 (Kryo 4)", Generation.KRYO4, "hive_4", "kryo_4"),
 )
 
 SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (
@@ -88,27 +88,30 @@ SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (
 def read_with_profiles(
     data: bytes, profiles: tuple[Profile, ...], top: str, build: Callable[[JavaObject], R]
 ) -> tuple[Profile, R]:
-    """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and what it built.
+    """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and the value of ``build``.
 
-    Raises the DecodeError of the profile that came farthest; reading to the end counts more than any place in between.
+    Raises the DecodeError of the profile that read farthest. A profile that read to the end counts as farthest.
     """
     farthest: DecodeError | None = None
-    reached = -1
+    farthest_position = -1
     objects = 0
     seen: set[str] = set()
     for profile in profiles:
         if profile.only_if_seen is not None and profile.only_if_seen not in seen:
             continue
         reader = Reader(data, load_layouts(profile.tables), profile.generation)
-        came = -1
+        position = -1
         try:
             graph = reader.read(top)
-            came = len(data) + 1
+            position = len(data) + 1
             return profile, build(graph)
         except DecodeError as error:
-            came = max(came, reader.position)
-            if came > reached:
-                reached, farthest = came, DecodeError(error.offset, f"{error.why} (read as {profile.name})")
+            position = max(position, reader.position)
+            if position > farthest_position:
+                farthest_position, farthest = (
+                    position,
+                    DecodeError(error.offset, f"{error.why} (read as {profile.name})"),
+                )
         seen = reader.seen
         objects += reader.objects
         if objects > MAX_TOTAL_OBJECTS:

@@ -1,10 +1,10 @@
-"""Reads the object graph that Kryo wrote, with an explicit stack and nothing but the layout tables.
+"""Reads the object graph that Kryo wrote, with an explicit stack and the layout tables only.
 
-Nothing named in the bytes is imported, created or run: an object becomes a ``JavaObject`` with a class *name*.
+No class named in the bytes is imported or instantiated: an object becomes a ``JavaObject`` with a class *name*.
 
     slot        [class tag unless the declared class is final] [reference unless a wrapper] body
     class tag   0 null; 1 by name: number, and the name when the number is new; n: registered id n - 2
-    reference   0 null; 1 first sight (numbered in order of appearance); n: the object numbered n - 2
+    reference   0 null; 1 a new object (numbered in order of appearance); n: the object numbered n - 2
 
     ==========  ==========  ==============================  ===============================  =====================
     wire        fixed width  list                           generic argument that is final   enum
@@ -15,7 +15,7 @@ Nothing named in the bytes is imported, created or run: an object becomes a ``Ja
                              all when the flag is set
     ==========  ==========  ==============================  ===============================  =====================
 
-The graph may be shared and even cyclic (back-references): whoever walks it counts what he expands.
+Back-references make the graph a DAG, or even cyclic. A caller that walks the graph must bound what it expands.
 
 Facts: docs/facts/hive-kryo.md#kryos-rules.
 """
@@ -47,7 +47,7 @@ class Generation(enum.Enum):
 
 @dataclass(slots=True)
 class _Frame:
-    """An object whose slots are being read: ``cycle`` repeats over ``left`` items, or runs once over fields."""
+    """An object being read: ``slots`` once for its fields, or repeated until ``left`` items are read."""
 
     slots: tuple[Slot, ...]
     left: int
@@ -58,7 +58,7 @@ class _Frame:
 
 
 class Reader:
-    """Reads one input under one profile. ``position`` tells how far it came, ``seen`` which classes it met."""
+    """Reads one input under one profile. ``position`` is the next byte to read, ``seen`` the classes that were read."""
 
     def __init__(self, data: bytes, layouts: Layouts, generation: Generation) -> None:
         self.wire = Wire(data, little_endian=generation is Generation.KRYO5)
@@ -127,7 +127,7 @@ class Reader:
             raise DecodeError(self.position, f"more than {MAX_OBJECTS} objects")
 
     def _value(self, slot: Slot) -> Any:
-        """Read one slot. Of a composite only the head is read; a frame for the rest is pushed."""
+        """Read one slot. Of a composite value only the head is read, and a frame is pushed for the rest."""
         if slot.primitive is not None:
             return self._primitive(slot.primitive)
         self._spend(1)
@@ -227,7 +227,7 @@ class Reader:
             case Shape.SCALAR if layout.detail == "ClassSerializer":
                 name = self._class_tag()
                 if not self._is_kryo5 or name == "void" or name in WRAPPERS.values():
-                    self.wire.byte()  # whether it is the primitive, not its wrapper
+                    self.wire.byte()  # a flag: the primitive, not its wrapper
                 return JavaObject(java, {"name": name}, offset)
             case Shape.SCALAR:
                 read = SCALARS.get(layout.detail)
@@ -237,9 +237,9 @@ class Reader:
             case Shape.PRIMITIVE_ARRAY:
                 return self._primitive_array(java, layout.detail, offset)
             case _:
-                found = JavaList(java, [], offset)
-                self._begin_items(found, layout, arguments)
-                return found
+                sequence = JavaList(java, [], offset)
+                self._begin_items(sequence, layout, arguments)
+                return sequence
 
     def _primitive_array(self, java: str, kind: str, offset: int) -> Any:
         length = self.wire.count() - 1
@@ -251,55 +251,55 @@ class Reader:
         primitive = {"I": "int", "J": "long", "S": "short", "C": "char", "F": "float", "D": "double", "Z": "boolean"}
         return JavaList(java, [self._primitive(primitive[kind]) for _ in range(length)], offset)
 
-    def _begin_items(self, found: JavaList, layout: Layout, arguments: tuple[Generic, ...]) -> None:
+    def _begin_items(self, sequence: JavaList, layout: Layout, arguments: tuple[Generic, ...]) -> None:
         wire = self.wire
         match layout.shape:
             case Shape.COLLECTION if self._is_kryo5:
-                self._begin_kryo5_collection(found, arguments, layout.detail != "no null")
+                self._begin_kryo5_collection(sequence, arguments, layout.detail != "no null")
             case Shape.COLLECTION:
-                self._push_items(found, wire.count(), self._element(arguments, 0))
+                self._push_items(sequence, wire.count(), self._element(arguments, 0))
             case Shape.MAP:
                 length = wire.count() - self._is_kryo5
-                self._push_items(found, length, self._element(arguments, 0), self._element(arguments, 1))
+                self._push_items(sequence, length, self._element(arguments, 0), self._element(arguments, 1))
             case Shape.TREE_MAP:
                 entries = self._element(arguments, 0), self._element(arguments, 1)
-                size = wire.count() - 1 if self._is_kryo5 else None  # Kryo 3 and 4 put the comparator first
+                size = wire.count() - 1 if self._is_kryo5 else None  # Kryo 3 and 4 write the comparator first
                 self._push(
                     _Frame(
                         (TAGGED,),
                         1,
                         items=[],
-                        finish=lambda: self._push_items(found, wire.count() if size is None else size, *entries),
+                        finish=lambda: self._push_items(sequence, wire.count() if size is None else size, *entries),
                     )
                 )
             case Shape.ENUM_SET:
-                self._read_enum_set(found)
+                self._read_enum_set(sequence)
             case Shape.TAGGED_ITEMS:
-                self._push_items(found, wire.count() if layout.fixed_length < 0 else layout.fixed_length, TAGGED)
+                self._push_items(sequence, wire.count() if layout.fixed_length < 0 else layout.fixed_length, TAGGED)
             case Shape.ARRAY_AS_LIST:
                 length = wire.count()
                 self._class_tag()
-                self._push_items(found, length, TAGGED)
+                self._push_items(sequence, length, TAGGED)
             case Shape.SUB_LIST:
                 parent: list[Any] = []
-                self._push(_Frame((TAGGED,), 1, items=parent, finish=lambda: self._cut(found, parent)))
+                self._push(_Frame((TAGGED,), 1, items=parent, finish=lambda: self._take_sub_list(sequence, parent)))
             case _:
                 element = layout.detail
                 known = element if element.startswith("[") or self._layouts.is_final(element) else None
-                self._push_items(found, wire.count() - 1, Slot("", known=known))
+                self._push_items(sequence, wire.count() - 1, Slot("", known=known))
 
-    def _push_items(self, found: JavaList, length: int, *slots: Slot) -> None:
+    def _push_items(self, sequence: JavaList, length: int, *slots: Slot) -> None:
         if length > 0:
             self._spend(0 if length < MAX_OBJECTS else length)
-            self._push(_Frame(slots, length * len(slots), items=found.items))
+            self._push(_Frame(slots, length * len(slots), items=sequence.items))
 
-    def _read_enum_set(self, found: JavaList) -> None:
+    def _read_enum_set(self, sequence: JavaList) -> None:
         layout = self._layouts.of(self._class_tag() or "")
         if layout is None or layout.shape is not Shape.ENUM:
             raise DecodeError(self.position, "a set of enum constants does not tell its enum")
         length = self.wire.count()
         self._spend(length)
-        found.items.extend([self._constant(layout) for _ in range(length)])
+        sequence.items.extend([self._constant(layout) for _ in range(length)])
 
     def _element(self, arguments: tuple[Generic, ...], index: int) -> Slot:
         if self._uses_generics and index < len(arguments):
@@ -310,9 +310,9 @@ class Reader:
                 return Slot("", arguments=generic.arguments)
         return TAGGED
 
-    def _begin_kryo5_collection(self, found: JavaList, arguments: tuple[Generic, ...], may_hold_null: bool) -> None:
+    def _begin_kryo5_collection(self, sequence: JavaList, arguments: tuple[Generic, ...], allows_null: bool) -> None:
         element = self._element(arguments, 0)
-        if element.known is not None and not may_hold_null:
+        if element.known is not None and not allows_null:
             flag, length = False, self.wire.count()
         else:
             flag, length = self.wire.flagged_count()
@@ -320,27 +320,27 @@ class Reader:
         if length <= 0:
             return
         if element.known is not None:
-            self._push_items(found, length, Slot("", known=element.known, nullable=flag))
+            self._push_items(sequence, length, Slot("", known=element.known, nullable=flag))
         elif not flag:
-            self._push_items(found, length, element)
+            self._push_items(sequence, length, element)
         else:
             java = self._class_tag()
             if java is None:
                 self._spend(length)
-                found.items.extend([None] * length)
+                sequence.items.extend([None] * length)
                 return
-            nullable = may_hold_null and self.wire.flag()
+            nullable = allows_null and self.wire.flag()
             self._push_items(
-                found, length, Slot("", known=java, nullable=nullable, arguments=element.arguments, keeps_class=True)
+                sequence, length, Slot("", known=java, nullable=nullable, arguments=element.arguments, keeps_class=True)
             )
 
-    def _cut(self, found: JavaList, parent: list[Any]) -> None:
+    def _take_sub_list(self, sequence: JavaList, parent: list[Any]) -> None:
         start, end = self.wire.count(), self.wire.count()
         whole = parent[0]
-        if not isinstance(whole, JavaList) or whole is found or not start <= end <= len(whole.items):
+        if not isinstance(whole, JavaList) or whole is sequence or not start <= end <= len(whole.items):
             raise DecodeError(self.position, "a sub-list does not fit its list")
         self._spend(end - start)
-        found.items.extend(whole.items[start:end])
+        sequence.items.extend(whole.items[start:end])
 
 
 def _boxed(java: str, value: Any) -> Any:

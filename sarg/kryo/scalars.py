@@ -1,4 +1,10 @@
-"""The serializers that write one value by hand, each as a small function over the wire."""
+"""Kryo's and Hive's serializers of single values, each as a function of the wire, the class name and the offset.
+
+    ``SqlDateSerializer`` of Hive   8 bytes, milliseconds         JavaObject(java, {"millis": ...})
+    ``LocalTimeSerializer``         1 to 3 bytes and an int       JavaObject(java, {"hour": ..., "minute": ..., ...})
+
+Facts: docs/facts/hive-kryo.md#constants.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +56,7 @@ def _local_date(wire: Wire, java: str, offset: int) -> Any:
 
 
 def _local_time(wire: Wire, java: str, offset: int) -> Any:
-    """Hour, minute, second, nano; the last part that is not 0 is written as its complement and ends the value."""
+    """Hour, minute, second, nano. The last part that is not 0 is written as its complement and ends the value."""
     parts = {"hour": 0, "minute": 0, "second": 0, "nano": 0}
     for name in ("hour", "minute", "second"):
         value = wire.signed_byte()

@@ -1,9 +1,17 @@
-"""What the Kryo reader yields: Java values by class name, never by class.
+"""The Java values that the Kryo reader yields, with the names of their classes.
 
-A graph may be cyclic and 40,000 deep, so nothing here compares or prints what is below it.
+    =============================================  ==================================================
+    Java                                           here
+    =============================================  ==================================================
+    a String, byte[], primitive or null            str, bytes, bool, int, float, None
+    a wrapper where its class is declared          the same
+    a wrapper in a slot of type Object             Boxed, because Integer 1 and Long 1 are different
+    an enum constant                               its name
+    a collection, an array, a map                  JavaList
+    any other object                               JavaObject
+    =============================================  ==================================================
 
-``str``, ``bytes``, ``bool``, ``int``, ``float`` and ``None`` stand for themselves where the slot declares the class; a
-wrapper in a slot of type Object is ``Boxed``, so that Integer 1 and Long 1 stay apart. An enum is its constant's name.
+A graph may be cyclic and 40,000 objects deep, so the classes here neither compare nor print the values below them.
 """
 
 from __future__ import annotations
@@ -16,7 +24,7 @@ __all__ = ["Boxed", "JavaList", "JavaObject"]
 
 @dataclass(slots=True, eq=False, repr=False)
 class JavaObject:
-    """An object: its class name, its fields by name, and where its body began."""
+    """An object: its class name, its fields by name, and the offset of its body in the input."""
 
     java: str
     fields: dict[str, Any]
@@ -32,7 +40,7 @@ class JavaObject:
 
 @dataclass(slots=True, eq=False, repr=False)
 class JavaList:
-    """A collection, an array, or a map as keys and values in turn."""
+    """A collection, an array, or a map with its keys and values alternating."""
 
     java: str
     items: list[Any]

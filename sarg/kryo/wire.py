@@ -1,15 +1,15 @@
-"""Kryo's primitives: numbers, strings and fixed-width values, as Kryo 3, 4 and 5 write them.
+"""Kryo's primitives: numbers, strings and fixed-width values of Kryo 3, 4 and 5.
 
     =================  ==========================================================================================
     int, long          7 bits a byte, low first; at most 5 / 9 bytes (the ninth byte of a long holds 8 bits)
-    "optimised"        as it is (lengths, references); otherwise zig-zag (values)
+    "optimised"        the number itself (lengths, references); otherwise zig-zag (values)
     short float double fixed width: big-endian in Kryo 3 and 4, little-endian in Kryo 5
     string             ASCII of 2 characters or more: bytes, bit 7 set on the last;
                        otherwise 0x80 | 6 bits of length + 1, bit 0x40 = more groups of 7; then each UTF-16 unit in
                        1 to 3 bytes (a surrogate pair takes two units); 0x80 is null, 0x81 is empty
     =================  ==========================================================================================
 
-Every read past the end is an ``IndexError`` or a short slice; ``kryo.Reader`` turns both into ``DecodeError``.
+A read past the end raises DecodeError or IndexError, which ``sarg.kryo.reader.Reader`` turns into DecodeError.
 
 Facts: docs/facts/hive-kryo.md#kryos-rules.
 """
@@ -48,7 +48,7 @@ class Wire:
         return value - 256 if value > 127 else value
 
     def flag(self) -> bool:
-        """A boolean. Kryo writes 0 or 1; anything else means that these bytes are something else."""
+        """A boolean. Kryo writes 0 or 1. Any other byte means that the input is not what the profile expects."""
         value = self.byte()
         if value > 1:
             raise DecodeError(self.position - 1, f"{value} is not a boolean")
@@ -84,7 +84,7 @@ class Wire:
         return value
 
     def flagged_count(self) -> tuple[bool, int]:
-        """Kryo 5's flag and length in one: bit 7 the flag, bit 6 "more", then 6 bits and groups of 7."""
+        """Kryo 5's flag and length together: bit 7 is the flag, bit 6 means "more", then 6 bits and groups of 7."""
         first = self.byte()
         value = first & 0x3F
         if first & 0x40:
@@ -113,12 +113,12 @@ class Wire:
         return (value >> 1) ^ -(value & 1)
 
     def positive_int(self) -> int:
-        """An optimised int that may be negative all the same (then it takes 5 bytes): a year."""
+        """An optimised int that may be negative, such as a year; a negative one takes 5 bytes."""
         value = self._unsigned(28, 0xFFFFFFFF)
         return value - (1 << 32) if value >> 31 else value
 
     def positive_long(self) -> int:
-        """An optimised long that may be negative all the same: milliseconds."""
+        """An optimised long that may be negative, such as milliseconds."""
         value = self.unsigned_long()
         return value - (1 << 64) if value >> 63 else value
 

@@ -1,1 +1,1 @@
-"""Class layouts of the Hive versions, as data."""
+"""Class layouts of Java, Hadoop and the Hive versions as JSON tables, which ``sarg.kryo.layout`` reads."""

@@ -50,7 +50,7 @@ def test_names_of_struct_fields_follow_the_rules_of_each_generation(form, profil
     decoded = sarg.decode_detailed(write(field_of_struct(), *form))
     assert decoded.profile.startswith(profile)
     assert told(decoded.expression) == "st.x = 5"
-    assert decoded.exprnode.children[0].of.type == "struct<x:int,y:string>"
+    assert decoded.exprnode.children[0].struct.type == "struct<x:int,y:string>"
 
 
 def test_a_filter_of_hive_4_on_kryo_4_is_read():
