@@ -86,7 +86,7 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
 
-lint: install ## ruff (rules and format), mypy strict, layer rules
+lint: install ## ruff (rules and format), mypy strict, layers and circles of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
