@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[1] / ".ci" / "run"
-PYTHON = ["lint", "test"]
+PYTHON = ["lint", "test", "docs"]
 JAVA = ["test-java", "test-hive PART=quick"]
 
 
