@@ -122,8 +122,8 @@ def _show_table(opened: OpenTable, console: Console) -> None:
         Text.assemble(
             ("A real Hudi table: ", "bold"),
             f"{report.name}, written by Hudi 1.1.1 in Spark 3.5.5; table version "
-            f"{report.version}, {report.table_type}, {report.slices} file slices in "
-            f"{len(report.partitions)} partitions, "
+            f"{report.version}, {report.table_type}, {report.slices.count} file slices in "
+            f"{len(report.slices.by_partition)} partitions, "
             f"instant {report.instant}",
         )
     )

@@ -85,7 +85,7 @@ def check_table(table: str, client: Client | None) -> Iterator[Finding]:
     )
     if columns:
         some = ", ".join(columns[:8]) + (" ..." if len(columns) > 8 else "")
-        yield Finding("table", "ok", f"{table}: {report.slices} file slices, statistics of {some}")
+        yield Finding("table", "ok", f"{table}: {report.slices.count} file slices, statistics of {some}")
     else:
         yield Finding(
             "table",
@@ -93,8 +93,10 @@ def check_table(table: str, client: Client | None) -> Iterator[Finding]:
             f"{table} has no statistics of columns: only partitions can be skipped",
             "write with hoodie.metadata.index.column.stats.enable=true, or run Hudi's indexer",
         )
-    if report.note:
-        yield Finding("table", "warning", f"{table}: {report.note}", "commit once more, or rebuild the metadata table")
+    if report.slices.note:
+        yield Finding(
+            "table", "warning", f"{table}: {report.slices.note}", "commit once more, or rebuild the metadata table"
+        )
     for text in report.failures:
         yield Finding("table", "warning", f"{table}: {text}", "rebuild this index with Hudi's indexer")
 

@@ -1,4 +1,4 @@
-"""What there is to know of a table before any filter: version, instants, slices, indexes, coverage, distrust."""
+"""The state of a table, for ``sargo inspect``: version, instants, slices, indexes, coverage and distrust."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from index_store.kinds.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
 from index_store.opened_table import OpenTable, TableAt
 from index_store.table.listing import FROM_METADATA
 
-__all__ = ["Distrust", "TableReport", "report_table"]
+__all__ = ["Distrust", "SlicesReport", "TableReport", "TimelineReport", "report_table"]
 
 
 @dataclass(frozen=True, slots=True)
 class Distrust:
-    """Statistics of one column that are missing or not used: why, and in how many slices."""
+    """Statistics of one column that are missing or not used, the reason, and the number of slices."""
 
     kind: str
     column: str
@@ -29,26 +29,44 @@ class Distrust:
 
 
 @dataclass(frozen=True, slots=True)
+class TimelineReport:
+    """The instants of a table: how many are completed and pending, the first and the last completed one."""
+
+    completed: int
+    pending: int
+    first: str | None
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesReport:
+    """The file slices of a table at an instant.
+
+    source         what they were listed from; ``note``: why not from the metadata table, or ""
+    by_partition   the number of slices of each partition
+    """
+
+    count: int
+    log_files: int
+    source: str
+    note: str
+    by_partition: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableReport:
-    """A table at an instant. ``partitions`` counts slices; ``failures`` says which indexes cannot be read."""
+    """A table at an instant. ``failures``: the indexes that cannot be read, and why."""
 
     path: str
     name: str
     version: int
     table_type: str
     instant: str | None
-    instants: int
-    pending: int
-    first_instant: str | None
-    last_instant: str | None
+    timeline: TimelineReport
     record_key: tuple[str, ...]
     partition_fields: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    slices: int
-    log_files: int
-    source: str
-    note: str
-    partitions: Mapping[str, int]
+    slices: SlicesReport
     indexes: tuple[IndexInfo, ...]
     coverage: tuple[Coverage, ...]
     distrust: tuple[Distrust, ...]
@@ -63,20 +81,20 @@ class TableReport:
             "type": self.table_type,
             "instant": self.instant,
             "timeline": {
-                "completed": self.instants,
-                "pending": self.pending,
-                "first": self.first_instant,
-                "last": self.last_instant,
+                "completed": self.timeline.completed,
+                "pending": self.timeline.pending,
+                "first": self.timeline.first,
+                "last": self.timeline.last,
             },
             "record_key": list(self.record_key),
             "partition_fields": list(self.partition_fields),
-            "columns": [{"name": name, "type": of} for name, of in self.columns],
+            "columns": [{"name": name, "type": column_type} for name, column_type in self.columns],
             "slices": {
-                "count": self.slices,
-                "log_files": self.log_files,
-                "listed_from": self.source,
-                "note": self.note,
-                "by_partition": dict(self.partitions),
+                "count": self.slices.count,
+                "log_files": self.slices.log_files,
+                "listed_from": self.slices.source,
+                "note": self.slices.note,
+                "by_partition": dict(self.slices.by_partition),
             },
             "indexes": [asdict(index) for index in self.indexes],
             "coverage": [coverage_as_dict(covered) for covered in self.coverage],
@@ -85,7 +103,7 @@ class TableReport:
         }
 
 
-#: The index kind that reads a partition of the metadata table, by the start of its name.
+#: The index kind that reads a partition of the metadata table, by the prefix of the partition's name.
 _READ_BY = {
     "column_stats": "column_stats",
     "record_index": "record_index",
@@ -96,7 +114,7 @@ _READ_BY = {
 
 
 def _as_used(info: IndexInfo, at: TableAt, table: Table) -> IndexInfo:
-    """An index that could be read, as not read where the table or the instant does not allow it."""
+    """An index as it is used at the instant: with the reason why not, if it could be read and is not used."""
     kind = next((kind for start, kind in _READ_BY.items() if info.name.startswith(start)), None)
     answering = {known.kind.name for known in at.knowledge}
     if not info.read or kind in answering or (kind is None and at.slices.source == FROM_METADATA):
@@ -113,7 +131,7 @@ def _as_used(info: IndexInfo, at: TableAt, table: Table) -> IndexInfo:
 
 
 def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
-    """Look at a table. Raises TableError when it cannot be read; an index that cannot be is named in ``failures``."""
+    """Report on a table. Raises TableError when it cannot be read; ``failures`` names an index that cannot be read."""
     table = opened.table
     at = opened.at(as_of)
     failures = [] if at.failure is None else [str(at.failure)]
@@ -141,25 +159,26 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     ]
     completed = [instant.requested for instant in table.timeline.instants]
     return TableReport(
-        opened.path,
-        table.name,
-        table.version,
-        table.table_type,
-        at.slices.instant,
-        len(completed),
-        len(table.timeline.pending),
-        min(completed, default=None),
-        max(completed, default=None),
-        tuple(table.record_key_fields),
-        tuple(table.partition_fields),
-        tuple((f.name, str(f.type)) for f in table.schema),
-        len(at.slices),
-        sum(len(item.log_files) for item in at.slices),
-        at.slices.source,
-        at.slices.note,
-        dict(Counter(item.partition for item in at.slices)),
-        indexes,
-        tuple(coverage),
-        tuple(distrust),
-        tuple(failures),
+        path=opened.path,
+        name=table.name,
+        version=table.version,
+        table_type=table.table_type,
+        instant=at.slices.instant,
+        timeline=TimelineReport(
+            len(completed), len(table.timeline.pending), min(completed, default=None), max(completed, default=None)
+        ),
+        record_key=tuple(table.record_key_fields),
+        partition_fields=tuple(table.partition_fields),
+        columns=tuple((field.name, str(field.type)) for field in table.schema),
+        slices=SlicesReport(
+            len(at.slices),
+            sum(len(item.log_files) for item in at.slices),
+            at.slices.source,
+            at.slices.note,
+            dict(Counter(item.partition for item in at.slices)),
+        ),
+        indexes=indexes,
+        coverage=tuple(coverage),
+        distrust=tuple(distrust),
+        failures=tuple(failures),
     )

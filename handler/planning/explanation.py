@@ -1,4 +1,8 @@
-"""How a plan came about: the bound filter, the answers of its leaves, and the statistics behind them."""
+"""The explanation of a plan: the bound filter, the outcome of each condition, and the statistics behind it.
+
+An ``Explanation`` holds the inputs and the result of the evaluation. Its reports are computed when they are read, so a
+plan that nobody explains costs nothing more.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +37,11 @@ class FilterNode:
     leaf: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnReport:
-    """What one index kind knows of a column in one file slice. Bounds and counts are None where they are not known.
+    """The statistics of one column in one file slice, of one index kind. Unknown bounds and counts are None.
 
-    ``trust`` says why a statistic is missing or is not used; None: all are.
+    ``trust``: why a statistic is missing or not used; None when all are used.
     """
 
     kind: str
@@ -63,7 +67,7 @@ class ColumnReport:
 
 @dataclass(frozen=True, slots=True)
 class FileLeaf:
-    """One condition in one file slice: its outcome, by kind, the statistics that it read and why they led to it."""
+    """One condition in one file slice: its outcome, in all and by index kind, and the reasons for it."""
 
     text: str
     outcome: str
@@ -86,7 +90,7 @@ class FileLeaf:
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """What an index of rows says of a filter as a whole: in ``skipped`` slices no row makes these conditions TRUE."""
+    """Slices that an index of whole rows skips: in ``skipped`` slices no row makes all of these conditions TRUE."""
 
     kind: str
     conditions: tuple[str, ...]
@@ -94,7 +98,7 @@ class MatchReport:
 
     @property
     def sentence(self) -> str:
-        """For people."""
+        """The report as a sentence."""
         return (
             f"{self.kind}: no row with {' and '.join(self.conditions)} in {self.skipped} more "
             f"file slice{'' if self.skipped == 1 else 's'}"
@@ -107,21 +111,21 @@ class MatchReport:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Everything that ``prune`` knew when it answered for ``n`` slices."""
+    """The evaluation of a bound filter on ``n`` slices by the statistics of ``providers``."""
 
     bound: BoundExpression
     evaluation: Evaluation
-    sources: Sequence[StatisticsProvider]
+    providers: Sequence[StatisticsProvider]
     n: int
 
     @cached_property
     def leaves(self) -> tuple[LeafReport, ...]:
-        """What each condition did, in the order of the filter."""
-        return report_leaves(self.bound, self.evaluation, self.sources, self.n)
+        """The effect of each condition, in the order of the filter."""
+        return report_leaves(self.bound, self.evaluation, self.providers, self.n)
 
     @cached_property
     def matches(self) -> tuple[MatchReport, ...]:
-        """What kinds that know rows skipped beyond what each condition rules out."""
+        """The slices that indexes of whole rows skip and no single condition rules out."""
         return tuple(
             MatchReport(
                 kind,
@@ -134,11 +138,11 @@ class Explanation:
 
     @cached_property
     def pruning_blockers(self) -> tuple[PruningBlocker, ...]:
-        """Why not more was skipped, those first that keep most by themselves."""
-        return pruning_blockers(self.bound, self.evaluation, self.sources)
+        """Why not more was skipped; the causes first that keep most slices by themselves."""
+        return pruning_blockers(self.bound, self.evaluation, self.providers)
 
     def residuals(self, slices: npt.NDArray[np.intp]) -> Residuals:
-        """What is left of the filter in these slices, given by index."""
+        """The rest of the filter that must be checked on the rows of these slices, given by index."""
         return residuals(self.bound, self.evaluation, slices)
 
     @cached_property
@@ -153,19 +157,19 @@ class Explanation:
 
     def file_leaves(self, index: int) -> Iterator[FileLeaf]:
         """Every condition of the filter in the slice of this index."""
-        for number, (leaf, answer) in enumerate(zip(self.bound.leaves, self.evaluation.leaves, strict=True)):
+        for number, (leaf, in_slices) in enumerate(zip(self.bound.leaves, self.evaluation.leaves, strict=True)):
             columns = tuple(
-                _column_report(source.name, column, source.statistics[column], index)
+                _column_report(provider.name, column, provider.statistics[column], index)
                 for column in leaf.columns
-                for source in self.sources
-                if column in source.statistics
+                for provider in self.providers
+                if column in provider.statistics
             )
             yield FileLeaf(
                 leaf.text,
-                describe(int(answer.outcomes[index])),
-                {kind: describe(int(outcomes[index])) for kind, outcomes in answer.by_provider.items()},
+                describe(int(in_slices.outcomes[index])),
+                {kind: describe(int(outcomes[index])) for kind, outcomes in in_slices.by_provider.items()},
                 columns,
-                decisions(self.bound, self.evaluation, self.sources, number, index),
+                decisions(self.bound, self.evaluation, self.providers, number, index),
                 leaf.reason,
             )
 
@@ -177,15 +181,13 @@ def _column_report(kind: str, column: str, statistics: ColumnStatistics, index: 
     def count(value: int) -> int | None:
         return None if value == UNKNOWN_COUNT else value
 
-    lo = bound(statistics.lo[index], statistics.lo_known[index])
-    hi = bound(statistics.hi[index], statistics.hi_known[index])
     trust = Trust(int(statistics.trust[index]))
     return ColumnReport(
-        kind,
-        column,
-        lo,
-        hi,
-        count(int(statistics.null_count[index])),
-        count(int(statistics.row_count[index])),
-        reason(trust) if trust else None,
+        kind=kind,
+        column=column,
+        lo=bound(statistics.lo[index], statistics.lo_known[index]),
+        hi=bound(statistics.hi[index], statistics.hi_known[index]),
+        null_count=count(int(statistics.null_count[index])),
+        row_count=count(int(statistics.row_count[index])),
+        trust=reason(trust) if trust else None,
     )

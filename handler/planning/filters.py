@@ -1,4 +1,4 @@
-"""The three forms in which a filter comes, and how they are told apart.
+"""The three forms of a filter, and how they are recognised.
 
     HudiExpression   taken as it is
     bytes            a Hive filter: Kryo bytes, or their Base64 as Hive puts it into a configuration
@@ -22,7 +22,7 @@ __all__ = ["SHORTEST_FILTER", "Filter", "default_engine", "is_hive_filter", "rea
 
 Filter = HudiExpression | bytes | str
 
-#: Characters of Base64 below which no Hive filter fits.
+#: The shortest Hive filter has at least so many characters of Base64.
 SHORTEST_FILTER = 40
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-]+={0,2}")
@@ -40,9 +40,10 @@ def is_hive_filter(text: str) -> bool:
         return False
 
 
-def default_engine(given: Filter) -> Engine:
-    """Whose rules a filter follows when nobody says: Hive's filters Hive's, all others Spark's."""
-    return "hive" if isinstance(given, bytes) or (isinstance(given, str) and is_hive_filter(given)) else "spark"
+def default_engine(filter_: Filter) -> Engine:
+    """The engine whose rules a filter follows by default: Hive for a Hive filter, else Spark."""
+    is_hive = isinstance(filter_, bytes) or (isinstance(filter_, str) and is_hive_filter(filter_))
+    return "hive" if is_hive else "spark"
 
 
 def read_filter(given: Filter, engine: Engine) -> HudiExpression:

@@ -1,9 +1,11 @@
-"""A filter as Hive's session means it: what only Hive knows the value of is left undecided, its siblings still prune.
+"""A filter from Hive, in which conditions that only Hive can evaluate are unknown; the other conditions still prune.
 
-partition columns   of a native table have the values of the metastore's partitions, which need not be those of
-virtual columns     the files' columns of that name: Hive has applied them when it chose the partitions
-timestamps          while the session's zone is not known: a condition keeps its meaning in every zone only when no
-                    timestamp takes part, as a column, constant or cast, and no function but those below
+    unknown are conditions on    because
+    --------------------------   -----------------------------------------------------------------------------------
+    partition columns            their values are those of the metastore's partitions, which may differ from the
+    virtual columns              files' columns of that name; Hive has applied them when it chose the partitions
+    timestamps                   without the session's time zone: a condition means the same in every zone only when
+                                 it contains no timestamp column, constant or cast, and only the functions below
 
 Facts: docs/facts/hive-storage-handlers.md#when-a-filter-is-delivered.
 """
@@ -45,32 +47,34 @@ _FUNCTIONS = frozenset(
 
 
 def read_hive_filter(filter_: str, schema: Schema, *, zone_known: bool) -> HudiExpression:
-    """A filter (Base64 of an ExprNodeGenericFuncDesc), unknown where it cannot be decided. Raises DecodeError."""
+    """Read a filter (Base64 of an ExprNodeGenericFuncDesc). Raises DecodeError."""
     decoded = sarg.decode_detailed(filter_)
     if decoded.exprnode is None:
         raise sarg.DecodeError(0, "a SearchArgument does not say which columns are Hive's own")
-    hives = _columns_of_hive(decoded.exprnode)
-    found = decoded.expression
-    if hives:
-        found = _undecided(found, OF_HIVE, lambda node: isinstance(node, Column) and node.path[0].lower() in hives)
+    hive_columns = _columns_of_hive(decoded.exprnode)
+    expression = decoded.expression
+    if hive_columns:
+        expression = _undecided(
+            expression, OF_HIVE, lambda node: isinstance(node, Column) and node.path[0].lower() in hive_columns
+        )
     if not zone_known:
-        found = _undecided(found, ZONELESS, lambda node: not _is_zoneless(node, schema))
-    return found
+        expression = _undecided(expression, ZONELESS, lambda node: not _is_zoneless(node, schema))
+    return expression
 
 
 def _columns_of_hive(root: ExprNode) -> set[str]:
     """The names, in lower case, of the columns that Hive marks as partition or virtual ones."""
-    found, stack = set(), [root]
+    names, stack = set(), [root]
     while stack:
         node = stack.pop()
         if isinstance(node, ColumnNode) and node.is_partition_or_virtual:
-            found.add(node.name.lower())
+            names.add(node.name.lower())
         stack.extend(node.children_of())
-    return found
+    return names
 
 
-def _undecided(expression: HudiExpression, why: str, holds: Callable[[Node], bool]) -> HudiExpression:
-    """The same with every condition unknown in which ``holds`` is true of some node."""
+def _undecided(expression: HudiExpression, why: str, matches: Callable[[Node], bool]) -> HudiExpression:
+    """The expression, with every condition unknown in which ``matches`` is true of a node."""
 
     def combine(node: Node, children: list[HudiExpression]) -> HudiExpression:
         match node:
@@ -82,7 +86,7 @@ def _undecided(expression: HudiExpression, why: str, holds: Callable[[Node], boo
                 return Not(children[0])
             case _:
                 assert isinstance(node, HudiExpression)
-                return Unknown(why) if any(holds(part) for part in walk(node)) else node
+                return Unknown(why) if any(matches(part) for part in walk(node)) else node
 
     return fold(expression, combine, _conditions_in)
 
@@ -93,11 +97,15 @@ def _conditions_in(node: Node) -> tuple[Node, ...]:
 
 def _is_zoneless(node: Node, schema: Schema) -> bool:
     match node:
-        case Column(name=name, type=said):
+        case Column(name=name, type=named_type):
             field = schema.resolve(name)
-            return field is not None and not field.type.kind.is_timestamp and not (said and said.kind.is_timestamp)
-        case Literal(type=of) | Cast(type=of):
-            return not of.kind.is_timestamp
+            return (
+                field is not None
+                and not field.type.kind.is_timestamp
+                and not (named_type and named_type.kind.is_timestamp)
+            )
+        case Literal(type=value_type) | Cast(type=value_type):
+            return not value_type.kind.is_timestamp
         case Call(function=function):
             return function in _FUNCTIONS
         case _:

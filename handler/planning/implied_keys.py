@@ -1,10 +1,10 @@
-"""What a filter says of the record key without naming it: a key of several columns, each of which is pinned down.
+"""The record keys that a filter implies: with a key of several columns, values for each of them give the key.
 
     id = 'a' AND n IN (1, 2)    also means    _hoodie_record_key IN ('id:a,n:1', 'id:a,n:2')
 
-Every row with those values has one of those keys (``CompositeKey``), so the condition is TRUE on the same rows with the
-keys put beside it; and the indexes of record keys, which know nothing of ``id`` and ``n``, can answer. It may be FALSE
-where the filter was NULL, so nothing below a NOT is touched.
+Every row with these values has one of these keys (``CompositeKey``), so the filter with the added condition is TRUE on
+the same rows, and the indexes of record keys, which have no statistics of ``id`` and ``n``, can answer it. The added
+condition may be FALSE where the filter is NULL, so nothing is added below a NOT.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from index_store.table.table_schema import RECORD_KEY
 
 __all__ = ["MAX_KEYS", "with_record_keys"]
 
-#: The most keys that one condition is turned into.
+#: The largest number of keys that is added for one AND.
 MAX_KEYS = 1_000
 
 
 def with_record_keys(
     expression: HudiExpression, key: CompositeKey, schema: Schema, semantics: Semantics
 ) -> HudiExpression:
-    """The filter, with record keys beside each AND that pins down all columns of the key."""
+    """The filter, with record keys added to each AND that restricts all columns of the key to values."""
 
     def combine(node: Node, values: list[HudiExpression]) -> HudiExpression:
         match node:
@@ -44,44 +44,44 @@ def with_record_keys(
 
     if not isinstance(expression, (And, Or)):
         return expression
-    return fold(expression, combine, _below)
+    return fold(expression, combine, _children)
 
 
-def _below(node: Node) -> tuple[Node, ...]:
-    """The parts of an AND or OR; an AND inside an AND is one with it."""
+def _children(node: Node) -> tuple[Node, ...]:
+    """The children of an AND or OR; an AND inside an AND is merged with it."""
     return tuple(_conjuncts(node)) if isinstance(node, And) else node.children if isinstance(node, Or) else ()
 
 
 def _conjuncts(node: And) -> Iterator[HudiExpression]:
     stack: list[HudiExpression] = [node]
     while stack:
-        one = stack.pop()
-        if isinstance(one, And):
-            stack.extend(reversed(one.children))
+        conjunct = stack.pop()
+        if isinstance(conjunct, And):
+            stack.extend(reversed(conjunct.children))
         else:
-            yield one
+            yield conjunct
 
 
 def _keys(conjuncts: list[HudiExpression], key: CompositeKey, schema: Schema, semantics: Semantics) -> list[str]:
-    """The keys that rows can have on which all conjuncts are TRUE; none when that is not certain."""
-    pinned: dict[str, Lookup] = {}
+    """The keys of the rows on which all conjuncts are TRUE; none unless they restrict every key column."""
+    restricted: dict[str, Lookup] = {}
     for conjunct in conjuncts:
         if isinstance(conjunct, (Compare, In)):
             for lookup in (leaf.lookup for leaf in bind(conjunct, schema, semantics).leaves):
                 if lookup is not None and not lookup.function:
                     name = lookup.column.name
-                    if name not in pinned or len(lookup.values) < len(pinned[name].values):
-                        pinned[name] = lookup
-    return _texts(pinned, key)
+                    if name not in restricted or len(lookup.values) < len(restricted[name].values):
+                        restricted[name] = lookup
+    return _key_texts(restricted, key)
 
 
-def _texts(pinned: Mapping[str, Lookup], key: CompositeKey) -> list[str]:
-    if any(name not in pinned for name in key.fields):
+def _key_texts(restricted: Mapping[str, Lookup], key: CompositeKey) -> list[str]:
+    if any(name not in restricted for name in key.fields):
         return []
-    chosen = [pinned[name] for name in key.fields]
-    if prod(len(lookup.values) for lookup in chosen) > MAX_KEYS:
+    lookups = [restricted[name] for name in key.fields]
+    if prod(len(lookup.values) for lookup in lookups) > MAX_KEYS:
         return []
-    return key.texts([lookup.column for lookup in chosen], [lookup.values for lookup in chosen]) or []
+    return key.texts([lookup.column for lookup in lookups], [lookup.values for lookup in lookups]) or []
 
 
 def _is_one_of(keys: list[str]) -> HudiExpression:

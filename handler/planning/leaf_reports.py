@@ -1,4 +1,7 @@
-"""What each condition of a filter did: in how many slices it was impossible, by which index, and why not in more."""
+"""The effect of each condition of a filter: how many slices it rules out, by which index, and why not more.
+
+A condition rules a slice out when it cannot be TRUE there, or under an odd number of NOTs when it cannot be FALSE.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ NO_STATISTICS = "no statistics of column {}"
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """One reason why a condition did not rule out more, and in how many slices it holds."""
+    """A reason why a condition does not rule out some slices, and the number of these slices."""
 
     text: str
     slices: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeafReport:
-    """One condition of the filter.
+    """One condition of the filter in ``slices`` file slices.
 
-    negated      an odd number of NOTs stands above it, so it rules a slice out when it cannot be FALSE there
-    skipped      number of slices that it rules out, as far as it goes (an OR beside it may still keep them)
-    by_kind      the same by index kind, each kind alone
-    only_by      the slices that one kind alone rules out: without it, none of the others would
-    shortfalls   why it does not rule out the others, most frequent first
+    negated      whether an odd number of NOTs stands above it
+    skipped      the number of slices that it rules out; an OR above it may still keep them
+    by_kind      the number of slices that each index kind alone rules out
+    only_by      the number of slices that only this index kind rules out
+    shortfalls   why it does not rule out the other slices, most frequent reason first
     """
 
     text: str
@@ -65,7 +68,7 @@ class LeafReport:
 def report_leaves(
     bound: BoundExpression,
     evaluation: Evaluation,
-    sources: Sequence[StatisticsProvider],
+    providers: Sequence[StatisticsProvider],
     n: int,
 ) -> tuple[LeafReport, ...]:
     """A report for each leaf, in the order of the filter."""
@@ -76,22 +79,22 @@ def report_leaves(
         open_slices = (in_slices.outcomes & sought.bit) != 0
         skips = {name: (outcomes & sought.bit) == 0 for name, outcomes in in_slices.by_provider.items()}
         by_kind = {name: int(np.count_nonzero(ruled_out)) for name, ruled_out in skips.items()}
-        kinds = np.sum(list(skips.values()), axis=0, dtype=np.intp) if skips else np.zeros(n, np.intp)
-        only_by = {name: int(np.count_nonzero(ruled_out & (kinds == 1))) for name, ruled_out in skips.items()}
+        kind_counts = np.sum(list(skips.values()), axis=0, dtype=np.intp) if skips else np.zeros(n, np.intp)
+        only_by = {name: int(np.count_nonzero(ruled_out & (kind_counts == 1))) for name, ruled_out in skips.items()}
         if leaf.reason is not None:
             shortfalls: tuple[Shortfall, ...] = (Shortfall(leaf.reason, n),) if n else ()
         else:
-            shortfalls = _shortfalls(leaf.columns, sources, open_slices)
+            shortfalls = _shortfalls(leaf.columns, providers, open_slices)
         reports.append(
             LeafReport(
-                leaf.text,
-                leaf.columns,
-                sought is TruthValue.FALSE,
-                n,
-                n - int(np.count_nonzero(open_slices)),
-                by_kind,
-                only_by,
-                shortfalls,
+                text=leaf.text,
+                columns=leaf.columns,
+                negated=sought is TruthValue.FALSE,
+                slices=n,
+                skipped=n - int(np.count_nonzero(open_slices)),
+                by_kind=by_kind,
+                only_by=only_by,
+                shortfalls=shortfalls,
             )
         )
     return tuple(reports)
@@ -99,25 +102,25 @@ def report_leaves(
 
 def _shortfalls(
     columns: Sequence[str],
-    sources: Sequence[StatisticsProvider],
+    providers: Sequence[StatisticsProvider],
     open_slices: npt.NDArray[np.bool_],
 ) -> tuple[Shortfall, ...]:
-    """Count, over the slices that a leaf leaves open, what was missing of its columns' statistics."""
+    """The slices that a leaf does not rule out, counted by reason: bounds missing, not trusted, or inconclusive."""
     count = int(np.count_nonzero(open_slices))
     if not count:
         return ()
     counts: Counter[str] = Counter()
     explained = np.zeros(len(open_slices), np.bool_)
     for column in columns:
-        known = [source.statistics[column] for source in sources if column in source.statistics]
+        known = [provider.statistics[column] for provider in providers if column in provider.statistics]
         if not known:
             counts[NO_STATISTICS.format(column)] = count
             explained |= open_slices
             continue
-        lacking = open_slices & ~np.logical_or.reduce([s.lo_known | s.hi_known | ~s.may_be_value for s in known])
-        explained |= lacking
-        best = np.minimum.reduce([s.trust for s in known])
-        codes, numbers = np.unique(best[lacking], return_counts=True)
+        without_bounds = open_slices & ~np.logical_or.reduce([s.lo_known | s.hi_known | ~s.may_be_value for s in known])
+        explained |= without_bounds
+        best_trust = np.minimum.reduce([s.trust for s in known])
+        codes, numbers = np.unique(best_trust[without_bounds], return_counts=True)
         for code, number in zip(codes.tolist(), numbers.tolist(), strict=True):
             why = reason(Trust(code)) if code else NO_BOUNDS
             counts[f"{column}: {why}"] += number

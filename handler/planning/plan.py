@@ -1,7 +1,12 @@
-"""A plan: which file slices a query must read, which it may skip, and why (contracts C1, C4, C5).
+"""A plan: the file slices that a query must read, those that it may skip, and why (contracts C1, C4, C5).
 
-Everything beyond the outcomes (residuals, row counts, reasons, coverage, dictionaries) is computed when it is asked
-for: a query planner that only takes ``kept`` pays for nothing else.
+    plan.kept                       the slices to read
+    plan.residuals                  for each of them, the rest of the filter that must be checked on its rows
+    plan.row_count, order_slices    how to read less for ``count(*)``, LIMIT and ORDER BY
+    plan.reasons, why_not_more      what could not be used, and what keeps the kept slices
+
+Residuals, row counts, coverage and dictionaries are computed when they are read, so a query planner that reads only
+``kept`` pays for nothing else.
 """
 
 from __future__ import annotations
@@ -42,10 +47,10 @@ __all__ = ["Plan", "Reason", "coverage_as_dict", "slice_as_dict"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What could not be used, so that less was skipped than might have been.
+    """Something that could not be used, so that fewer slices may have been skipped.
 
     ``scope`` is "filter" (it was not understood), "store" (statistics could not be read) or "leaf" (one condition of
-    the filter cannot be decided); ``text`` is for people.
+    the filter cannot be decided); ``text`` is a sentence for people.
     """
 
     scope: str
@@ -59,14 +64,15 @@ class Plan:
     table         path of the table
     instant       the answer holds for the file slices of this instant; None if the table has no commit
     expression    the filter as it was understood
-    engine        whose rules were followed, such as "hive" or "spark", in ``time_zone``
+    engine        the engine whose rules the filter follows, such as "hive" or "spark", in ``time_zone``
     slices        all file slices of the instant; arrays of a plan are in their order
     kept_rows     ``(k,) int``, ascending: which of ``slices`` are kept
     reasons       what could not be understood, read or decided, most general first
     seconds       seconds for each phase: open, filter, bind, statistics, evaluate
-    explanation   the answers of the conditions, unless the filter could not be evaluated
-    kinds         the index kinds that answered
-    schema, ask   the table's columns, and what the kinds know of those that the filter does not name
+    explanation   the outcomes of the conditions; None when the filter could not be evaluated
+    kinds         the index kinds of the table
+    schema        the columns of the table; None when the filter could not be evaluated
+    ask           reads the statistics of columns that the filter does not name
     """
 
     table: str
@@ -112,27 +118,27 @@ class Plan:
 
     @cached_property
     def coverage(self) -> tuple[Coverage, ...]:
-        """What each index kind knows of the columns that the filter needs; a kind that cannot be read is left out."""
+        """The coverage of the filter's columns by each index kind (C5); a kind that cannot be read is left out."""
         columns = () if self.explanation is None else self.explanation.bound.columns
-        found: list[Coverage] = []
+        coverage: list[Coverage] = []
         for kind in self.kinds:
             with suppress(Exception):  # its failure is among the reasons already (C4)
-                found.append(kind.coverage(columns))
-        return tuple(found)
+                coverage.append(kind.coverage(columns))
+        return tuple(coverage)
 
     @cached_property
     def leaves(self) -> tuple[LeafReport, ...]:
-        """What each condition of the filter did."""
+        """The effect of each condition of the filter."""
         return () if self.explanation is None else self.explanation.leaves
 
     @cached_property
     def matches(self) -> tuple[MatchReport, ...]:
-        """What indexes of rows skipped for the filter as a whole, beyond what each condition rules out."""
+        """The slices that indexes of whole rows skip and no single condition rules out."""
         return () if self.explanation is None else self.explanation.matches
 
     @cached_property
     def why_not_more(self) -> tuple[PruningBlocker, ...]:
-        """What keeps the kept slices: each condition and cause, those first that keep most by themselves."""
+        """Why the kept slices are kept: each condition and cause, those first that keep most slices by themselves."""
         return () if self.explanation is None else self.explanation.pruning_blockers
 
     # -- reading the kept slices with less work
@@ -143,35 +149,35 @@ class Plan:
 
         A group whose expression is TRUE holds the fully matched slices: they need no filter.
         """
-        found = self._residuals
-        members: list[list[FileSlice]] = [[] for _ in found.expressions]
-        for item, group in zip(self.kept, found.group_of.tolist(), strict=True):
+        residuals = self._residuals
+        members: list[list[FileSlice]] = [[] for _ in residuals.expressions]
+        for item, group in zip(self.kept, residuals.group_of.tolist(), strict=True):
             members[group].append(item)
         groups = [
             ResidualGroup(left, tuple(items), is_complete(left))
-            for left, items in zip(found.expressions, members, strict=True)
+            for left, items in zip(residuals.expressions, members, strict=True)
         ]
         return tuple(sorted(groups, key=lambda group: -len(group.slices)))
 
     @cached_property
     def residuals(self) -> tuple[HudiExpression, ...]:
-        """For each slice of ``kept`` what is left of the filter: TRUE on its rows exactly where the filter is.
+        """For each slice of ``kept`` the rest of the filter: TRUE on its rows exactly where the filter is TRUE.
 
         For a WHERE clause only: where the filter is FALSE the residual may be NULL, and the other way round.
         """
         return tuple(self._residuals.expressions[group] for group in self._residuals.group_of.tolist())
 
     def residual(self, item: FileSlice | int) -> HudiExpression:
-        """The residual of one slice, or of the slice at this place of ``slices``; FALSE if it is skipped."""
+        """The residual of one slice, given itself or by its index in ``slices``; FALSE if it is skipped."""
         index = self.slices.items.index(item) if isinstance(item, FileSlice) else item
-        place = int(np.searchsorted(self.kept_rows, index))
-        if place == len(self.kept_rows) or self.kept_rows[place] != index:
+        position = int(np.searchsorted(self.kept_rows, index))
+        if position == len(self.kept_rows) or self.kept_rows[position] != index:
             return Constant(False)
-        return self._residuals.expressions[int(self._residuals.group_of[place])]
+        return self._residuals.expressions[int(self._residuals.group_of[position])]
 
     @cached_property
     def row_count(self) -> RowCount:
-        """What ``count(*)`` with this filter can take from row counts: the rows of fully matched slices."""
+        """The part of ``count(*)`` with this filter that row counts give: the rows of fully matched slices."""
         counts = self._full_counts
         known = counts != UNKNOWN_COUNT
         counted = self._full_rows[known]
@@ -200,16 +206,16 @@ class Plan:
         nulls = default_nulls(self.engine, descending=descending)
         if nulls_first is not None:
             nulls = "first" if nulls_first else "last"
-        sources = () if note or self.ask is None else self.ask([column])
-        found = [source.statistics[column.name] for source in sources if column.name in source.statistics]
-        if not found and note is None:
+        providers = () if note or self.ask is None else self.ask([column])
+        statistics = [one.statistics[column.name] for one in providers if column.name in one.statistics]
+        if not statistics and note is None:
             note = f"no index has statistics of column {column.name}"
         without_null = self.explanation is not None and rejects_null(self.explanation.bound, column)
-        order = order_slices(SortKey(column, descending, nulls), found, self.kept_rows, without_null=without_null)
+        order = order_slices(SortKey(column, descending, nulls), statistics, self.kept_rows, without_null=without_null)
         return OrderedSlices(order, self._at(order.slices), note)
 
     def _sort_column(self, by: str) -> tuple[Field, str | None]:
-        """The column, and why bounds of it give no order."""
+        """The column, and why its bounds give no order, or None."""
         unknown = Field(by, Type(Kind.OTHER, name="unknown"))
         if self.schema is None or self.explanation is None:
             return unknown, "the filter could not be evaluated"
@@ -228,8 +234,8 @@ class Plan:
     @cached_property
     def _full_counts(self) -> npt.NDArray[np.int64]:
         """The exact row count of each fully matched slice, where it is known."""
-        sources = () if self.explanation is None else self.explanation.sources
-        return exact_row_counts(self.slices, self._full_rows, sources, self.ask, self.schema)
+        providers = () if self.explanation is None else self.explanation.providers
+        return exact_row_counts(self.slices, self._full_rows, providers, self.ask, self.schema)
 
     @cached_property
     def _residuals(self) -> Residuals:
@@ -284,7 +290,7 @@ def slice_as_dict(item: FileSlice) -> dict[str, object]:
 
 
 def coverage_as_dict(coverage: Coverage) -> dict[str, object]:
-    """What a kind covers as plain values for JSON: per column the usable slices, and the others by reason."""
+    """The coverage of one index kind as plain values for JSON: by column the usable slices, the others by reason."""
     columns = {
         name: {"usable": known.usable, "reasons": {reason(t): n for t, n in known.reasons.items() if t}}
         for name, known in coverage.columns.items()

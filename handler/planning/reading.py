@@ -1,4 +1,4 @@
-"""How an engine may read the kept slices with less work: a smaller filter, row counts instead of rows, an order.
+"""How an engine reads the kept slices with less work: a smaller filter, row counts instead of rows, an order.
 
     residual groups   slices that share what is left of the filter to check on their rows
     row count         rows of fully matched slices, for ``count(*)`` and LIMIT
@@ -33,16 +33,17 @@ from index_store.kinds.column_stats.column_stats import PARTITION as COLUMN_STAT
 
 __all__ = ["Best", "OrderedSlices", "ReadStatistics", "ResidualGroup", "RowCount", "default_nulls", "exact_row_counts"]
 
-#: Asks every index kind for what it knows of some columns; what cannot be read is left out.
+#: Reads the statistics of some columns from every index kind; a kind that cannot be read is left out.
 ReadStatistics = Callable[[Sequence[Field]], Sequence[StatisticsProvider]]
 RowCounts = npt.NDArray[np.int64]
 
 #: The index whose row counts are those of the files.
-#: Columns that are asked for a row count when those of the filter have none; Hudi indexes its own columns by default.
-_LIKELY = ("_hoodie_commit_time", "_hoodie_record_key")
+#: Columns whose statistics are read for a row count when the filter's columns have none. Hudi indexes them by default.
+_LIKELY_INDEXED = ("_hoodie_commit_time", "_hoodie_record_key")
+#: The number of columns whose statistics are read for a row count.
 MAX_COLUMNS = 5
-#: A column of tables that keep changes, deletions among them, as rows.
-_CHANGES = "_hoodie_operation"
+#: A column of tables whose rows are changes, which may be deletions.
+_CHANGE_COLUMN = "_hoodie_operation"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +69,7 @@ class ResidualGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowCount:
-    """``count(*)`` of a filter as far as it is known: ``rows``, those of ``counted``, and what must still be read."""
+    """``count(*)`` of a filter: ``rows`` in the slices ``counted``; the slices ``to_read`` must be read."""
 
     rows: int
     counted: tuple[FileSlice, ...]
@@ -81,7 +82,7 @@ class RowCount:
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best that a row of a slice may be in a sort: a ``Rank`` by its name in lower case.
+    """The best position that a row of a slice can have in a sort: the name of a ``Rank`` in lower case.
 
     ``value`` is the bound of a slice that is "bounded", in the form of ``language.types``; ``text`` the same for
     people.
@@ -105,17 +106,17 @@ class OrderedSlices:
 
     @cached_property
     def best(self) -> tuple[Best, ...]:
-        """For each slice the best that any of its rows may be; no slice after it holds a better one."""
-        found = []
-        for place, rank in enumerate(self.order.ranks.tolist()):
-            name, value = Rank(rank).name.lower(), self.order.best_value(place)
-            found.append(
+        """For each slice the best position of any of its rows; no slice after it contains a better row."""
+        best = []
+        for position, rank in enumerate(self.order.ranks.tolist()):
+            name, value = Rank(rank).name.lower(), self.order.best_value(position)
+            best.append(
                 Best(name, value, value_text(value, self.order.key.column.type)) if rank == Rank.BOUNDED else Best(name)
             )
-        return tuple(found)
+        return tuple(best)
 
     def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
-        """Whether reading may stop after the first ``read`` slices, when n matching rows are found in them.
+        """Whether reading may stop after the first ``read`` slices, when they contain n matching rows.
 
         ``worst`` is the column's value in the worst of these n rows, None for NULL: a Python value (``datetime``,
         ``Decimal``, ...) or one in the form of ``language.types``. ``ties_matter``: there are further sort columns.
@@ -124,33 +125,35 @@ class OrderedSlices:
 
 
 def default_nulls(engine: str, *, descending: bool) -> Nulls:
-    """Where NULL sorts when the query does not say: Hive 4 turned Hive's default round (hive.default.nulls.last)."""
+    """Where NULL sorts by default. Hive's default changed with Hive 4 (``hive.default.nulls.last``): "either"."""
     return "either" if engine.startswith("hive") else "last" if descending else "first"
 
 
 def exact_row_counts(
     slices: FileSlices,
-    wanted: npt.NDArray[np.intp],
-    sources: Sequence[StatisticsProvider],
+    indices: npt.NDArray[np.intp],
+    providers: Sequence[StatisticsProvider],
     ask: ReadStatistics | None,
     schema: Schema | None,
 ) -> RowCounts:
-    """``(k,) int64``: the number of rows of the wanted slices (indices), ``UNKNOWN_COUNT`` where it is not exact."""
-    if schema is not None and schema.resolve(_CHANGES, case_sensitive=True) is not None:
-        return np.full(len(wanted), UNKNOWN_COUNT, np.int64)
-    single = np.fromiter((_is_one_base_file(slices.items[i]) for i in wanted.tolist()), np.bool_, len(wanted))
-    known = [s for source in sources if source.name == COLUMN_STATS for s in source.statistics.values()]
-    counts = _agreed(known, wanted)
+    """``(k,) int64``: the number of rows of the slices at these indices, ``UNKNOWN_COUNT`` where it is not exact."""
+    if schema is not None and schema.resolve(_CHANGE_COLUMN, case_sensitive=True) is not None:
+        return np.full(len(indices), UNKNOWN_COUNT, np.int64)
+    single = np.fromiter((_is_one_base_file(slices.items[i]) for i in indices.tolist()), np.bool_, len(indices))
+    statistics = [
+        column for provider in providers if provider.name == COLUMN_STATS for column in provider.statistics.values()
+    ]
+    counts = _agreed_counts(statistics, indices)
     if ask is not None and schema is not None:
         for column in _candidates(schema):
             if not (single & (counts == UNKNOWN_COUNT)).any():
                 break
-            known += [
-                source.statistics[column.name]
-                for source in ask([column])
-                if source.name == COLUMN_STATS and column.name in source.statistics
+            statistics += [
+                provider.statistics[column.name]
+                for provider in ask([column])
+                if provider.name == COLUMN_STATS and column.name in provider.statistics
             ]
-            counts = _agreed(known, wanted)
+            counts = _agreed_counts(statistics, indices)
     return np.where(single, counts, UNKNOWN_COUNT)
 
 
@@ -159,17 +162,17 @@ def _is_one_base_file(item: FileSlice) -> bool:
 
 
 def _candidates(schema: Schema) -> list[Field]:
-    """A few columns that the index may have, the likeliest first."""
+    """A few columns that the index may contain, the likeliest first."""
     plain = [field for field in schema if field.type.kind is not Kind.OTHER and "." not in field.name]
-    return sorted(plain, key=lambda field: field.name not in _LIKELY)[:MAX_COLUMNS]
+    return sorted(plain, key=lambda field: field.name not in _LIKELY_INDEXED)[:MAX_COLUMNS]
 
 
-def _agreed(statistics: Iterable[ColumnStatistics], wanted: npt.NDArray[np.intp]) -> RowCounts:
-    """The row count of each slice on which all columns that know it agree."""
-    counts = np.full(len(wanted), UNKNOWN_COUNT, np.int64)
-    disputed = np.zeros(len(wanted), np.bool_)
+def _agreed_counts(statistics: Iterable[ColumnStatistics], indices: npt.NDArray[np.intp]) -> RowCounts:
+    """The row count of each slice, where all columns that have one agree."""
+    counts = np.full(len(indices), UNKNOWN_COUNT, np.int64)
+    disputed = np.zeros(len(indices), np.bool_)
     for one in statistics:
-        rows, nulls = one.row_count[wanted], one.null_count[wanted]
+        rows, nulls = one.row_count[indices], one.null_count[indices]
         known = (rows != UNKNOWN_COUNT) & ((nulls != rows) | (rows == 0))
         disputed |= known & (counts != UNKNOWN_COUNT) & (counts != rows)
         counts = np.where(known, rows, counts)

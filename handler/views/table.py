@@ -45,16 +45,17 @@ def _show_distrust(report: TableReport, console: Console) -> None:
 
 
 def _facts(report: TableReport) -> list[tuple[str, str]]:
-    partitions = [f"{name or '·'} {count}" for name, count in list(report.partitions.items())[:MAX_PARTITIONS]]
-    if len(report.partitions) > MAX_PARTITIONS:
-        partitions.append(f"and {len(report.partitions) - MAX_PARTITIONS} more")
+    timeline, slices = report.timeline, report.slices
+    partitions = [f"{name or '·'} {count}" for name, count in list(slices.by_partition.items())[:MAX_PARTITIONS]]
+    if len(slices.by_partition) > MAX_PARTITIONS:
+        partitions.append(f"and {len(slices.by_partition) - MAX_PARTITIONS} more")
     return [
         ("table", f"{report.name or '?'}  {report.path}"),
         ("version", f"{report.version}, {report.table_type}"),
         (
             "instant",
-            f"{report.instant or 'no commit'}  ({report.instants} completed, {report.pending} pending, "
-            f"{report.first_instant} to {report.last_instant})",
+            f"{report.instant or 'no commit'}  ({timeline.completed} completed, {timeline.pending} pending, "
+            f"{timeline.first} to {timeline.last})",
         ),
         (
             "keys",
@@ -63,8 +64,8 @@ def _facts(report: TableReport) -> list[tuple[str, str]]:
         ),
         (
             "slices",
-            f"{report.slices} file slices with {report.log_files} log files, from the {report.source}"
-            f"{': ' + report.note if report.note else ''}",
+            f"{slices.count} file slices with {slices.log_files} log files, from the {slices.source}"
+            f"{': ' + slices.note if slices.note else ''}",
         ),
         ("partitions", ", ".join(partitions)),
     ]

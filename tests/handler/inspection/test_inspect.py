@@ -83,7 +83,7 @@ def test_a_metadata_table_that_lags_behind_is_not_read(main_cow_copy):
     for file in timeline.glob(f"{last}*"):
         file.unlink()
     report = report_table(open_table(main_cow_copy))
-    assert "does not know the commit" in report.note
+    assert "does not know the commit" in report.slices.note
     assert {index.why_not for index in report.indexes if index.name != "partition_stats"} == {
         "the metadata table does not describe the latest commit"
     }

@@ -34,8 +34,8 @@ def filters():
 def test_a_table_is_read_without_failure(unpack, name):
     report = report_table(open_table(unpack(name)))
     assert report.failures == ()
-    assert report.note == ""
-    assert report.slices > 0
+    assert report.slices.note == ""
+    assert report.slices.count > 0
     assert {covered.kind for covered in report.coverage} >= {"column_stats"}
 
 
