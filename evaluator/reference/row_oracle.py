@@ -1,7 +1,8 @@
 """The oracle (contract C9): what a filter is on one row, by SQL's three-valued logic, in the obvious slow way.
 
 It shares nothing with the rules but the tree, the types and the table of function result types. It is for tests and
-proofs, never for pruning: rows in the value form of ``evaluator.language.types`` go in, TRUE, FALSE or NULL (None) comes out.
+proofs, never for pruning: rows in the value form of ``evaluator.language.types`` go in, TRUE, FALSE or NULL (None)
+comes out.
 """
 
 from __future__ import annotations
