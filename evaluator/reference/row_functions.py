@@ -1,4 +1,4 @@
-"""Functions and casts on single values: the row form that the oracle uses. Written apart from the range functions."""
+"""Functions and casts on single values, for the oracle. Written apart from the range functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDE = Context(prec=1000)
 
 
 def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
-    """A function on values, NULL for NULL unless the function says otherwise.
+    """A function on values. It is NULL where an argument is, except for functions that accept NULL.
 
     Raises UnsupportedError if it has no row form.
     """
@@ -39,14 +39,16 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
     if any(isinstance(v, float) and not math.isfinite(v) for v in values):
         raise UnsupportedError(f"{name} of NaN or an infinity has no row form")
     if name in _ARITHMETIC:
-        if result.kind is Kind.DOUBLE and any(of.kind is Kind.DECIMAL and _is_wide(v, of) for v, of in arguments):
+        if result.kind is Kind.DOUBLE and any(
+            value_type.kind is Kind.DECIMAL and _is_wide(v, value_type) for v, value_type in arguments
+        ):
             raise UnsupportedError("a wide decimal as a double has no row form")
         value = _ARITHMETIC[name](*(_number(v, result) for v in values))
         if name in ("floor", "ceil", "ceiling") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
             raise UnsupportedError(f"{name} of {values[0]} has no row form")
         return _wrapped(value, result)
     if name in _CALENDAR:
-        return _CALENDAR[name](*(_moment(v, of) for v, of in arguments))
+        return _CALENDAR[name](*(_moment(v, value_type) for v, value_type in arguments))
     if name in _TEXT:
         return _TEXT[name](*values)
     raise UnsupportedError(f"function {name} has no row form")
@@ -102,9 +104,9 @@ def convert(value: Any, source: Type, target: Type) -> Any:
     raise UnsupportedError(f"CAST of {source} to {target} has no row form")
 
 
-def _is_wide(value: Any, of: Type) -> bool:
+def _is_wide(value: Any, value_type: Type) -> bool:
     """Whether Hive may lose the decimal on its way to binary: it goes through decimal(38,18)."""
-    return abs(value) >= 10**20 or of.scale > 18
+    return abs(value) >= 10**20 or value_type.scale > 18
 
 
 def _number(value: Any, result: Type) -> Any:
@@ -184,11 +186,11 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _moment(value: Any, of: Type) -> Any:
+def _moment(value: Any, value_type: Type) -> Any:
     """Dates and timestamps as datetime; other arguments as they are."""
-    if of.kind is Kind.DATE:
+    if value_type.kind is Kind.DATE:
         return _EPOCH + datetime.timedelta(days=value)
-    return _EPOCH + datetime.timedelta(microseconds=math.floor(value)) if of.kind.is_timestamp else value
+    return _EPOCH + datetime.timedelta(microseconds=math.floor(value)) if value_type.kind.is_timestamp else value
 
 
 def _day(moment: datetime.datetime) -> int:

@@ -1,8 +1,14 @@
-"""The oracle (contract C9): what a filter is on one row, by SQL's three-valued logic, in the obvious slow way.
+"""The oracle (contract C9): the value of a filter on one row, by SQL's three-valued logic, in the obvious slow way.
 
-It shares nothing with the rules but the tree, the types and the table of function result types. It is for tests and
-proofs, never for pruning: rows in the value form of ``evaluator.language.types`` go in, TRUE, FALSE or NULL (None)
-comes out.
+It takes a row in the value form of ``evaluator.language.types`` and gives TRUE, FALSE or NULL (None). Tests and proofs
+compare it with the outcomes of the rules; pruning never uses it. It imports the language (tree, types, semantics) and
+none of the code that it checks.
+
+    filter                      row                          value
+    fare > 50 AND city = 'sf'   fare = 60, city = NULL       NULL
+    fare > 50 AND city = 'sf'   fare = 40, city = NULL       FALSE
+
+Where engines differ in a way that ``Semantics`` does not tell, the filter "has no row form": UnsupportedError.
 """
 
 from __future__ import annotations
@@ -17,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.functions import FUNCTIONS
 from evaluator.language import expression as ex
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Schema
@@ -25,25 +30,26 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
 from evaluator.language.zones import zone_named
 from evaluator.reference.row_functions import call, convert
+from evaluator.reference.row_types import result_type
 
 __all__ = ["value_of"]
 
 _Typed = tuple[Any, Type]
 _EPOCH = datetime.datetime(1970, 1, 1)
 _UTC = datetime.timezone.utc
-#: Texts that all engines read alike.
+#: Texts that all engines convert alike.
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 
-#: Functions that give one of their arguments as it is.
+#: Functions whose result is one of their arguments, unchanged.
 _CHOICES = ("coalesce", "nvl", "ifnull", "greatest", "least")
 
 
 def value_of(
     expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema, semantics: Semantics
 ) -> bool | None:
-    """The value of a filter on a row: column name to value, a missing column is NULL.
+    """The value of a filter on a row, which maps column names to values; a missing column is NULL.
 
     Raises UnsupportedError where the filter holds something unknown, or a function that has no row form here.
     """
@@ -63,9 +69,12 @@ def value_of(
                     raise UnsupportedError("CHAR compared with a text that is no constant has no row form")
                 return _compare(op, children[0], children[1], semantics)
             case ex.In():
-                _check_one_family([children[0][1], *(of for value, of in children[1:] if value is not None)], semantics)
-                found = [_compare("=", children[0], member, semantics) for member in children[1:]]
-                return True if True in found else None if None in found or children[0][0] is None else False
+                _check_one_family(
+                    [children[0][1], *(value_type for value, value_type in children[1:] if value is not None)],
+                    semantics,
+                )
+                results = [_compare("=", children[0], member, semantics) for member in children[1:]]
+                return True if True in results else None if None in results or children[0][0] is None else False
             case ex.IsNull():
                 return children[0][0] is None
             case ex.Like(pattern=pattern, escape=escape):
@@ -73,15 +82,19 @@ def value_of(
                 return None if text is None else _like(text, pattern, escape)
             case ex.Column():
                 return _column(node, row, schema, semantics)
-            case ex.Literal(value=value, type=of):
-                return (math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value), of
-            case ex.Cast(type=to):
-                value, of = children[0] if to.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
-                return (None if value is None else convert(value, of, to)), to
+            case ex.Literal(value=value, type=value_type):
+                return (
+                    math.floor(value) if semantics.micros_only and isinstance(value, Fraction) else value
+                ), value_type
+            case ex.Cast(type=target):
+                value, value_type = children[0] if target.kind is Kind.TIMESTAMP_LTZ else _shown(children[0], semantics)
+                return (None if value is None else convert(value, value_type, target)), target
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
             case ex.Call(function=name):
-                return _call(name, children if name in _CHOICES else [_shown(one, semantics) for one in children])
+                return _call(
+                    name, children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
+                )
             case ex.If():
                 return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):
@@ -98,14 +111,14 @@ def _column(column: ex.Column, row: Mapping[str, Any], schema: Schema, semantics
     if field is None:
         raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
     value = row.get(field.name)
-    of = column.type if column.type is not None and column.type.kind is Kind.CHAR else field.type
-    return value, of
+    column_type = column.type if column.type is not None and column.type.kind is Kind.CHAR else field.type
+    return value, column_type
 
 
 def _shown(operand: _Typed, semantics: Semantics) -> _Typed:
-    """An instant as the session shows it: functions work on wall clocks."""
-    value, of = operand
-    if of.kind is not Kind.TIMESTAMP_LTZ:
+    """An instant as the wall clock of the session, on which functions work."""
+    value, value_type = operand
+    if value_type.kind is not Kind.TIMESTAMP_LTZ:
         return operand
     return None if value is None else _wall_clock(value, semantics), TIMESTAMP
 
@@ -132,10 +145,7 @@ def _seconds_of_instant(
 
 
 def _call(name: str, arguments: list[_Typed]) -> _Typed:
-    function = FUNCTIONS.get(name)
-    if function is None:
-        raise UnsupportedError(f"function {name} is not decided")
-    result = function.result([of for _, of in arguments])
+    result = result_type(name, [argument_type for _, argument_type in arguments])
     return call(name, arguments, result), result
 
 
@@ -156,20 +166,20 @@ def _compare(op: str, left: _Typed, right: _Typed, semantics: Semantics) -> bool
 def _check_null_beside(left: _Typed, right: _Typed) -> None:
     """Engines fold a comparison with a constant that no value of the column equals, and differ on NULL rows then."""
     (x, a), (y, b) = left, right
-    (value, of), column = ((y, b), a) if x is None else ((x, a), b)
+    (value, value_type), column = ((y, b), a) if x is None else ((x, a), b)
     if value is None or Kind.VOID in (a.kind, b.kind):
         return
-    if of.precision >= 38 or (column.kind in (Kind.CHAR, Kind.VARCHAR) and len(str(value)) > column.precision):
+    if value_type.precision >= 38 or (column.kind in (Kind.CHAR, Kind.VARCHAR) and len(str(value)) > column.precision):
         raise UnsupportedError(f"NULL beside {value!r} has no row form")
-    if of.kind is column.kind:
+    if value_type.kind is column.kind:
         return
-    if of.kind.is_text and column.kind.is_number and _NUMBER.fullmatch(value):
-        value, of = Decimal(value), DOUBLE
-    if of.kind.is_text and _is_temporal(column) and _MOMENT.fullmatch(value):
+    if value_type.kind.is_text and column.kind.is_number and _NUMBER.fullmatch(value):
+        value, value_type = Decimal(value), DOUBLE
+    if value_type.kind.is_text and _is_temporal(column) and _MOMENT.fullmatch(value):
         return
-    if of.kind.is_text != column.kind.is_text:
+    if value_type.kind.is_text != column.kind.is_text:
         raise UnsupportedError(f"NULL beside {value!r} has no row form")
-    if column.kind.is_number and of.kind.is_number:
+    if column.kind.is_number and value_type.kind.is_number:
         if isinstance(value, float) and not math.isfinite(value):
             raise UnsupportedError(f"NULL beside {value} has no row form")
         smallest, largest = column.integer_range() if column.kind.is_integer else (-(10**38), 10**38)
@@ -178,7 +188,7 @@ def _check_null_beside(left: _Typed, right: _Typed) -> None:
 
 
 def _is_char_beside_text(operands: list[_Typed]) -> bool:
-    kinds = [of.kind for _, of in operands]
+    kinds = [operand_type.kind for _, operand_type in operands]
     return Kind.CHAR in kinds and kinds[0] is not kinds[1]
 
 
@@ -217,37 +227,42 @@ def _check_one_family(types: list[Type], semantics: Semantics) -> None:
     """Engines compare a list of mixed types in one type of their own choice, and differ in that."""
     families = {
         "number"
-        if of.kind.is_number
+        if member_type.kind.is_number
         else "text"
-        if of.kind.is_text
+        if member_type.kind.is_text
         else "moment"
-        if _is_temporal(of)
-        else of.kind.value
-        for of in types
+        if _is_temporal(member_type)
+        else member_type.kind.value
+        for member_type in types
     }
-    if len(families) > 1 and any(of.kind.is_text for of in types[1:]) and any(not of.kind.is_text for of in types[1:]):
+    if (
+        len(families) > 1
+        and any(member_type.kind.is_text for member_type in types[1:])
+        and any(not member_type.kind.is_text for member_type in types[1:])
+    ):
         raise UnsupportedError("a list of text and other types has no row form")
     if len(families) > 1 and types[0].kind.is_text:
         raise UnsupportedError("text in a list of other types has no row form")
-    exact = [of for of in types if of.kind.is_integer or of.kind is Kind.DECIMAL]
+    exact = [member_type for member_type in types if member_type.kind.is_integer or member_type.kind is Kind.DECIMAL]
     if _common_digits(exact) > 38:
         raise UnsupportedError("a list of numbers that have no common decimal has no row form")
     if len(families) > 1 and types[0].kind.is_number and not types[0].kind.is_integer:
         raise UnsupportedError("a number in a list of text has no row form")
-    if semantics.zeros_differ_in_lists and any(of.kind.is_fractional for of in types):
+    if semantics.zeros_differ_in_lists and any(member_type.kind.is_fractional for member_type in types):
         raise UnsupportedError("a list of doubles that is looked up by bits has no row form")
     if types[0].kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("a list of binary values has no row form")
 
 
 def _common_digits(types: list[Type]) -> int:
-    """Digits of the decimal that holds all of these; 0 when there is no decimal among them."""
-    if not any(of.kind is Kind.DECIMAL for of in types):
+    """Digits of the decimal that contains all values of these types; 0 where none of them is a decimal."""
+    if not any(number_type.kind is Kind.DECIMAL for number_type in types):
         return 0
     whole = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 20}
-    return max(of.precision - of.scale if of.kind is Kind.DECIMAL else whole[of.kind] for of in types) + max(
-        of.scale for of in types
-    )
+    return max(
+        number_type.precision - number_type.scale if number_type.kind is Kind.DECIMAL else whole[number_type.kind]
+        for number_type in types
+    ) + max(number_type.scale for number_type in types)
 
 
 def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[float, float]:
@@ -255,7 +270,9 @@ def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[floa
     rounded = {a.kind, b.kind} == {Kind.FLOAT, Kind.DOUBLE} and semantics.constants_take_column_type
     if rounded and any(math.isfinite(v) and not float(_single(v)) == v == float(str(_single(v))) for v in (x, y)):
         raise UnsupportedError("a float compared with a double that is no float has no row form")
-    if semantics.constants_take_column_type and any(of.kind.is_integer and abs(v) > 1 << 53 for v, of in (left, right)):
+    if semantics.constants_take_column_type and any(
+        number_type.kind.is_integer and abs(v) > 1 << 53 for v, number_type in (left, right)
+    ):
         raise UnsupportedError("an integer of more than 53 bits compared with a double has no row form")
     if Kind.FLOAT in (a.kind, b.kind) and not (a.kind.is_fractional and b.kind.is_fractional):
         number = y if a.kind is Kind.FLOAT else x
@@ -264,7 +281,10 @@ def _as_doubles(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[floa
     if (
         Kind.DECIMAL in (a.kind, b.kind)
         and semantics.decimals_may_be_null
-        and any(not abs(v) < 1 << 53 or of.scale > 18 or of.precision >= 38 for v, of in (left, right))
+        and any(
+            not abs(v) < 1 << 53 or number_type.scale > 18 or number_type.precision >= 38
+            for v, number_type in (left, right)
+        )
     ):
         raise UnsupportedError("a decimal compared with a double has no row form")
     return float(x), float(y)
@@ -290,43 +310,43 @@ def _as_exact_numbers(left: _Typed, right: _Typed, semantics: Semantics) -> tupl
     return Fraction(x), Fraction(y)
 
 
-def _is_temporal(of: Type) -> bool:
-    return of.kind is Kind.DATE or of.kind.is_timestamp
+def _is_temporal(value_type: Type) -> bool:
+    return value_type.kind is Kind.DATE or value_type.kind.is_timestamp
 
 
-def _moment(value: Any, of: Type, semantics: Semantics) -> Any:
-    if of.kind is Kind.DATE:
+def _moment(value: Any, value_type: Type, semantics: Semantics) -> Any:
+    if value_type.kind is Kind.DATE:
         return value * 86_400_000_000
-    return _wall_clock(value, semantics) if of.kind is Kind.TIMESTAMP_LTZ else value
+    return _wall_clock(value, semantics) if value_type.kind is Kind.TIMESTAMP_LTZ else value
 
 
-def _read_as(text: str, of: Type, value: Any, semantics: Semantics) -> tuple[Any, Any]:
-    """(the other operand, the text read as its type). Only texts that every engine reads alike have a row form."""
-    if of.kind.is_number:
+def _read_as(text: str, target: Type, value: Any, semantics: Semantics) -> tuple[Any, Any]:
+    """(the other operand, the text converted to its type), for texts that all engines convert alike."""
+    if target.kind.is_number:
         if not _NUMBER.fullmatch(text):
             raise UnsupportedError(f"{text!r} compared with a number has no row form")
         number = Fraction(Decimal(text))
-        if of.kind.is_integer:
-            smallest, largest = of.integer_range()
+        if target.kind.is_integer:
+            smallest, largest = target.integer_range()
             if number.denominator != 1 or "." in text or not smallest <= number <= largest:
-                raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+                raise UnsupportedError(f"{text!r} compared with {target} has no row form")
             return Fraction(value), number
-        if of.kind is Kind.FLOAT and float(_single(number)) != float(number):
+        if target.kind is Kind.FLOAT and float(_single(number)) != float(number):
             raise UnsupportedError(f"{text!r} is no float")
-        if of.kind is Kind.DECIMAL and max(len(text), len(str(value))) > 15:
+        if target.kind is Kind.DECIMAL and max(len(text), len(str(value))) > 15:
             raise UnsupportedError("a decimal of more digits than a double compared with text has no row form")
         return float(value), float(number)
     if not _MOMENT.fullmatch(text) or (
-        of.kind.is_timestamp and (semantics.moments_as_text or semantics.bare_date_is_null)
+        target.kind.is_timestamp and (semantics.moments_as_text or semantics.bare_date_is_null)
     ):
-        raise UnsupportedError(f"{text!r} compared with {of} has no row form")
+        raise UnsupportedError(f"{text!r} compared with {target} has no row form")
     try:
         moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is no date") from error
-    if of.kind is Kind.DATE:
+    if target.kind is Kind.DATE:
         return value, moment // 86_400_000_000
-    return _moment(value, of, semantics), moment
+    return _moment(value, target, semantics), moment
 
 
 def _like(text: str, pattern: str, escape: str) -> bool:
