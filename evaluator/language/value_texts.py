@@ -12,7 +12,7 @@ from evaluator.language.types import Kind, Type
 
 __all__ = ["cut", "ordinal_text", "value_text"]
 
-MAX_LENGTH = 60
+_MAX_LENGTH = 60
 
 
 def ordinal_text(value: Any, value_type: Type) -> str:
@@ -52,5 +52,5 @@ def _moment(offset: datetime.timedelta, pattern: str, otherwise: str) -> str:
 
 
 def cut(text: str) -> str:
-    """The text, cut to ``MAX_LENGTH`` characters."""
-    return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
+    """The text, cut to 60 characters."""
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"

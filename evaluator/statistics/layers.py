@@ -75,10 +75,6 @@ class Layers:
 
     # -- rows
 
-    def whole_of_base(self, rows: npt.NDArray[Any]) -> Rows:
-        """Ascending slices of the base by their numbers in the whole; tombstoned ones are left out."""
-        return self.join_rows(rows, rows[:0])
-
     def join_rows(self, base: npt.NDArray[Any], delta: npt.NDArray[Any]) -> Rows:
         """Ascending slices of either layer by their numbers in the whole; tombstoned ones are left out."""
         count = len(base)

@@ -230,7 +230,7 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
 
 
 @pytest.mark.parametrize("wide", [0.0, 0.02, 0.5])
-def test_a_stretch_holds_all_slices_that_meet_a_range_of_codes(wide: float) -> None:
+def test_a_look_up_holds_all_slices_that_meet_a_range_of_codes(wide: float) -> None:
     draw = np.random.default_rng(3)
     lo = draw.integers(1, 500, 3000).astype(np.uint16)
     hi = (lo + np.where(draw.random(3000) < wide, 400, 3)).astype(np.uint16)

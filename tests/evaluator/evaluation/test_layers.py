@@ -69,10 +69,10 @@ def test_slices_of_the_layers_are_those_of_the_whole(data: st.DataObject, layers
         whole[row] for row in [*rows[rows < layers.live], *rows[rows >= layers.live]]
     ]
     some = numbers(*sorted(data.draw(st.sets(st.integers(0, max(layers.base - 1, 0)), max_size=layers.base))))
-    assert layers.whole_of_base(some).tolist() == [
+    assert layers.join_rows(some, some[:0]).tolist() == [
         place for place, (of, row) in enumerate(whole) if of == "base" and row in some.tolist()
     ]
-    assert layers.whole_of_base(some.astype(np.int32)).dtype == np.int64
+    assert layers.join_rows(some.astype(np.int32), some[:0]).dtype == np.int64
     late = np.arange(layers.delta)[::2]
     assert layers.join_rows(some, late).tolist() == [
         place for place, (of, row) in enumerate(whole) if (row in some.tolist() if of == "base" else row % 2 == 0)
