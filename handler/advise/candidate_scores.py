@@ -28,7 +28,12 @@ from evaluator.language.types import Kind, Type
 from handler.planning.pipeline import bind_filter, kept_mask, provide_from_kinds
 from index_store import TableError
 from index_store.own.advice.sample import Sample
-from index_store.own.advice.selectivity_score import Effectiveness, of_look_ups, of_nulls, of_statistics
+from index_store.own.advice.selectivity_score import (
+    SelectivityScore,
+    score_of_counts,
+    score_of_lookups,
+    score_of_statistics,
+)
 from index_store.own.build.file_rows import read_rows
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
@@ -89,7 +94,7 @@ def _constants(values: pa.Array, column_type: Type) -> list[Any]:
 
 def score_of(
     sample: Sample, entry: Entry, schema: Schema, values: Mapping[str, Sequence[tuple[int, object]]]
-) -> Effectiveness | None:
+) -> SelectivityScore | None:
     """The score of one entry on the sample; None when it cannot be computed. ``values``: from ``values_of``."""
     kind = sample.kind(entry)
     column = schema.resolve(entry.on, case_sensitive=True)
@@ -103,25 +108,25 @@ def score_of(
         return None
 
 
-def _of_expression(kind: OwnSketches) -> Effectiveness | None:
+def _of_expression(kind: OwnSketches) -> SelectivityScore | None:
     statistics = [kind.expression_statistics(key) for key in kind.expression_keys]
-    return of_statistics(statistics[0]) if statistics and statistics[0] is not None else None
+    return score_of_statistics(statistics[0]) if statistics and statistics[0] is not None else None
 
 
 def _of_column(
     kind: OwnSketches, sketch: str, column: Field, n: int, values: Sequence[tuple[int, object]]
-) -> Effectiveness | None:
+) -> SelectivityScore | None:
     if sketch in _LOOKED_UP:
         return _of_look_ups(kind, column, n, values)
     statistics = kind.statistics(column)
     if statistics is None:
         return None
-    return of_nulls(statistics.null_count) if sketch == "null_count" else of_statistics(statistics)
+    return score_of_counts(statistics.null_count) if sketch == "null_count" else score_of_statistics(statistics)
 
 
 def _of_look_ups(
     kind: OwnSketches, column: Field, n: int, values: Sequence[tuple[int, object]]
-) -> Effectiveness | None:
+) -> SelectivityScore | None:
     semantics, schema = Semantics.named("spark"), Schema((column,))
     kept_masks, home_slices = [], []
     for index, value in values:
@@ -131,4 +136,4 @@ def _of_look_ups(
         if providers:
             kept_masks.append(kept_mask(bound, n, providers))
             home_slices.append(index)
-    return of_look_ups(np.array(kept_masks), np.array(home_slices, np.intp)) if kept_masks else None
+    return score_of_lookups(np.array(kept_masks), np.array(home_slices, np.intp)) if kept_masks else None

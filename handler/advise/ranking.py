@@ -23,7 +23,7 @@ from handler.advise.advisor import Advisor, WorkloadFilter
 from handler.advise.candidate_scores import score_of, values_of
 from handler.advise.workload import LoggedFilter, Workload
 from index_store import TableError
-from index_store.own.advice.selectivity_score import Effectiveness, of_statistics
+from index_store.own.advice.selectivity_score import SelectivityScore, score_of_statistics
 from index_store.own.definition import Entry
 from index_store.own.sketches import parse_sketch
 
@@ -52,7 +52,7 @@ class Candidate:
     filters: int
     size: int
     seconds: float
-    score: Effectiveness | None
+    score: SelectivityScore | None
     from_footers: bool
     existing: str = ""
 
@@ -199,7 +199,7 @@ def advise(advisor: Advisor) -> Advice:
         sample=SampleSize(
             len(sample.slices),
             sample.files.num_rows,
-            sample.all_files,
+            sample.totals.files,
             sample.bytes,
             sample.seconds,
             dict(sample.failed),
@@ -356,7 +356,7 @@ def _existing_scores(advisor: Advisor) -> dict[str, tuple[str, float]]:
         for name, statistics in provider.statistics.items():
             if not (statistics.lo_known | statistics.hi_known | ~statistics.may_be_value).any():
                 continue
-            score = of_statistics(statistics).score
+            score = score_of_statistics(statistics).score
             if name not in best or score > best[name][1]:
                 best[name] = provider.name, score
     return best

@@ -27,13 +27,13 @@ from handler.planning.pipeline import kept_mask, provide_from_kinds
 from index_store import FileSlices, Table
 from index_store.kinds.partition_values import make as partition_values
 from index_store.own.advice.layout_simulation import (
-    Arrangement,
-    Rearranged,
-    parse_arrangement,
-    rearranged,
+    SimulatedLayout,
+    SortOrder,
+    parse_sort_order,
     sampled_rows,
+    simulate_layout,
 )
-from index_store.own.advice.selectivity_score import Effectiveness, of_statistics
+from index_store.own.advice.selectivity_score import SelectivityScore, score_of_statistics
 from index_store.own.build.sketching import ROWS
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
@@ -62,8 +62,8 @@ class WhatIfColumn:
     """How well the bounds of a column tell slices apart, in today's layout and in the simulated one."""
 
     name: str
-    before: Effectiveness
-    after: Effectiveness
+    before: SelectivityScore
+    after: SelectivityScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +97,10 @@ class WhatIf:
         return sum(one.count * one.after for one in self.filters)
 
 
-def arrangement_of(text: str, table: Table) -> tuple[Arrangement, tuple[Field, ...]]:
+def arrangement_of(text: str, table: Table) -> tuple[SortOrder, tuple[Field, ...]]:
     """Parse a layout and resolve its columns in the table. Raises IndexWorkError, which says what would be valid."""
     try:
-        written = parse_arrangement(text)
+        written = parse_sort_order(text)
     except ValueError as error:
         raise IndexWorkError(str(error)) from error
     columns = []
@@ -112,17 +112,17 @@ def arrangement_of(text: str, table: Table) -> tuple[Arrangement, tuple[Field, .
         if column.type.kind is Kind.OTHER:
             raise IndexWorkError(f"rows cannot be sorted by {column.name}: values of type {column.type} have no order")
         columns.append(column)
-    return Arrangement(tuple(column.name for column in columns), written.curve), tuple(columns)
+    return SortOrder(tuple(column.name for column in columns), written.curve), tuple(columns)
 
 
-def what_if(advisor: Advisor, arrangement: Arrangement, sorted_by: Sequence[Field]) -> WhatIf:
+def what_if(advisor: Advisor, arrangement: SortOrder, sorted_by: Sequence[Field]) -> WhatIf:
     """Lay the sample's rows out and evaluate the filters on it. The advisor's sample has bounds of ``sorted_by``."""
     sample = advisor.sample
     columns = tuple(dict.fromkeys((*sorted_by, *(advisor.columns if advisor.workload is not None else ()))))
     counts = sample.rows[ROWS].to_numpy() if ROWS in sample.rows.column_names else np.zeros(0, np.int64)
     rows = sampled_rows(sample, columns, int(counts[counts > 0].sum()))
     slices_by_partition = Counter(item.partition for item in advisor.at.slices)
-    layout = rearranged(sample, rows, arrangement, slices_by_partition)
+    layout = simulate_layout(sample, rows, arrangement, slices_by_partition)
     today = sample.kind(*(Entry(column.name, "min_max") for column in columns))
     return WhatIf(
         arrangement=arrangement.text,
@@ -139,7 +139,7 @@ def what_if(advisor: Advisor, arrangement: Arrangement, sorted_by: Sequence[Fiel
     )
 
 
-def _compare_filter(advisor: Advisor, one: WorkloadFilter, today: OwnSketches, layout: Rearranged) -> WhatIfFilter:
+def _compare_filter(advisor: Advisor, one: WorkloadFilter, today: OwnSketches, layout: SimulatedLayout) -> WhatIfFilter:
     sampled = advisor.sample.slices
     before = _kept_by_bounds(advisor.table, one, today, sampled)
     after = _kept_by_bounds(advisor.table, one, layout.kind, layout.slices)
@@ -160,7 +160,7 @@ def _kept_by_bounds(
     return kept_mask(one.bound, len(slices), provide_from_kinds(required, (partition_values(table, slices), bounds)))
 
 
-def _score(kind: OwnSketches, column: Field, slices: int) -> Effectiveness:
+def _score(kind: OwnSketches, column: Field, slices: int) -> SelectivityScore:
     statistics = kind.statistics(column)
     assert statistics is not None
-    return of_statistics(statistics).scaled(slices)
+    return score_of_statistics(statistics).scaled(slices)

@@ -39,7 +39,7 @@ def benefit_rows(benefits: Sequence[Benefit]) -> list[tuple[str, str]]:
 
 
 def _text(one: Benefit) -> str:
-    found, name = one.effectiveness, one.entry.sketch.partition("(")[0]
+    found, name = one.score, one.entry.sketch.partition("(")[0]
     asked = _COUNTS.get(name, "an equality")
     drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
     left = f"{'at least ' if found.basis == AT_MOST else ''}{found.left:.3g} of {found.slices}"
@@ -55,10 +55,10 @@ def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:
         {
             "on": one.entry.on,
             "sketch": one.entry.sketch,
-            "score": round(one.effectiveness.score, 2),
-            "basis": one.effectiveness.basis or "exact",
-            "left": round(one.effectiveness.left, 2),
-            "files": one.effectiveness.slices,
+            "score": round(one.score.score, 2),
+            "basis": one.score.basis or "exact",
+            "left": round(one.score.left, 2),
+            "files": one.score.slices,
             "drawn": one.drawn,
         }
         for one in benefits

@@ -17,7 +17,7 @@ from handler.advise.what_if import WhatIf
 from handler.advise.workload import Workload
 from handler.views.listing import size_text
 from handler.views.plan import bar
-from index_store.own.advice.selectivity_score import Effectiveness
+from index_store.own.advice.selectivity_score import SelectivityScore
 from index_store.own.definition import Entry
 
 __all__ = ["advice_report", "commands_of", "show_advice"]
@@ -122,7 +122,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
     return {"on": entry.on, "sketch": entry.sketch}
 
 
-def score_as_dict(score: Effectiveness | None) -> dict[str, Any] | None:
+def score_as_dict(score: SelectivityScore | None) -> dict[str, Any] | None:
     """A score as plain values."""
     return (
         None
@@ -312,7 +312,7 @@ def _tells_apart(one: Candidate) -> bool:
     return one.score is not None and one.score.score >= USELESS
 
 
-def _left_text(score: Effectiveness | None) -> str:
+def _left_text(score: SelectivityScore | None) -> str:
     return "·" if score is None else f"{_number(score.left)} of {score.slices:,}"
 
 

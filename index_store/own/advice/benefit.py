@@ -1,11 +1,13 @@
-"""What an index is worth, from the statistics that it holds: a score for each sketch, and nothing else is read.
+"""The benefit of an index of sketches: a selectivity score for each sketch, from the statistics of the index alone.
 
+    sketch                                       the score comes from
+    -------------------------------------------  ----------------------------------------------------------------
     min_max, prefix_set, value_list, partition   ranges, prefixes and values of each file
-    bloom_filter                                 how full the filters are: an upper limit, for values in two files
-                                                 are not seen (``sargo advise`` looks at values)
-    null_count, nan_count                        files without any
+    bloom_filter                                 how full the filters are: an upper limit, as values that are in two
+                                                 files do not show (``sargo advise`` reads values)
+    null_count, nan_count                        the files without any
 
-Each file that the index knows counts as one, base files and log files alike. Of an index of many files some are drawn.
+Each file that the index knows counts as one, base files and log files alike. Of a large index some files are drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from index_store.own.advice.selectivity_score import Effectiveness, of_filters, of_nulls, of_statistics
+from index_store.own.advice.selectivity_score import (
+    SelectivityScore,
+    score_of_counts,
+    score_of_filters,
+    score_of_statistics,
+)
 from index_store.own.build.sketching import sketch_field
 from index_store.own.definition import SKETCHES, Definition, Entry
 from index_store.own.provider.kind import OwnSketches
@@ -33,21 +40,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Benefit", "benefits_of"]
 
-#: So many files are looked at.
+#: At most so many files are scored; of a larger index some are drawn.
 MAX_FILES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """How effective one sketch of an index is; ``drawn``: of so many files it was found out."""
+    """The score of one sketch of an index; ``drawn``: the number of files that it was computed from."""
 
     entry: Entry
-    effectiveness: Effectiveness
+    score: SelectivityScore
     drawn: int
 
 
 def benefits_of(table: Table, index: OwnIndex, most_files: int = MAX_FILES) -> list[Benefit]:
-    """The sketches of an index, in its order; one of which nothing is known is left out. Raises StatsError, TableError.
+    """The benefit of each sketch that is known, in the order of the index. Raises StatsError, TableError.
 
     Empty for an index of another kind, and for one that knows no file.
     """
@@ -57,17 +64,17 @@ def benefits_of(table: Table, index: OwnIndex, most_files: int = MAX_FILES) -> l
     drawn = np.sort(np.random.default_rng(0).permutation(n)[:most_files])
     paths = index.files["path"].take(pa.array(drawn)).to_pylist()
     slices = FileSlices(index.instant, "", tuple(FileSlice("", path, path) for path in paths))
-    found = []
+    benefits = []
     for entry in index.definition.entries:
-        one = _of(table, _OneEntry(index, entry), slices, drawn)
-        if one is not None:
-            found.append(Benefit(entry, one.scaled(n), len(drawn)))
-    return found
+        score = _score_of(table, _OneEntry(index, entry), slices, drawn)
+        if score is not None:
+            benefits.append(Benefit(entry, score.scaled(n), len(drawn)))
+    return benefits
 
 
 @dataclass(frozen=True, slots=True)
 class _OneEntry:
-    """An index, as if it had one of its sketches alone."""
+    """An index restricted to one of its sketches."""
 
     index: OwnIndex
     entry: Entry
@@ -93,34 +100,37 @@ class _OneEntry:
         return self.index.statistics(columns)
 
 
-def _of(table: Table, index: _OneEntry, slices: FileSlices, drawn: npt.NDArray[np.intp]) -> Effectiveness | None:
+def _score_of(
+    table: Table, index: _OneEntry, slices: FileSlices, drawn: npt.NDArray[np.intp]
+) -> SelectivityScore | None:
     on, sketch = index.entry.on, parse_sketch(index.entry.sketch)
     if isinstance(sketch, BloomFilter):
-        return of_filters(_rates(index, sketch)[drawn])
+        return score_of_filters(_rates(index, sketch)[drawn])
     if sketch.name == "nan_count":
-        return of_nulls(_counts(index, sketch_field(on, sketch.name, "nans"))[drawn])
+        return score_of_counts(_counts(index, sketch_field(on, sketch.name, "nans"))[drawn])
     kind = OwnSketches(OwnIndexes(table, slices, [index]))
     column = table.schema.resolve(on, case_sensitive=True)
     if column is not None:
         statistics = kind.statistics(column)
     else:
-        statistics = next((found for key in kind.expression_keys if (found := kind.expression_statistics(key))), None)
+        by_key = (kind.expression_statistics(key) for key in kind.expression_keys)
+        statistics = next((one for one in by_key if one is not None), None)
     if statistics is None:
         return None
-    return of_nulls(statistics.null_count) if sketch.name == "null_count" else of_statistics(statistics)
+    return score_of_counts(statistics.null_count) if sketch.name == "null_count" else score_of_statistics(statistics)
 
 
 def _counts(index: _OneEntry, name: str) -> npt.NDArray[np.int64]:
     """``(n,)``: a column of counts, -1 where there is none."""
-    found = np.full(index.files.num_rows, -1, np.int64)
+    counts = np.full(index.files.num_rows, -1, np.int64)
     for part in index.statistics([name]):
         if name in part.columns.column_names:
-            found[part.place] = part.columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
-    return found
+            counts[part.place] = part.columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
+    return counts
 
 
 def _rates(index: _OneEntry, sketch: BloomFilter) -> npt.NDArray[np.float64]:
-    """``(n,)``: which share of absent values each filter finds; 1 where there is no filter. No filter is read."""
+    """``(n,)``: the rate of false positives of each filter, from its counts; 1 where there is no filter."""
     distinct, hashes = (
         _counts(index, sketch_field(index.entry.on, sketch.name, field)) for field in ("distinct", "hashes")
     )

@@ -1,11 +1,13 @@
-"""An index of some files only, in memory: what an index would say, and cost, before it is built.
+"""A sample of a table's slices, sketched in memory: what an index would answer and cost, before it is built.
 
-    chosen       file slices, drawn from those that matter, with all their files: at most so many files
+    chosen       slices, drawn from those that matter, with at most so many files
     sketched     by the code that builds an index, all sketches of a file in one pass
-    asked        by the code that answers filters (``kind.OwnSketches``), for the chosen slices
+    asked        by the code that answers filters (``provider.kind.OwnSketches``), for the chosen slices
 
-What holds for a sample is carried over to the table by the number of slices (what is skipped), of files (bytes of the
-index) or of bytes (seconds). A sample of all files says exactly what the index will say.
+    200 of 5,000 files sampled    an index of 1.2 MB for the sample's rows is one of about 30 MB for the table
+
+Results of a sample are scaled to the table by slices (how many are skipped), by files (bytes of the index) or by bytes
+(seconds of building). A sample of all files gives exactly the answers and the bytes of the index.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from index_store.table.file_slices import FileSlices
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["InMemory", "Sample", "chosen_slices", "take_sample"]
+__all__ = ["InMemory", "Sample", "TableTotals", "chosen_slices", "take_sample"]
 
 NAME = "sample"
 #: How many files are read again to measure what one sketch costs, and for about how long at most.
@@ -45,7 +47,7 @@ TIMED_FILES, TIMED_SECONDS = 8, 2.0
 
 @dataclass(frozen=True)
 class InMemory:
-    """What is known of some files, in memory (``own_index.KnownFiles``). ``rows`` have the ids of the files."""
+    """The statistics of some files in memory (``own_index.IndexedFiles``); ``rows`` have the ids of the files."""
 
     definition: Definition
     files: pa.Table
@@ -61,46 +63,61 @@ class InMemory:
     def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
         """These columns of all rows."""
         names = [name for name in self.rows.column_names if name != FILE_ID and (columns is None or name in columns)]
-        yield FileRows(places_of_ids(self.files, self.rows), self.rows.select(names))
+        yield FileRows(row_indices_of_ids(self.files, self.rows), self.rows.select(names))
 
 
-def places_of_ids(files: pa.Table, rows: pa.Table) -> npt.NDArray[np.int64]:
-    """``(r,)``: which of the files each row is of, by id."""
-    place = np.full(int(ids_of(files).max(initial=-1)) + 1, -1, np.int64)
-    place[ids_of(files)] = np.arange(files.num_rows)
-    found: npt.NDArray[np.int64] = place[ids_of(rows)]
-    return found
+def row_indices_of_ids(files: pa.Table, rows: pa.Table) -> npt.NDArray[np.int64]:
+    """``(r,)``: for each row the index of its file, by id."""
+    index_of_id = np.full(int(ids_of(files).max(initial=-1)) + 1, -1, np.int64)
+    index_of_id[ids_of(files)] = np.arange(files.num_rows)
+    indices: npt.NDArray[np.int64] = index_of_id[ids_of(rows)]
+    return indices
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class TableTotals:
+    """The files, bytes and partitions of the whole table, and the bytes of a list of its files."""
+
+    files: int
+    bytes: int
+    partitions: int
+    manifest_bytes: int
+
+    @classmethod
+    def of(cls, files: pa.Table) -> TableTotals:
+        """The totals of all files of a table (the schema ``table_files.TABLE_FILES``)."""
+        return cls(
+            files.num_rows,
+            int(np.sum(files.column("size").to_numpy())),
+            len(pc.unique(partitions_of(files["path"]))),
+            _manifest_bytes(files),
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Sample:
     """Sketches of the files of some slices of a table.
 
-    places     ``(k,)``: the chosen ones among the table's slices, ascending
-    slices     the chosen ones
-    files      their files (the schema ``builder.FILES``), ``rows`` what is stored of them, by id
-    all_files  how many files the table has, and ``all_bytes`` and ``partitions``; ``manifest_bytes`` of an index that
-               lists them
+    options    of the definition of the index, such as the expressions and their zone
+    slices     the sampled ones
+    files      their files (the schema ``builder.FILES``); ``rows`` are the stored sketches of them, by id
+    totals     of the whole table
+    seconds    that sketching took
     failed     files that cannot be read, and why
     """
 
     table: Table
-    entries: tuple[Entry, ...]
     options: Mapping[str, str]
-    places: npt.NDArray[np.int64]
     slices: FileSlices
     files: pa.Table
     rows: pa.Table
-    all_files: int
-    all_bytes: int
-    partitions: int
-    manifest_bytes: int
+    totals: TableTotals
     seconds: float
     failed: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def bytes(self) -> int:
-        """Of the sample's files."""
+        """The bytes of the sample's files."""
         return int(np.sum(self.files.column("size").to_numpy()))
 
     def kind(self, *entries: Entry) -> OwnSketches:
@@ -109,34 +126,33 @@ class Sample:
         return OwnSketches(OwnIndexes(self.table, self.slices, [index]))
 
     def index_bytes(self, *entries: Entry) -> int:
-        """Bytes of an index of the whole table: statistics, what is said of partitions, the list of files."""
+        """Bytes of an index of the whole table: statistics, aggregates of partitions, the list of files."""
         if not self.rows.num_rows:
-            return self.manifest_bytes
+            return self.totals.manifest_bytes
         plan = self._plan(entries)
         rows = self.rows.select(plan.schema.names)
         whole, count = stored_size(rows), rows.num_rows
         half = rows.slice(0, count // 2)
         each = (whole - stored_size(half)) / (count - half.num_rows)
-        size: int = round(whole + each * (self.all_files - count))
-        return self.manifest_bytes + size + self._aggregate_bytes(rows, plan)
+        size: int = round(whole + each * (self.totals.files - count))
+        return self.totals.manifest_bytes + size + self._aggregate_bytes(rows, plan)
 
     def _aggregate_bytes(self, rows: pa.Table, plan: SketchPlan) -> int:
-        """Of what is said of whole partitions, in proportion to their number."""
-        places = places_of_ids(self.files, rows)
-        of = partitions_of(self.files["path"].take(pa.array(places)))
-        found = LocalBuilder(self.table.storage, plan).aggregate(
-            rows.drop_columns([FILE_ID]).append_column("partition", of)
+        """Bytes of the aggregates of partitions, in proportion to their number."""
+        partitions = partitions_of(self.files["path"].take(pa.array(row_indices_of_ids(self.files, rows))))
+        aggregates = LocalBuilder(self.table.storage, plan).aggregate(
+            rows.drop_columns([FILE_ID]).append_column("partition", partitions)
         )
-        if found is None or not found.num_rows:
+        if aggregates is None or not aggregates.num_rows:
             return 0
-        more = max(1.0, self.partitions / max(len(pc.unique(of)), 1))
-        return round(stored_size(found) * more)
+        scale = max(1.0, self.totals.partitions / max(len(pc.unique(partitions)), 1))
+        return round(stored_size(aggregates) * scale)
 
     def build_seconds(self, *entries: Entry) -> float:
-        """How long the whole table would take in threads of this process: measured on some files of the sample.
+        """Seconds in which threads of this process would sketch the whole table, measured on some files of the sample.
 
-        In proportion to files where footers are enough, else to their bytes. The files were read before: a store that
-        is slow to read from takes longer.
+        Scaled by files where footers are enough, else by bytes. The files were read before, so a store that is slow to
+        read from takes longer.
         """
         count = self.files.num_rows
         if not count:
@@ -150,9 +166,9 @@ class Sample:
             pass
         spent = time.perf_counter() - began
         if len(plan.from_footers) == len(plan.targets):
-            return spent * self.all_files / len(files)
+            return spent * self.totals.files / len(files)
         size = int(np.sum(files.table.column("size").to_numpy()))
-        return float(spent * self.all_bytes / max(size, 1))
+        return float(spent * self.totals.bytes / max(size, 1))
 
     def _definition(self, entries: Sequence[Entry]) -> Definition:
         return Definition(NAME, tuple(entries), options=self.options)
@@ -162,9 +178,10 @@ class Sample:
 
 
 def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: int) -> npt.NDArray[np.int64]:
-    """``(k,)``, ascending: drawn from these slices, with at most so many files together, but one slice at least.
+    """``(k,)``, ascending: slices drawn from ``among``, with at most so many files together, but one slice at least.
 
-    The same are drawn each time. Not every so-maniest: neighbours overlap more than others, and have to be among them.
+    Every call draws the same slices. They are drawn at random, as evenly spaced ones would leave out neighbours, which
+    overlap more than others.
     """
     drawn = np.random.default_rng(0).permutation(among)[:most_files]
     files = np.cumsum([len(one.files) for one in slices.some(drawn)])
@@ -174,41 +191,35 @@ def chosen_slices(slices: FileSlices, among: npt.NDArray[np.int64], most_files: 
 def take_sample(
     table: Table,
     slices: FileSlices,
-    places: npt.NDArray[np.int64],
+    sampled: npt.NDArray[np.int64],
     entries: Sequence[Entry],
     options: Mapping[str, str],
 ) -> Sample:
-    """Sketch the files of these slices. Raises UnsupportedError for a sketch that is none."""
-    everything, _ = table_files(table)
-    some = replace(slices, items=tuple(slices.some(places)))
+    """Sketch the files of the sampled slices, by index. Raises UnsupportedError for a sketch that is not known."""
+    all_files, _ = table_files(table)
+    some = replace(slices, items=tuple(slices.some(sampled)))
     wanted = pa.array(sorted(path for one in some for path in one.files), pa.string())
-    row = pc.index_in(wanted, value_set=everything.column("path"))
-    files = with_ids(everything.take(row.drop_null()))
+    files = with_ids(all_files.take(pc.index_in(wanted, value_set=all_files.column("path")).drop_null()))
     began = time.perf_counter()
-    plan = SketchPlan.for_table(table, Definition(NAME, tuple(entries), options=options)) if entries else None
     rows, failed = pa.table({FILE_ID: pa.array([], pa.int32())}), {}
-    if plan is not None:
+    if entries:
+        plan = SketchPlan.for_table(table, Definition(NAME, tuple(entries), options=options))
         builder = LocalBuilder(table.storage, plan)
         rows = pa.Table.from_batches(builder.build(NewFiles(files)), plan.schema)
         failed = builder.failed
     return Sample(
-        table,
-        tuple(entries),
-        dict(options),
-        places,
-        some,
-        files,
-        rows,
-        everything.num_rows,
-        int(np.sum(everything.column("size").to_numpy())),
-        len(pc.unique(partitions_of(everything["path"]))),
-        _manifest_bytes(everything),
-        time.perf_counter() - began,
-        failed,
+        table=table,
+        options=dict(options),
+        slices=some,
+        files=files,
+        rows=rows,
+        totals=TableTotals.of(all_files),
+        seconds=time.perf_counter() - began,
+        failed=failed,
     )
 
 
-def _manifest_bytes(everything: pa.Table, most: int = 100_000) -> int:
-    some = with_ids(everything.slice(0, most)).cast(FILES)
-    size: int = round(stored_size(some, ["path"]) * max(1.0, everything.num_rows / most))
+def _manifest_bytes(files: pa.Table, most: int = 100_000) -> int:
+    some = with_ids(files.slice(0, most)).cast(FILES)
+    size: int = round(stored_size(some, ["path"]) * max(1.0, files.num_rows / most))
     return size

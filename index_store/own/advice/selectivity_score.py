@@ -1,31 +1,33 @@
-"""How effective an index of a column is, from 0 to 100: how well it tells the file slices of a table apart.
+"""The selectivity score of an index of a column, from 0 to 100: how well it tells the file slices of a table apart.
 
-    score 100    a value that one slice holds is in no other, and the index shows it
-    score 0      whatever is looked for, no other slice can be left out
-
-This is Hyperspace's score: ranges that all span what the whole column spans score 0, ranges apart from one another 100.
-
-    what is known of a slice        overlaps another slice                               used for
-    ------------------------------  ---------------------------------------------------  -------------------------
-    a range                         as soon as the ranges meet: a value of it may be     min_max, expressions
-                                    anywhere in it, so the score is a lower limit
-    parts: values, prefixes         by the share of its parts that meet one of the       value_list, partition;
-                                    other's                                              prefix_set, if no rows are
-                                                                                         read
-    nothing                         with every slice                                     all
-    NULL in every row               with none                                            all
-    whether a value may be there    by the share of its values that are found there;     bloom_filter, prefix_set
-                                    they have to come from a sample of rows
-    whether there is NULL or NaN    score: the share of slices without any               null_count, nan_count
-    how full a filter is            by the share of absent values that it finds; values  bloom_filter, if no rows
-                                    in two slices are not seen: an upper limit           are read
+    score 100    a value of one slice is in no other slice, and the index shows it
+    score 0      whatever value is asked for, every slice is left
 
     score = 100 * (1 - mean overlap over all ordered pairs of two slices)
-    left  = how many slices an equality leaves, on average, when its value is from one of them: for ranges a value at
-            one of their ends, which do occur
+    left  = the mean number of slices that ``column = value`` leaves, for values that occur; for ranges these are the
+            ends of the ranges
 
-Ranges are counted by sorting their ends: slices that do not meet [lo, hi] begin above hi or end below lo. So the cost
-is that of sorting, and no pair is looked at.
+    slices [1, 10], [5, 20], [30, 40]      2 of the 6 ordered pairs overlap      score 67
+
+Hyperspace, which calls it effectiveness, scores ranges in the same way: 0 when all ranges span the whole column.
+
+    known of a slice                overlap with another slice                           used for
+    ------------------------------  ---------------------------------------------------  -------------------------
+    a range                         1 when the ranges meet. A value may be anywhere in   min_max, expressions
+                                    the range, so the score is a lower limit
+    parts: values, prefixes         the share of its parts that meet one of the other's  value_list, partition;
+                                                                                         prefix_set, if no rows are
+                                                                                         read
+    nothing                         1 with every slice                                   all
+    NULL in every row               0 with every slice                                   all
+    a filter, and sampled values    the share of its values that pass the other's        bloom_filter, prefix_set
+                                    filter
+    a filter, and its fill          the rate of false positives. Values that are in two  bloom_filter, if no rows
+                                    slices do not show, so the score is an upper limit   are read
+    counts of NULL or NaN           score: the share of slices without any               null_count, nan_count
+
+Overlaps of ranges are counted by sorting the ends: a slice that does not meet [lo, hi] begins above hi or ends below
+lo. No pair is compared, so the cost is that of sorting.
 """
 
 from __future__ import annotations
@@ -46,30 +48,30 @@ __all__ = [
     "AT_LEAST",
     "AT_MOST",
     "EXACT",
-    "Effectiveness",
-    "codes_of",
-    "of_filters",
-    "of_look_ups",
-    "of_nulls",
-    "of_statistics",
+    "SelectivityScore",
+    "ranks_of",
+    "score_of_counts",
+    "score_of_filters",
+    "score_of_lookups",
+    "score_of_statistics",
 ]
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]
 
-#: What a score is: a limit of the share of slices that equalities leave out, or that share.
+#: How a score relates to the share of slices that equalities skip: a lower or upper limit, an estimate, or the share.
 AT_LEAST, AT_MOST, ABOUT, EXACT = "at least", "at most", "about", ""
-#: So many comparisons of parts are made; with more parts, fewer of them are asked for, evenly spread.
+#: At most so many comparisons of parts are made; of more parts, evenly spaced ones are compared.
 _COMPARISONS = 500_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Effectiveness:
+class SelectivityScore:
     """A score from 0 to 100, and the number of slices that a typical equality leaves, of ``slices``.
 
-    basis   ``AT_LEAST`` for ranges, ``AT_MOST`` where only the fill of filters is known, ``ABOUT`` for some of the
-            values, else ``EXACT``
-    asked   of how many ranges, parts or values the score is the mean
+    basis   ``AT_LEAST`` for ranges, ``AT_MOST`` where only the fill of filters is known, ``ABOUT`` for sampled values,
+            else ``EXACT``
+    asked   how many ranges, parts or values the score is the mean of
     """
 
     score: float
@@ -83,20 +85,20 @@ class Effectiveness:
         """``at least 83``"""
         return f"{self.basis} {self.score:.0f}".strip()
 
-    def scaled(self, slices: int) -> Effectiveness:
-        """The same for a table of so many slices of which these are a sample."""
+    def scaled(self, slices: int) -> SelectivityScore:
+        """The score of a table of so many slices, of which these are a sample."""
         others = max(self.slices - 1, 1)
         share = max(self.left - 1, 0.0) / others
         left = self.left if slices == self.slices else min(self.left, 1.0) + share * max(slices - 1, 0)
-        return Effectiveness(self.score, left, slices, self.basis, self.asked)
+        return SelectivityScore(self.score, left, slices, self.basis, self.asked)
 
 
-def of_statistics(statistics: ColumnStatistics, most: int = _COMPARISONS) -> Effectiveness:
-    """The score of ranges, or of parts where slices have some. ``most``: comparisons of parts that are made."""
+def score_of_statistics(statistics: ColumnStatistics, most: int = _COMPARISONS) -> SelectivityScore:
+    """The score of ranges, or of parts where slices have some. ``most``: the number of comparisons of parts."""
     n = len(statistics)
     whole = _ranges(statistics)
     if n < 2:
-        return Effectiveness(0.0, float(whole.slice.size), n, AT_LEAST, n)
+        return SelectivityScore(0.0, float(whole.slice.size), n, AT_LEAST, n)
     if statistics.parts is None:
         return _of_ranges(whole, n)
     in_parts = np.zeros(n, np.bool_)
@@ -115,40 +117,40 @@ def of_statistics(statistics: ColumnStatistics, most: int = _COMPARISONS) -> Eff
     return _of_parts(parts, n, most)
 
 
-def of_nulls(counts: npt.NDArray[np.int64]) -> Effectiveness:
-    """``(n,)``, -1 where not known: how many values of a slice are NULL, or NaN; a search for NULL skips the rest."""
+def score_of_counts(counts: npt.NDArray[np.int64]) -> SelectivityScore:
+    """The score of counts of NULL, or NaN, by slice: ``(n,)``, -1 where not known. IS NULL skips slices without any."""
     n = len(counts)
     left = int(np.count_nonzero(counts != 0))
-    return Effectiveness(100.0 * (n - left) / n if n else 0.0, float(left), n, EXACT, n)
+    return SelectivityScore(100.0 * (n - left) / n if n else 0.0, float(left), n, EXACT, n)
 
 
-def of_look_ups(held: Mask, home: npt.NDArray[np.intp]) -> Effectiveness:
-    """``(q, n)``: in which slices each of q values may be, which are from the slices ``home`` (q,).
+def score_of_lookups(held: Mask, home: npt.NDArray[np.intp]) -> SelectivityScore:
+    """The score of look-ups of q values. ``held`` (q, n): slices that may hold each; ``home`` (q,): its slice.
 
-    Each slice that gave values counts as much as any other.
+    Every slice that values come from has the same weight.
     """
     q, n = held.shape
     if n < 2 or not q:
-        return Effectiveness(0.0, float(n), n, ABOUT, q)
+        return SelectivityScore(0.0, float(n), n, ABOUT, q)
     others = held.sum(axis=1) - held[np.arange(q), home]
     weight = 1.0 / np.bincount(home, minlength=n)[home]
     mean = float(np.average(others, weights=weight))
-    return Effectiveness(100.0 * (1 - mean / (n - 1)), 1 + mean, n, ABOUT, q)
+    return SelectivityScore(100.0 * (1 - mean / (n - 1)), 1 + mean, n, ABOUT, q)
 
 
-def of_filters(rates: npt.NDArray[np.float64]) -> Effectiveness:
-    """``(n,)``: the share of absent values that each slice's filter finds nevertheless; 1 where there is none.
+def score_of_filters(rates: npt.NDArray[np.float64]) -> SelectivityScore:
+    """The score of filters by their rates of false positives: ``(n,)``, 1 for a slice without a filter.
 
-    Values that are in two slices are not seen: an upper limit.
+    Values that are in two slices do not show in it: the score is an upper limit.
     """
     n = len(rates)
     if n < 2:
-        return Effectiveness(0.0, float(n), n, AT_MOST, n)
+        return SelectivityScore(0.0, float(n), n, AT_MOST, n)
     mean = float(rates.sum()) / n
-    return Effectiveness(100.0 * (1 - mean), 1 + mean * (n - 1), n, AT_MOST, n)
+    return SelectivityScore(100.0 * (1 - mean), 1 + mean * (n - 1), n, AT_MOST, n)
 
 
-def codes_of(values: Any) -> npt.NDArray[np.int64]:
+def ranks_of(values: Any) -> npt.NDArray[np.int64]:
     """``(n,)``: the rank of each value of an Arrow array among the distinct ones; -1 for NULL."""
     encoded = values.dictionary_encode()
     encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
@@ -161,7 +163,7 @@ def codes_of(values: Any) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranges:
-    """Ranges that hold values: comparable ends, whether an end is not known, and whose they are."""
+    """Ranges that may hold values: comparable ends, whether an end is open, and the slice of each."""
 
     lo: Numbers
     hi: Numbers
@@ -170,7 +172,7 @@ class _Ranges:
     slice: npt.NDArray[np.intp]
 
     def ends(self) -> tuple[Numbers, Numbers]:
-        """The ends, with the least and greatest number where they are not known."""
+        """The ends, with the least and greatest number for open ones."""
         if self.lo.dtype.kind == "f":
             least, greatest = -np.inf, np.inf
         else:
@@ -187,14 +189,14 @@ def _ranges(statistics: ColumnStatistics) -> _Ranges:
 
 
 def _numbers(statistics: ColumnStatistics) -> tuple[Any, Any]:
-    """Bounds as they are, if they are numbers of numpy."""
+    """Lower and upper bounds: numbers as they are, other values as ``_Values``."""
     if statistics.lo.dtype != object:
         return np.asarray(statistics.lo), np.asarray(statistics.hi)
     return _Values(statistics.lo, statistics), _Values(statistics.hi, statistics)
 
 
 class _Values:
-    """Text, binary or wide decimals, which are given numbers when all of them are together."""
+    """Text, binary or wide decimals: ``_comparable`` ranks them together with the other bounds."""
 
     dtype = np.dtype(object)
 
@@ -207,25 +209,28 @@ class _Values:
 
 
 def _comparable(some: list[tuple[Any, Any, Mask, Mask]]) -> tuple[Numbers, Numbers, Mask, Mask]:
-    """Ends of several sets of ranges in one row, as numbers in the same order; ends in the wrong order are open."""
+    """The ends of several sets of ranges, concatenated, as numbers in the order of the values.
+
+    A range whose ends are in the wrong order is open.
+    """
     lo, hi = [one[0] for one in some], [one[1] for one in some]
     open_lo, open_hi = (np.concatenate([one[side] for one in some]) for side in (2, 3))
     if isinstance(lo[0], _Values):
         together = concatenated([one.stored for one in (*lo, *hi)])
         assert isinstance(together, StoredBounds)
-        codes = codes_of(together.array)
+        codes = ranks_of(together.array)
         low, high = codes[: len(open_lo)], codes[len(open_lo) :]
     else:
         low, high = np.concatenate(lo), np.concatenate(hi)
-    nonsense = (low > high) & ~open_lo & ~open_hi
-    return low, high, open_lo | nonsense, open_hi | nonsense
+    inverted = (low > high) & ~open_lo & ~open_hi
+    return low, high, open_lo | inverted, open_hi | inverted
 
 
-def _of_ranges(whole: _Ranges, n: int) -> Effectiveness:
+def _of_ranges(whole: _Ranges, n: int) -> SelectivityScore:
     lo, hi, open_lo, open_hi = _comparable([(whole.lo, whole.hi, whole.open_lo, whole.open_hi)])
     m = len(lo)
     if not m:
-        return Effectiveness(100.0, 0.0, n, AT_LEAST, 0)
+        return SelectivityScore(100.0, 0.0, n, AT_LEAST, 0)
     low, high = _Ranges(lo, hi, open_lo, open_hi, whole.slice).ends()
     begin, end = np.sort(low), np.sort(high)  # in order, searching stays in the processor's cache
     meeting = np.searchsorted(begin, end, "right").sum() - np.searchsorted(end, begin, "left").sum()
@@ -233,13 +238,13 @@ def _of_ranges(whole: _Ranges, n: int) -> Effectiveness:
     known_ends = np.sort(np.concatenate([lo[~open_lo], hi[~open_hi]]))
     at_ends = np.searchsorted(begin, known_ends, "right").sum() - np.searchsorted(end, known_ends, "left").sum()
     left = (float(at_ends) + m * (2 * m - len(known_ends))) / (2 * m)
-    return Effectiveness(100.0 * (1 - others / (n * (n - 1))), float(left), n, AT_LEAST, m)
+    return SelectivityScore(100.0 * (1 - others / (n * (n - 1))), float(left), n, AT_LEAST, m)
 
 
-def _of_parts(parts: _Ranges, n: int, most: int) -> Effectiveness:
+def _of_parts(parts: _Ranges, n: int, most: int) -> SelectivityScore:
     k = len(parts.slice)
     if not k:
-        return Effectiveness(100.0, 0.0, n, EXACT, 0)
+        return SelectivityScore(100.0, 0.0, n, EXACT, 0)
     low, high = parts.ends()
     count = np.bincount(parts.slice, minlength=n)
     weight = 1.0 / count[parts.slice]
@@ -254,18 +259,18 @@ def _of_parts(parts: _Ranges, n: int, most: int) -> Effectiveness:
     mean = float(np.average(meeting - 1, weights=weight[asked]))
     with_values = np.count_nonzero(count) / n
     is_range = bool((low != high).any())
-    return Effectiveness(
+    return SelectivityScore(
         100.0 * (1 - mean * with_values / (n - 1)), 1 + mean, n, AT_LEAST if is_range else EXACT, len(asked)
     )
 
 
 def _slices_at(points: Numbers, slices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """In how many slices each point is; the same point may be in one slice twice."""
+    """``(p,)``: the number of slices that have each point; a slice may have the same point twice."""
     order = np.lexsort((slices, points))
-    value, whose = points[order], slices[order]
+    value, slice_of = points[order], slices[order]
     new_value = np.concatenate([[True], value[1:] != value[:-1]])
-    new = new_value | np.concatenate([[True], whose[1:] != whose[:-1]])
+    new = new_value | np.concatenate([[True], slice_of[1:] != slice_of[:-1]])
     group = np.cumsum(new_value) - 1
-    found = np.empty(len(points), np.intp)
-    found[order] = np.bincount(group, weights=new).astype(np.intp)[group]
-    return found
+    counts = np.empty(len(points), np.intp)
+    counts[order] = np.bincount(group, weights=new).astype(np.intp)[group]
+    return counts

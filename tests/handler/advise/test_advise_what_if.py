@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from handler import open_table, prune
 from handler.cli.main import main
-from index_store.own.advice.layout_simulation import Arrangement, parse_arrangement
+from index_store.own.advice.layout_simulation import SortOrder, parse_sort_order
 from index_store.own.build.local import build_locally
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
@@ -209,17 +209,17 @@ def test_files_whose_values_are_of_another_type_are_left_out_and_named(tmp_path)
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("sort by (a, b)", Arrangement(("a", "b"))),
-        ("Sort By a,b", Arrangement(("a", "b"))),
-        ("order by (`a b`)", Arrangement(("a b",))),
-        ("z-order by (st.x, c)", Arrangement(("st.x", "c"), True)),
+        ("sort by (a, b)", SortOrder(("a", "b"))),
+        ("Sort By a,b", SortOrder(("a", "b"))),
+        ("order by (`a b`)", SortOrder(("a b",))),
+        ("z-order by (st.x, c)", SortOrder(("st.x", "c"), True)),
     ],
 )
 def test_arrangements_as_people_write_them(text, found):
-    assert parse_arrangement(text) == found
+    assert parse_sort_order(text) == found
 
 
 @pytest.mark.parametrize("text", ["", "sort", "sort by ()", "sort by (a,)", "sort by (a, a)", "by (a)", "cluster by a"])
 def test_what_is_no_arrangement(text):
     with pytest.raises(ValueError, match="write"):
-        parse_arrangement(text)
+        parse_sort_order(text)

@@ -53,7 +53,7 @@ def values_by_file(table, index, column):
 def test_every_sketch_has_a_benefit(built):
     _, index, found = built
     assert [one.entry for one in found] == list(index.definition.entries)
-    assert all(0 <= one.effectiveness.score <= 100 and one.drawn == index.files.num_rows for one in found)
+    assert all(0 <= one.score.score <= 100 and one.drawn == index.files.num_rows for one in found)
 
 
 @pytest.mark.parametrize("column", ["s", "i", "u", "dt"])
@@ -61,7 +61,7 @@ def test_an_equality_leaves_the_files_that_have_the_value(built, column):
     table, index, found = built
     files = [set(filter(lambda one: one is not None, some)) for some in values_by_file(table, index, column)]
     n = len(files)
-    by = {one.entry.sketch: one.effectiveness for one in found if one.entry.on == column}
+    by = {one.entry.sketch: one.score for one in found if one.entry.on == column}
     left = np.mean([np.mean([sum(value in other for other in files) for value in some]) for some in files if some])
     listed = by["value_list(limit=1000)"]
     assert (listed.basis, listed.slices) == (EXACT, n)
@@ -83,7 +83,7 @@ def test_counts_say_how_many_files_have_none(built):
     table, index, found = built
     for column in ("s", "f"):
         files = values_by_file(table, index, column)
-        by = {one.entry.sketch: one.effectiveness for one in found if one.entry.on == column}
+        by = {one.entry.sketch: one.score for one in found if one.entry.on == column}
         assert by["null_count"].left == sum(None in some for some in files)
     nans = sum(any(value != value for value in some if value is not None) for some in values_by_file(table, index, "f"))
     assert by["nan_count"].left == nans
@@ -112,8 +112,8 @@ def test_filters_are_not_read_to_know_how_full_they_are(built, tmp_path, monkeyp
     monkeypatch.setattr(OwnIndex, "statistics", watched)
     [found] = benefits_of(table, index)
     assert names[0] not in read
-    assert found.effectiveness.basis == AT_MOST
-    assert found.effectiveness.score == pytest.approx(100 * (1 - np.mean(rates)), abs=3)
+    assert found.score.basis == AT_MOST
+    assert found.score.score == pytest.approx(100 * (1 - np.mean(rates)), abs=3)
 
 
 def test_of_many_files_some_are_drawn(built):
@@ -121,8 +121,8 @@ def test_of_many_files_some_are_drawn(built):
     few = {one.entry: one for one in benefits_of(table, index, 7)}
     for one in found:
         assert few[one.entry].drawn == 7
-        assert few[one.entry].effectiveness.slices == index.files.num_rows
-        assert few[one.entry].effectiveness.score == pytest.approx(one.effectiveness.score, abs=35)
+        assert few[one.entry].score.slices == index.files.num_rows
+        assert few[one.entry].score.score == pytest.approx(one.score.score, abs=35)
 
 
 def test_an_index_that_knows_no_file_has_no_benefit(built, tmp_path, monkeypatch):

@@ -14,10 +14,10 @@ from index_store.own.advice.selectivity_score import (
     ABOUT,
     AT_LEAST,
     AT_MOST,
-    of_filters,
-    of_look_ups,
-    of_nulls,
-    of_statistics,
+    score_of_counts,
+    score_of_filters,
+    score_of_lookups,
+    score_of_statistics,
 )
 
 #: Values of each type, in ascending order.
@@ -85,7 +85,7 @@ def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stor
         )
     n = len(ranges)
     overlaps = sum(meet(ranges[i], ranges[j], of is DOUBLE) for i in range(n) for j in range(n) if i != j)
-    said = of_statistics(found)
+    said = score_of_statistics(found)
     assert said.score == pytest.approx(100 * (1 - overlaps / (n * (n - 1))))
     assert said.basis == AT_LEAST
 
@@ -100,7 +100,7 @@ def test_what_a_typical_equality_leaves_is_counted_at_the_ends_of_ranges(given_)
     left = [
         len(values) if end is None else sum(meet((end, end), one) for one in values) for one in values for end in one
     ]
-    assert of_statistics(statistics_of(of, ranges)).left == pytest.approx(np.mean(left) if left else 0.0)
+    assert score_of_statistics(statistics_of(of, ranges)).left == pytest.approx(np.mean(left) if left else 0.0)
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=6), min_size=2, max_size=8))
@@ -116,9 +116,9 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
     ]
     asked = [(i, value) for i, some in enumerate(files) for value in some]
     held = np.array([[lo[j] <= value <= hi[j] for j in range(n)] for _, value in asked])
-    looked_up = of_look_ups(held, np.array([i for i, _ in asked]))
+    looked_up = score_of_lookups(held, np.array([i for i, _ in asked]))
     assert looked_up.score == pytest.approx(100 * (1 - np.mean(kept) / (n - 1)))
-    assert of_statistics(bounds).score <= looked_up.score + 1e-9
+    assert score_of_statistics(bounds).score <= looked_up.score + 1e-9
     points = PartStatistics(
         from_values(INT, [value for _, value in asked], [value for _, value in asked]),
         np.array([i for i, _ in asked], np.intp),
@@ -134,7 +134,7 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
         bounds.trust,
         points,
     )
-    assert of_statistics(listed).score >= looked_up.score - 1e-9
+    assert score_of_statistics(listed).score >= looked_up.score - 1e-9
 
 
 @given(st.lists(st.lists(st.integers(0, 12), max_size=6) | st.none(), min_size=2, max_size=8), st.booleans())
@@ -151,7 +151,7 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
         [4] * len(lists),
     )
     parts = PartStatistics(from_values(of, points, points), np.array(places, np.intp))
-    said = of_statistics(
+    said = score_of_statistics(
         type(whole)(
             whole.type,
             whole.lo,
@@ -181,7 +181,7 @@ def test_parts_that_are_ranges_meet_as_ranges_do():
     """Prefixes: 'a'..'b' meets 'aa'..'ab' and not 'c'; one slice counts once, however many of its parts meet."""
     whole = from_values(STRING, ["a", "aa", "c"], ["b", "ad", "c"], [0, 0, 0], [9, 9, 9])
     parts = PartStatistics(from_values(STRING, ["a", "aa", "ac", "c"], ["b", "ab", "ad", "c"]), np.array([0, 1, 1, 2]))
-    said = of_statistics(
+    said = score_of_statistics(
         type(whole)(
             STRING,
             whole.lo,
@@ -206,7 +206,7 @@ def test_with_too_many_parts_some_of_them_are_asked_for():
     whole = type(whole)(
         INT, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count, whole.row_count, whole.trust, parts
     )
-    every, some = of_statistics(whole), of_statistics(whole, most=200 * 20)
+    every, some = score_of_statistics(whole), score_of_statistics(whole, most=200 * 20)
     assert (every.asked, some.asked) == (200, 20)
     assert some.score == pytest.approx(every.score, abs=1)
 
@@ -225,14 +225,14 @@ def test_with_too_many_parts_some_of_them_are_asked_for():
     ids=["same", "similar", "sorted", "two groups", "unknown", "null", "one file"],
 )
 def test_scores_of_layouts(ranges, score):
-    assert of_statistics(statistics_of(INT, ranges)).score == pytest.approx(score)
+    assert score_of_statistics(statistics_of(INT, ranges)).score == pytest.approx(score)
 
 
 @pytest.mark.parametrize("of", [INT, STRING], ids=str)
 def test_ends_in_the_wrong_order_are_not_believed(of):
     value = {INT: int, STRING: str}[of]
     ranges = [(value(9), value(1)), (value(2), value(3)), (value(4), value(5)), (value(6), value(7))]
-    assert of_statistics(statistics_of(of, ranges)).score == pytest.approx(100 * (1 - 6 / 12))
+    assert score_of_statistics(statistics_of(of, ranges)).score == pytest.approx(100 * (1 - 6 / 12))
 
 
 def test_two_million_files_are_compared_without_comparing_pairs():
@@ -250,32 +250,32 @@ def test_two_million_files_are_compared_without_comparing_pairs():
         np.full(n, 5),
         np.zeros(n, np.uint8),
     )
-    said = of_statistics(found)
+    said = score_of_statistics(found)
     assert said.score == pytest.approx(25, abs=0.2)  # two numbers of [0, 1] are over 1/2 apart: 1/4
     assert said.left == pytest.approx(n * 3 / 8, rel=0.01)
 
 
 def test_the_score_of_counts_is_the_share_of_files_without_any():
-    assert of_nulls(np.array([0, 0, 0, 5, -1])).score == pytest.approx(60)
-    assert of_nulls(np.array([0, 0, 0, 5, -1])).left == 2
+    assert score_of_counts(np.array([0, 0, 0, 5, -1])).score == pytest.approx(60)
+    assert score_of_counts(np.array([0, 0, 0, 5, -1])).left == 2
 
 
 def test_look_ups_count_each_file_alike():
     held = np.array([[1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]], np.bool_)
-    said = of_look_ups(held, np.array([0, 0, 1]))
+    said = score_of_lookups(held, np.array([0, 0, 1]))
     assert said.left == pytest.approx(1 + (0.5 + 3) / 2)
     assert said.basis == ABOUT
     assert said.score == pytest.approx(100 * (1 - ((0.5 + 3) / 2) / 3))
 
 
 def test_full_filters_are_an_upper_limit():
-    said = of_filters(np.array([0.01, 0.01, 1.0]))
+    said = score_of_filters(np.array([0.01, 0.01, 1.0]))
     assert said.basis == AT_MOST
     assert said.score == pytest.approx(66)
     assert said.left == pytest.approx(1 + 2 * 1.02 / 3)
 
 
 def test_a_score_of_a_sample_is_that_of_the_table():
-    said = of_statistics(statistics_of(INT, [(0, 9)] * 4 + [(10, 19)] * 4)).scaled(800)
+    said = score_of_statistics(statistics_of(INT, [(0, 9)] * 4 + [(10, 19)] * 4)).scaled(800)
     assert said.slices == 800
     assert said.left == pytest.approx(1 + 799 * 3 / 7)

@@ -30,9 +30,9 @@ def test_the_score_is_the_share_of_file_groups_that_a_key_rules_out(tmp_path, co
     create(folder, table, by(column), local)
     [found] = benefits_of_keys(OwnIndex.open(folder))
     assert (found.entry.on, found.drawn) == (column, GROUPS)
-    assert found.effectiveness.score == pytest.approx(score)
-    assert found.effectiveness.left == pytest.approx(left)
-    assert found.effectiveness.text.startswith("about")
+    assert found.score.score == pytest.approx(score)
+    assert found.score.left == pytest.approx(left)
+    assert found.score.text.startswith("about")
 
 
 def test_keys_that_are_gone_do_not_count_and_nothing_is_said_of_no_entries(tmp_path) -> None:
@@ -44,7 +44,7 @@ def test_keys_that_are_gone_do_not_count_and_nothing_is_said_of_no_entries(tmp_p
         path.unlink()
     refresh(folder, open_table(tmp_path / "t"), local)
     [found] = benefits_of_keys(OwnIndex.open(folder))
-    assert (found.effectiveness.slices, found.effectiveness.left, found.entry.on) == (1, 1.0, "i, s")
+    assert (found.score.slices, found.score.left, found.entry.on) == (1, 1.0, "i, s")
     for path in (tmp_path / "t").glob("g*.parquet"):
         path.unlink()
     refresh(folder, open_table(tmp_path / "t"), local)
