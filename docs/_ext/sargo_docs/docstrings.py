@@ -56,7 +56,7 @@ def _definitions(block: list[str]) -> list[str] | None:
         entry = None if line.startswith(" ") else _ENTRY.fullmatch(line)
         if entry is not None:
             column = entry.start("text") if column is None else column
-            if entry.start("text") != column:
+            if entry.start("text") != column or "  " in entry["text"]:  # a table of more columns than two
                 return None
             names = ", ".join(f"``{name}``" for name in entry["names"].split(", "))
             out += [names, f"    {entry['text']}"]

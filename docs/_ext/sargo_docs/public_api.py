@@ -15,6 +15,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from sargo_docs.docstrings import to_rst
+
 __all__ = ["PublicApi", "ResultTypes", "setup"]
 
 
@@ -23,20 +25,23 @@ PACKAGES = ("handler", "index_store", "evaluator", "sarg")
 
 
 class PublicApi(SphinxDirective):
-    """The public names of a module: functions first, then classes, each group in alphabetical order."""
+    """A module's docstring and public names: functions, classes, constants, each group in alphabetical order."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         module = importlib.import_module(self.arguments[0])
-        lines = ["```{eval-rst}", f".. currentmodule:: {module.__name__}", ""]
+        introduction = to_rst(inspect.cleandoc(module.__doc__ or "").splitlines())
+        lines = ["```{eval-rst}", *introduction, f".. currentmodule:: {module.__name__}", ""]
         for name in sorted(getattr(module, "__all__", ()), key=lambda name: (_rank(module, name), name)):
             member = getattr(module, name)
             home = _home(member, name, module)
             if home != module.__name__:
                 lines += [f"``{module.__name__}.{name}`` is :py:obj:`{home}.{name}`.", ""]
-            else:
+            elif inspect.isroutine(member) or inspect.isclass(member):
                 lines += [f".. {_directive(member)}:: {name}", *_options(member), ""]
+            else:
+                lines += [f".. py:data:: {name}", f"   :value: {member}", ""]
         return self.parse_text_to_nodes("\n".join([*lines, "```", ""]))
 
 
@@ -63,13 +68,14 @@ def _home(member: object, name: str, module: ModuleType) -> str:
 
 
 def _rank(module: ModuleType, name: str) -> int:
-    return int(inspect.isclass(getattr(module, name)))
+    member = getattr(module, name)
+    return 0 if inspect.isroutine(member) else 1 if inspect.isclass(member) else 2
 
 
 def _directive(member: object) -> str:
     if inspect.isclass(member):
         return "autoexception" if issubclass(member, BaseException) else "autoclass"
-    return "autofunction" if callable(member) else "autodata"
+    return "autofunction"
 
 
 def _options(member: object) -> list[str]:
