@@ -1,1 +1,1 @@
-"""Tests of the decoder: real filters of five Hive versions, made-up hostile ones, and what they translate to."""
+"""Tests of the decoder: real filters of five Hive versions, made-up hostile ones, and their translations."""

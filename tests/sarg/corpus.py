@@ -1,4 +1,4 @@
-"""The filters of ``data/``, read once."""
+"""The filters of ``data/`` (tests/sarg/data/README.md), read once: what real Hive versions wrote for a condition."""
 
 import functools
 import hashlib
@@ -17,14 +17,14 @@ def records(version):
 
 def record(version, sql, folded=None):
     """The record of a condition; ``folded`` chooses between the raw and the folded form where both are kept."""
-    found = [r for r in records(version) if r["sql"] == sql and folded in (None, r["folded"])]
-    found = found or [r for r in records(version) if r["sql"] == sql]
-    assert found, f"{version} has no {sql}"
-    return found[-1]
+    of_condition = [r for r in records(version) if r["sql"] == sql]
+    of_form = [r for r in of_condition if folded in (None, r["folded"])]
+    assert of_condition, f"{version} has no {sql}"
+    return (of_form or of_condition)[-1]
 
 
 def tree_of(node, version):
-    """``to_dict`` in the words of the corpus: the 2.3.10 trees do not tell ``isList``."""
+    """``to_dict`` as the corpus has it: the trees of 2.3.10 have no ``isList``."""
     tree = node.to_dict()
     if version == "2.3.10":
         drop_is_list(tree)

@@ -1,4 +1,7 @@
-"""A small Kryo writer over the same layout tables, for filters that no Hive would write. It keeps its own stack."""
+"""A small Kryo writer over the layout tables of ``sarg.kryo``, for filters that no Hive writes. It is not recursive.
+
+>>> write(function("OPLessThan", column("a"), integer(5)))   # the bytes of a < 5   # doctest: +SKIP
+"""
 
 import struct
 from dataclasses import dataclass, field
@@ -30,7 +33,7 @@ class Wrapper:
 
 
 class KryoWriter:
-    """Writes object graphs in Kryo 3's or 5's form; one Python object is written once and then referred to."""
+    """Writes object graphs in Kryo 3's or 5's form; a Python object is written once and then referenced."""
 
     def __init__(self, tables=("java", "hive_3_1", "text_2"), generation=Generation.KRYO3):
         self.layouts = load_layouts(tables)
@@ -202,26 +205,28 @@ def type_info(name):
 BOOLEAN, INT, STRING = type_info("boolean"), type_info("int"), type_info("string")
 
 
-def column(name, of=INT, alias="t"):
-    return Obj(PLAN + "ColumnDesc", {"column": name, "tabAlias": alias, "typeInfo": of})
+def column(name, hive_type=INT, alias="t"):
+    return Obj(PLAN + "ColumnDesc", {"column": name, "tabAlias": alias, "typeInfo": hive_type})
 
 
-def constant(value, of=INT):
-    return Obj(PLAN + "ConstantDesc", {"value": value, "typeInfo": of})
+def constant(value, hive_type=INT):
+    return Obj(PLAN + "ConstantDesc", {"value": value, "typeInfo": hive_type})
 
 
 def integer(value):
     return constant(Wrapper("java.lang.Integer", value))
 
 
-def function(name, *children, of=BOOLEAN):
+def function(name, *children, hive_type=BOOLEAN):
     udf = name if isinstance(name, Obj) else Obj(name if "." in name else UDF + name)
-    below = Items(list(children))
-    return Obj(PLAN + "GenericFuncDesc", {"children": below, "chidren": below, "genericUDF": udf, "typeInfo": of})
+    operands = Items(list(children))
+    return Obj(
+        PLAN + "GenericFuncDesc", {"children": operands, "chidren": operands, "genericUDF": udf, "typeInfo": hive_type}
+    )
 
 
-def bridge(name, java, *children, of=BOOLEAN):
-    return function(Obj(UDF + "Bridge", {"udfName": name, "udfClassName": java}), *children, of=of)
+def bridge(name, java, *children, hive_type=BOOLEAN):
+    return function(Obj(UDF + "Bridge", {"udfName": name, "udfClassName": java}), *children, hive_type=hive_type)
 
 
 def write(top, tables=("java", "hive_3_1", "text_2"), generation=Generation.KRYO3):

@@ -1,4 +1,4 @@
-"""What may be handed in: Base64 of either alphabet, with white space, as text or bytes, or Kryo's bytes themselves."""
+"""Forms of the input: Base64 of either alphabet, with white space, as text or bytes, or the bytes of Kryo."""
 
 import base64
 

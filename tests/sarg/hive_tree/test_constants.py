@@ -95,8 +95,8 @@ def test_epoch_days_agree_with_the_calendar():
 
 @pytest.mark.parametrize("minutes", range(-12 * 60, 14 * 60 + 1, 15))
 def test_midnight_names_its_own_day_or_none(minutes):
-    """For each offset of a zone: the day is right, or it is not told."""
+    """For each offset of a zone: the day is right, or None."""
     for day in (18263, 0, -5000, 30000):
-        found = day_of_midnight(day * 86_400_000 - minutes * 60_000)
-        assert found in (day, None)
-        assert (found is None) == (minutes <= -600 or minutes >= 720)
+        own_day = day_of_midnight(day * 86_400_000 - minutes * 60_000)
+        assert own_day in (day, None)
+        assert (own_day is None) == (minutes <= -600 or minutes >= 720)

@@ -1,4 +1,4 @@
-"""SearchArguments: read exactly, and believed only as far as they can be."""
+"""SearchArguments: decoded exactly, and demoted where their literals may be wrong."""
 
 import base64
 
@@ -12,7 +12,7 @@ from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArg
 from sarg.translation.demote import demote
 from tests.sarg.corpus import records
 from tests.sarg.kryo_writer import Generation, Items, Obj, Wrapper, write
-from tests.sarg.told import told
+from tests.sarg.plain_text import plain_text
 
 PACKAGE = "org.apache.hadoop.hive.ql.io.sarg."
 #: Plain Kryo 3 and 4 write java.sql.Timestamp as a Date: what is finer than a millisecond is not in the bytes.
@@ -29,8 +29,8 @@ def test_every_search_argument_of_the_corpus_reads_as_hive_prints_it(version):
         assert argument_text(argument.normalized) == record["sarg"], record["sql"]
         if "sarg_compact" in record:
             assert argument_text(argument.compact) == record["sarg_compact"]
-        for leaf, told_leaf in zip(argument.leaves, record.get("leaves", []), strict="leaves" in record):
-            compare_leaf(leaf, told_leaf)
+        for leaf, recorded_leaf in zip(argument.leaves, record.get("leaves", []), strict="leaves" in record):
+            compare_leaf(leaf, recorded_leaf)
         compared += 1
     assert compared > 250
     print(f"Hive {version}: {compared} SearchArguments equal")
@@ -44,8 +44,8 @@ def compare_leaf(leaf, record):
 
 
 def test_compact_form_is_preferred_to_conjunctive_normal_form():
-    found = [r for r in records("4.0.1") if "sarg_compact" in r]
-    text = told(sarg.decode(found[0]["sarg_kryo_base64"]))
+    with_both_forms = [r for r in records("4.0.1") if "sarg_compact" in r]
+    text = plain_text(sarg.decode(with_both_forms[0]["sarg_kryo_base64"]))
     assert text.count(" OR ") < 10
 
 
@@ -61,7 +61,7 @@ def test_the_old_layout_names_its_leaves_by_number():
     decoded = sarg.decode_detailed(write(top, ("java", "hive_3_1", "text_2", "plain_kryo_3"), Generation.KRYO3))
     assert "2.4 to 2.7" in decoded.profile
     assert argument_text(decoded.search_argument.compact) == "(not leaf-(EQUALS s abc))"
-    assert told(decoded.expression) == "(NOT s = 'abc' AND ?(a SearchArgument may leave conditions out))"
+    assert plain_text(decoded.expression) == "(NOT s = 'abc' AND ?(a SearchArgument may leave conditions out))"
 
 
 def test_a_leaf_number_out_of_range_is_refused():
@@ -113,7 +113,7 @@ def demoted(operator, kind, literal=None, literals=None):
     return expression.children[0]
 
 
-class TestLeavesThatCanLie:
+class TestInexactLeaves:
     @pytest.mark.parametrize(
         ("kind", "literal"),
         [
@@ -150,7 +150,7 @@ class TestLeavesThatCanLie:
         ],
     )
     def test_a_long_stands_for_every_number_that_is_cut_to_it(self, operator, text):
-        assert told(demoted(operator, "LONG", Constant(LONG, 5))) == text
+        assert plain_text(demoted(operator, "LONG", Constant(LONG, 5))) == text
 
     @pytest.mark.parametrize(
         ("kind", "value", "true_value"),
@@ -169,9 +169,9 @@ class TestLeavesThatCanLie:
         assert min(bounds) < true_value < max(bounds)
 
 
-class TestLeavesThatTellTheTruth:
+class TestExactLeaves:
     def test_is_null(self):
-        assert told(demoted("IS_NULL", "LONG")) == "x IS NULL"
+        assert plain_text(demoted("IS_NULL", "LONG")) == "x IS NULL"
 
     def test_boolean(self):
         leaf = demoted("EQUALS", "BOOLEAN", Constant("java.lang.Boolean", True))
@@ -184,7 +184,7 @@ class TestLeavesThatTellTheTruth:
 
     def test_a_list_of_texts_keeps_its_null(self):
         leaf = demoted("IN", "STRING", None, (Constant(TEXT, "a"), None, Constant(TEXT, "b")))
-        assert told(leaf) == "(x = 'a' OR x = 'b' OR NULL)"
+        assert plain_text(leaf) == "(x = 'a' OR x = 'b' OR NULL)"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ class TestLeavesThatTellTheTruth:
 )
 def test_truth_values(constant, text):
     tree = ArgumentTree("CONSTANT", constant=constant)
-    assert told(demote(SearchArgument(tree, tree, ())).children[0]) == text
+    assert plain_text(demote(SearchArgument(tree, tree, ())).children[0]) == text
 
 
 def test_wrapper_literals_of_plain_kryo_are_read():

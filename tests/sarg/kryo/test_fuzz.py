@@ -1,4 +1,4 @@
-"""Mutated real filters: an answer or a DecodeError, never another exception, a hang or a growing memory."""
+"""Mutated real filters: an answer or a DecodeError, never another exception, a hang or growing memory."""
 
 import base64
 import time

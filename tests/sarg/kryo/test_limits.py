@@ -1,4 +1,4 @@
-"""Hostile bytes: every count is checked before it is believed, and every failure is a DecodeError."""
+"""Hostile bytes: every count is checked before it is used, and every failure is a DecodeError."""
 
 import time
 
@@ -24,7 +24,7 @@ from tests.sarg.kryo_writer import (
     integer,
     write,
 )
-from tests.sarg.told import told
+from tests.sarg.plain_text import plain_text
 
 EQUALS = function("OPEqual", column("a"), integer(5))
 
@@ -38,7 +38,7 @@ def fails(data):
 @pytest.mark.parametrize("hive_4", [False, True], ids=["Kryo 3", "Kryo 5"])
 def test_the_test_writer_writes_what_hive_writes(hive_4):
     data = write(EQUALS, *HIVE_4) if hive_4 else write(EQUALS)
-    assert told(sarg.decode(data)) == "a = 5"
+    assert plain_text(sarg.decode(data)) == "a = 5"
 
 
 @pytest.mark.parametrize("name", ["OPNot", "OPAnd", "OPPlus"])
@@ -86,7 +86,7 @@ def test_a_shared_subtree_counts_each_time_it_is_met():
 
 def test_a_shared_subtree_that_stays_small_is_read():
     tree = function("OPOr", function("OPAnd", EQUALS, EQUALS), EQUALS)
-    assert told(sarg.decode(write(tree))) == "((a = 5 AND a = 5) OR a = 5)"
+    assert plain_text(sarg.decode(write(tree))) == "((a = 5 AND a = 5) OR a = 5)"
 
 
 def test_an_expression_that_contains_itself_is_refused():
@@ -109,27 +109,27 @@ def test_a_constant_list_that_doubles_at_each_level_is_refused():
 
 
 def test_a_type_that_doubles_at_each_level_is_refused():
-    of = INT
+    hive_type = INT
     for _ in range(60):
-        of = Obj(TYPES + "MapTypeInfo", {"mapKeyTypeInfo": of, "mapValueTypeInfo": of})
-    assert "types of more than" in fails(write(function("OPNull", column("m", of)))).why
+        hive_type = Obj(TYPES + "MapTypeInfo", {"mapKeyTypeInfo": hive_type, "mapValueTypeInfo": hive_type})
+    assert "types of more than" in fails(write(function("OPNull", column("m", hive_type)))).why
 
 
 def test_a_type_nested_101_deep_is_refused():
-    of = INT
+    hive_type = INT
     for _ in range(101):
-        of = Obj(TYPES + "ListTypeInfo", {"listElementTypeInfo": of})
-    assert "nested more than 100 deep" in fails(write(function("OPNull", column("m", of)))).why
+        hive_type = Obj(TYPES + "ListTypeInfo", {"listElementTypeInfo": hive_type})
+    assert "nested more than 100 deep" in fails(write(function("OPNull", column("m", hive_type)))).why
 
 
 def test_a_struct_that_repeats_one_long_name_is_refused_at_once():
     name = "x" * 500_000
-    of = Obj(
+    hive_type = Obj(
         TYPES + "StructTypeInfo",
         {"allStructFieldNames": Items([name] * 50_000), "allStructFieldTypeInfos": Items([INT] * 50_000)},
     )
     started = time.process_time()
-    assert "types of more than" in fails(write(function("OPNull", column("m", of)))).why
+    assert "types of more than" in fails(write(function("OPNull", column("m", hive_type)))).why
     assert time.process_time() - started < 10
 
 
@@ -192,7 +192,7 @@ def write_unknown(java):
 
 
 def test_a_stream_of_tiny_objects_ends_at_the_limit():
-    """Kryo 3: a list that says it has two million items, each a BooleanWritable of 4 bytes."""
+    """Kryo 3: a list with a length of two million, each item a BooleanWritable of 4 bytes."""
     one = write(function("OPNull", constant(Items([Obj("org.apache.hadoop.io.BooleanWritable")]))))
     first = b"\x01\x03org.apache.hadoop.io.BooleanWritabl\xe5"
     head = one.index(first)

@@ -1,4 +1,4 @@
-"""Wire forms that the corpus does not hold: vendors' Kryo 4, lists that only some writers use, Hadoop's two Texts."""
+"""Wire forms that are not in the corpus: vendors' Kryo 4, lists that only some writers use, Hadoop's two Texts."""
 
 import pytest
 
@@ -20,7 +20,7 @@ from tests.sarg.kryo_writer import (
     type_info,
     write,
 )
-from tests.sarg.told import told
+from tests.sarg.plain_text import plain_text
 
 HIVE_3_VENDOR = (("java", "hive_3_1", "java_time", "text_2"), Generation.KRYO4)
 HIVE_4_VENDOR = (("java", "hive_4", "kryo_4", "text_2"), Generation.KRYO4)
@@ -49,12 +49,12 @@ def test_names_of_struct_fields_follow_the_rules_of_each_generation(form, profil
     """The one list with a final element class: untagged in Kryo 3 and 5, tagged in Kryo 4."""
     decoded = sarg.decode_detailed(write(field_of_struct(), *form))
     assert decoded.profile.startswith(profile)
-    assert told(decoded.expression) == "st.x = 5"
+    assert plain_text(decoded.expression) == "st.x = 5"
     assert decoded.exprnode.children[0].struct.type == "struct<x:int,y:string>"
 
 
 def test_a_filter_of_hive_4_on_kryo_4_is_read():
-    assert told(sarg.decode(write(field_of_struct(), *HIVE_4_VENDOR))) == "st.x = 5"
+    assert plain_text(sarg.decode(write(field_of_struct(), *HIVE_4_VENDOR))) == "st.x = 5"
 
 
 def test_java_time_under_kryo_4_is_compact():
@@ -64,15 +64,18 @@ def test_java_time_under_kryo_4_is_compact():
     data = write(function("OPEqual", column("dt", DATE), constant(date, DATE)), *HIVE_3_VENDOR)
     assert b"\xe4\x0f\x01\x02" in data
     decoded = sarg.decode_detailed(data)
-    assert told(decoded.expression) == "dt = 18263"
+    assert plain_text(decoded.expression) == "dt = 18263"
     assert decoded.profile.startswith("Hive 3.1 (Kryo 4)")
 
 
 @pytest.mark.parametrize("form", [HIVE_3_VENDOR, HIVE_4_VENDOR, HIVE_4], ids=["3 vendor", "4 vendor", "4"])
 def test_an_instant_is_read_whatever_the_number_of_its_class(form):
     moment = Obj("org.apache.hadoop.hive.common.type.TimestampTZ", {"seconds": -1, "nanos": 5000, "zone": "Asia/Tokyo"})
-    of = type_info("timestamp with local time zone")
-    assert told(sarg.decode(write(function("OPEqual", column("t", of), constant(moment, of)), *form))) == "t = -999995"
+    hive_type = type_info("timestamp with local time zone")
+    assert (
+        plain_text(sarg.decode(write(function("OPEqual", column("t", hive_type), constant(moment, hive_type)), *form)))
+        == "t = -999995"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,23 +89,23 @@ def test_an_instant_is_read_whatever_the_number_of_its_class(form):
 def test_children_may_be_any_kind_of_list(java):
     tree = function("OPEqual", column("a"), integer(5))
     tree.fields["chidren"].java = tree.fields["children"].java = java
-    assert told(sarg.decode(write(tree))) == "a = 5"
+    assert plain_text(sarg.decode(write(tree))) == "a = 5"
 
 
 @pytest.mark.parametrize("form", [HIVE_3_VENDOR, HIVE_4], ids=["Kryo 4", "Kryo 5"])
 def test_children_may_be_an_immutable_list_of_the_jdk(form):
     tree = function("OPEqual", column("a"), integer(5))
     tree.fields["chidren"].java = tree.fields["children"].java = "java.util.ImmutableCollections$ListN"
-    assert told(sarg.decode(write(tree, *form))) == "a = 5"
+    assert plain_text(sarg.decode(write(tree, *form))) == "a = 5"
 
 
 def test_an_immutable_list_of_one_class_has_no_byte_for_nulls():
-    """Kryo 5: a list that cannot hold null says its element class once and nothing about nulls."""
+    """Kryo 5: a list that cannot contain null has its element class once, and no byte about nulls."""
     data = write(function("OPNot", function("OPNull", column("a"))), *HIVE_4)
     mixed = b"java.util.ArrayLis\xf4\x01\x02"
     assert data.count(mixed) == 1
     immutable = bytes([0x80 | 37]) + b"java.util.ImmutableCollections$ListN\x01\x82"
-    assert told(sarg.decode(data.replace(mixed, immutable))) == "NOT a IS NULL"
+    assert plain_text(sarg.decode(data.replace(mixed, immutable))) == "NOT a IS NULL"
     with pytest.raises(sarg.DecodeError):
         sarg.decode(data.replace(mixed, mixed[:-1] + b"\x82"))
 

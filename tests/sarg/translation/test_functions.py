@@ -1,4 +1,4 @@
-"""Every function of Hive, whatever state it carries: the filters of ``functions_<version>.json.xz``."""
+"""Filters with every function of Hive decode and translate: ``functions_<version>.json.xz``."""
 
 import functools
 import json
@@ -54,7 +54,7 @@ def test_truth_tests_of_sql_decode(version, sql):
 
 
 def is_no_function(java):
-    """Aggregates, and fields of reflected structs: no filter can hold them."""
+    """Aggregates, and fields of reflected structs: no filter can contain them."""
     return ".GenericUDAF" in java or java.endswith("ReflectionStructObjectInspector$MyField")
 
 

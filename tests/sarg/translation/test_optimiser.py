@@ -1,4 +1,4 @@
-"""What Hive's optimiser makes of a condition before it is pushed: facts of docs/facts/hive-expressions.md.
+"""The filter that Hive's optimiser pushes for a condition: facts of docs/facts/hive-expressions.md.
 
 The filters are those of whole queries that Hive compiled with its optimiser (``source`` is e2e, see
 tests/sarg/data/README.md).
@@ -62,9 +62,9 @@ JOIN = "SELECT t.a FROM t JOIN u ON t.a = u.a WHERE u.s = 'x' AND t.b > 5"
 
 def pushed(version, sql):
     """The filters of the scans of the compiled query."""
-    found = [one for one in records(version) if one["source"] == "e2e" and one["sql"] == sql]
-    assert found, f"{version} has no compiled {sql}"
-    return [sarg.decode_detailed(one["kryo_base64"]) for one in found]
+    compiled = [r for r in records(version) if r["source"] == "e2e" and r["sql"] == sql]
+    assert compiled, f"{version} has no compiled {sql}"
+    return [sarg.decode_detailed(r["kryo_base64"]) for r in compiled]
 
 
 @pytest.mark.parametrize(
@@ -72,24 +72,24 @@ def pushed(version, sql):
     [(sql, version, text) for sql, versions in PUSHED.items() for version, text in versions.items()],
 )
 def test_what_is_pushed_of_a_condition(sql, version, text):
-    assert text in [to_text(one.expression) for one in pushed(version, sql)]
+    assert text in [to_text(decoded.expression) for decoded in pushed(version, sql)]
 
 
 @pytest.mark.parametrize("version", [V3, V4, V42])
 def test_a_join_asks_for_keys_that_are_not_null(version):
-    texts = {to_text(one.expression) for one in pushed(version, JOIN)}
+    texts = {to_text(decoded.expression) for decoded in pushed(version, JOIN)}
     assert texts == {"(b > 5 AND NOT a IS NULL)", "(s = 'x' AND NOT a IS NULL)"}
 
 
 @pytest.mark.parametrize(("version", "struct"), [(V3, False), (V4, True), (V42, True)])
 def test_an_or_of_ands_becomes_a_list_of_structs(version, struct):
-    for one in pushed(version, "(a = 1 and b = 2) or (a = 3 and b = 4) or (a = 5 and b = 6)"):
-        assert ("GenericUDFIn" in str(one.exprnode.to_dict())) == struct
+    for decoded in pushed(version, "(a = 1 and b = 2) or (a = 3 and b = 4) or (a = 5 and b = 6)"):
+        assert ("GenericUDFIn" in str(decoded.exprnode.to_dict())) == struct
 
 
 @pytest.mark.parametrize(("version", "flag"), [(V3, "false"), (V4, "true")])
 def test_a_negated_between_is_a_flag_in_hive_4_0(version, flag):
-    for one in pushed(version, "a not between 1 and 9"):
-        tree = one.exprnode.to_dict()
+    for decoded in pushed(version, "a not between 1 and 9"):
+        tree = decoded.exprnode.to_dict()
         between = tree if "Between" in tree["func"] else tree["children"][0]
         assert between["children"][0]["const"] == flag

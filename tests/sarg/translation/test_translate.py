@@ -1,4 +1,4 @@
-"""What Hive's expressions become: one line per shape, on filters that real Hive versions wrote.
+"""Translations of Hive's expressions: one line per shape, for filters that real Hive versions wrote.
 
 Pitfall P10 is described in docs/facts/pitfalls.md#p10.
 """
@@ -45,7 +45,7 @@ from tests.sarg.kryo_writer import (
     type_info,
     write,
 )
-from tests.sarg.told import told
+from tests.sarg.plain_text import plain_text
 
 A, S = Column(("a",), INT), Column(("s",), STRING)
 
@@ -100,7 +100,7 @@ def decoded(version, sql, folded=True):
     ids=str,
 )
 def test_understood_conditions_read_as_sql(version, sql, text):
-    every = [told(sarg.decode(r["kryo_base64"])) for r in records(version) if r["sql"] == sql]
+    every = [plain_text(sarg.decode(r["kryo_base64"])) for r in records(version) if r["sql"] == sql]
     assert text in every, every
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_node_leaves_its_siblings_alone():
 
 
 class TestLiteralsAreNeverTruncated:
-    """C7, P10: the value goes on as it was written, with its own type; binding decides."""
+    """C7, P10: the value keeps its own type; binding converts it."""
 
     @pytest.mark.parametrize(
         ("version", "sql", "literal"),
@@ -160,12 +160,12 @@ class TestLiteralsAreNeverTruncated:
 
 
 class TestHive23DatesCarryTheWritersZone:
-    """Hive 2.3 writes java.sql: a date is sure when one day fits all zones, a timestamp is a range of 32 hours."""
+    """Hive 2.3 writes java.sql: a date is exact when one day fits all zones, a timestamp is a range of 32 hours."""
 
     def compare(self, millis, nanos=None, op="OPEqual", name="x"):
-        of = type_info("date" if nanos is None else "timestamp")
+        hive_type = type_info("date" if nanos is None else "timestamp")
         value = Obj("java.sql.Date" if nanos is None else "java.sql.Timestamp", {"millis": millis, "nanos": nanos})
-        data = write(function(op, column(name, of), constant(value, of)), ("java", "hive_2_3", "text_3"))
+        data = write(function(op, column(name, hive_type), constant(value, hive_type)), ("java", "hive_2_3", "text_3"))
         return sarg.decode(data)
 
     @pytest.mark.parametrize(
@@ -202,12 +202,12 @@ class TestHive23DatesCarryTheWritersZone:
         ],
     )
     def test_a_timestamp_is_between_the_clocks_of_all_zones(self, op, text):
-        assert told(self.compare(1577923200000, 500, op, "ts")).startswith(text)
+        assert plain_text(self.compare(1577923200000, 500, op, "ts")).startswith(text)
 
 
 class TestMembership:
     def test_struct_in_compares_field_by_field_and_lets_false_out_where_a_field_is_null(self):
-        assert told(decoded("4.0.1", "struct(a,b) in (struct(1,2L), struct(3,4L))")) == (
+        assert plain_text(decoded("4.0.1", "struct(a,b) in (struct(1,2L), struct(3,4L))")) == (
             "(((a = 1 AND b = 2) OR (a = 3 AND b = 4))"
             " AND (NOT a IS NULL OR ?(struct IN with a NULL field))"
             " AND (NOT b IS NULL OR ?(struct IN with a NULL field)))"
@@ -221,14 +221,14 @@ class TestMembership:
         assert isinstance(decoded("4.0.1", "(a, b) not in ((1,2),(3,4))"), Not)
 
     def test_a_member_with_a_null_field_is_unknown(self):
-        struct = function("Struct", column("a"), column("s", STRING_INFO), of=type_info("struct"))
-        member = function("Struct", integer(1), constant(None, STRING_INFO), of=type_info("struct"))
-        text = told(sarg.decode(write(function("In", struct, member))))
+        struct = function("Struct", column("a"), column("s", STRING_INFO), hive_type=type_info("struct"))
+        member = function("Struct", integer(1), constant(None, STRING_INFO), hive_type=type_info("struct"))
+        text = plain_text(sarg.decode(write(function("In", struct, member))))
         assert text.startswith("(?(a struct with a field that is NULL")
 
     def test_a_list_folded_into_one_constant_is_spread(self):
-        of = Obj("org.apache.hadoop.hive.serde2.typeinfo.ListTypeInfo", {"listElementTypeInfo": INT_INFO})
-        folded = constant(Items([Wrapper("java.lang.Integer", 1), None, Wrapper("java.lang.Integer", 3)]), of)
+        hive_type = Obj("org.apache.hadoop.hive.serde2.typeinfo.ListTypeInfo", {"listElementTypeInfo": INT_INFO})
+        folded = constant(Items([Wrapper("java.lang.Integer", 1), None, Wrapper("java.lang.Integer", 3)]), hive_type)
         assert sarg.decode(write(function("In", column("a"), folded))) == In(
             A, (Literal(1, INT), Literal(None, INT), Literal(3, INT))
         )
@@ -251,7 +251,9 @@ class TestBetween:
         flag = constant(Wrapper("java.lang.Boolean", False), type_info("boolean"))
         expression = sarg.decode(write(function("Between", flag, column("a"), column("b"), integer(9))))
         assert isinstance(expression, Or)
-        assert told(expression) == ("((a >= b AND a <= 9) OR (b IS NULL AND ?(BETWEEN with a bound that may be NULL)))")
+        assert plain_text(expression) == (
+            "((a >= b AND a <= 9) OR (b IS NULL AND ?(BETWEEN with a bound that may be NULL)))"
+        )
 
     def test_a_null_bound_is_unknown(self):
         flag = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
@@ -267,8 +269,8 @@ class TestBetween:
 class TestLike:
     LIKE = "org.apache.hadoop.hive.ql.udf.UDFLike"
 
-    def like(self, pattern, of=STRING_INFO):
-        return sarg.decode(write(bridge("like", self.LIKE, column("s", of), constant(pattern, STRING_INFO))))
+    def like(self, pattern, hive_type=STRING_INFO):
+        return sarg.decode(write(bridge("like", self.LIKE, column("s", hive_type), constant(pattern, STRING_INFO))))
 
     @pytest.mark.parametrize("pattern", ["ab%", "%x_", r"50\%", r"a\_b%"])
     def test_a_pattern_is_handed_on_as_it_is(self, pattern):
@@ -276,7 +278,7 @@ class TestLike:
 
     @pytest.mark.parametrize("pattern", [r"a\b", "a\\\\%", "a\\"])
     def test_a_backslash_before_an_ordinary_character_is_unknown(self, pattern):
-        """Hive takes it for itself, the SQL standard for an escape."""
+        """To Hive it is an ordinary character, to the SQL standard an escape."""
         assert isinstance(self.like(pattern), Unknown)
 
     def test_a_function_of_a_user_that_is_called_like_is_not_like(self):
@@ -288,15 +290,15 @@ class TestLike:
 
 class TestTruth:
     def test_is_true_over_a_larger_condition_can_be_false_where_it_is_null(self):
-        text = told(decoded("3.1.3", "(a > 1 or b < 2) is not true"))
+        text = plain_text(decoded("3.1.3", "(a > 1 or b < 2) is not true"))
         assert text == "NOT ((a > 1 OR b < 2) AND ?(IS TRUE over a condition that may be NULL))"
 
     def test_a_condition_compared_with_a_boolean_constant_is_that_condition(self):
         true = constant(Wrapper("java.lang.Boolean", True), type_info("boolean"))
         greater = function("OPGreaterThan", column("a"), integer(1))
-        assert told(sarg.decode(write(function("OPEqual", greater, true)))) == "a > 1"
-        assert told(sarg.decode(write(function("OPNotEqual", greater, true)))) == "NOT a > 1"
-        assert told(sarg.decode(write(function("OPEqualNS", greater, true)))) == "(a > 1 AND NOT a IS NULL)"
+        assert plain_text(sarg.decode(write(function("OPEqual", greater, true)))) == "a > 1"
+        assert plain_text(sarg.decode(write(function("OPNotEqual", greater, true)))) == "NOT a > 1"
+        assert plain_text(sarg.decode(write(function("OPEqualNS", greater, true)))) == "(a > 1 AND NOT a IS NULL)"
 
     def test_a_null_constant_is_a_condition_that_is_null(self):
         null = constant(None, type_info("boolean"))
@@ -326,7 +328,7 @@ def test_and_is_flat_whatever_the_nesting_and_keeps_its_order():
     for test in tests[1:3]:
         tree = function("OPAnd", tree, test)
     tree = function("OPAnd", tree, function("OPAnd", tests[3], function("OPAnd", tests[4], tests[5])))
-    assert told(sarg.decode(write(tree))) == "(" + " AND ".join(f"a = {n}" for n in range(6)) + ")"
+    assert plain_text(sarg.decode(write(tree))) == "(" + " AND ".join(f"a = {n}" for n in range(6)) + ")"
 
 
 def test_shared_nodes_translate_in_linear_size():

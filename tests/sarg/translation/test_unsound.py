@@ -1,8 +1,10 @@
-"""Rows that Hive's own SearchArgument loses: neither way of reading the filter loses them here.
+"""Rows that Hive's own SearchArgument loses are kept, by the typed expression and by the demoted SearchArgument.
 
 Each case is a condition on the path without Hive's optimiser, the SearchArgument that Hive made of it, and rows for
-which Hive's evaluator says TRUE and the SearchArgument no. The filter is read from Hive's bytes where the corpus has
+which Hive's evaluator returns TRUE and the SearchArgument NO. The filter is read from Hive's bytes where the corpus has
 them, and from bytes built here otherwise.
+
+Facts: docs/facts/hive-search-argument.md#conditions-that-lose-rows.
 """
 
 import datetime
@@ -26,14 +28,14 @@ from tests.sarg.corpus import DATA, records
 from tests.sarg.kryo_writer import TYPES, Obj, Wrapper, column, constant, function, type_info, write
 
 TYPES_OF = {"a": "int", "b": "bigint", "ti": "tinyint", "s": "string", "ch": "char(10)", "ts": "timestamp"}
-SCHEMA = Schema(Field(name, Type.parse(of)) for name, of in TYPES_OF.items())
+SCHEMA = Schema(Field(name, Type.parse(hive_type)) for name, hive_type in TYPES_OF.items())
 HIVE = Semantics.named("hive", "UTC")
 CASES = [json.loads(line) for line in (DATA / "unsound.jsonl").read_text().splitlines()]
 CHAR = Obj(TYPES + "CharTypeInfo", {"length": 10, "typeName": "char"})
 
 
 def lost_rows(case):
-    """``[{a=5}, {s=05}]`` as intervals of slices that hold just that row."""
+    """``[{a=5}, {s=05}]`` as intervals of slices of that one row."""
     for name, text in re.findall(r"\{(\w+)=([^}]*)\}", case["example"]):
         yield {name: point(value(name, text))}
 
@@ -115,7 +117,7 @@ BUILT = {
 
 
 def filters(case):
-    """The condition as bytes: Hive's where the corpus has them, ours where the shape is built here."""
+    """The condition as bytes: Hive's where the corpus has them, otherwise built here."""
     for record in records(case["hive"]):
         if record["sql"] == case["sql"] and record["source"] in ("gen", "hand"):
             yield record["kryo_base64"]

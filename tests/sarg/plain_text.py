@@ -1,15 +1,18 @@
-"""An expression as one line with the values of the evaluator (days, microseconds), whatever is shown to people."""
+"""An expression as one line, with literals in the evaluator's value form.
+
+``to_text`` shows ``dt = DATE '2020-01-02'``. This text is ``dt = 18263``: a test sees the value that is compared.
+"""
 
 from evaluator.language import expression as ex
 
 JOINERS = {ex.And: " AND ", ex.Or: " OR "}
 
 
-def told(expression):
-    return ex.fold(expression, _told)
+def plain_text(expression):
+    return ex.fold(expression, _node_text)
 
 
-def _told(node, parts):
+def _node_text(node, parts):
     match node:
         case ex.And() | ex.Or():
             return "(" + JOINERS[type(node)].join(parts) + ")"
