@@ -26,7 +26,7 @@ The folders, in the order of the work; each imports only those above it:
     binding      a filter meets a schema: names and types resolved, literals converted, one rule per leaf
     evaluation   the outcome of every slice
     explain      reasons, residual filters, pruning blockers, the order of slices
-    reference    the oracle of the tests (contract C9): a filter on one row; of ``functions`` it reads the result types
+    reference    the oracle of the tests (contract C9): a filter on one row; imports ``language`` only
 
 The package imports neither ``index_store`` nor ``sarg`` nor ``handler``. Public names are imported at their first use:
 the expression language alone loads no numpy.
