@@ -39,27 +39,27 @@ def as_one_test(
     expression: ex.HudiExpression, bind_operand: Callable[[ex.Operand], BoundOperand], semantics: Semantics
 ) -> ex.HudiExpression:
     """The filter with every BETWEEN put right; the very same object when there is nothing to do."""
-    found: dict[int, ex.HudiExpression] = {}
+    replacements: dict[int, ex.HudiExpression] = {}
     stack = [expression]
     while stack:
         node = stack.pop()
         match node:
             case ex.And(children=(ex.Compare(op=">=", left=x, right=low), ex.Compare(op="<=", left=y, right=high))):
                 if x == y and (better := _put_right(node, (x, low, high), bind_operand, semantics)) is not node:
-                    found[id(node)] = better
+                    replacements[id(node)] = better
             case ex.And(children=children) | ex.Or(children=children):
                 stack.extend(children)
             case ex.Not(child=child):
                 stack.append(child)
             case _:
                 pass
-    return _replaced(expression, found) if found else expression
+    return _replaced(expression, replacements) if replacements else expression
 
 
-def _replaced(expression: ex.HudiExpression, found: dict[int, ex.HudiExpression]) -> ex.HudiExpression:
+def _replaced(expression: ex.HudiExpression, replacements: dict[int, ex.HudiExpression]) -> ex.HudiExpression:
     def rebuild(node: ex.Node, children: list[Any]) -> Any:
-        if id(node) in found:
-            return found[id(node)]
+        if id(node) in replacements:
+            return replacements[id(node)]
         match node:
             case ex.And():
                 return ex.And(tuple(children))

@@ -1,14 +1,14 @@
-"""The form of an expression: one text for all ways of writing it, by which statistics of it are found.
+"""The canonical key of an expression: one text for all spellings of it, under which its statistics are stored.
 
-    written                              form
+    source                               canonical key
     -----------------------------------  -------------------------------------------------------
     lower(City), LCASE(city)             lower(city string) string
     amount * 1.1, 1.1 * amount           *(1.1 decimal(2,1), amount decimal(10,2)) decimal(13,3)
     to_date(ts), in Europe/Berlin        to_date(ts timestamp with local time zone) date in Europe/Berlin
     if(a > 1, b, c), isnan(d)            none: conditions, and what yields truth, have none
 
-It holds what the result depends on: names, constants and types as they are bound, and the session zone where a moment
-is involved. What engines compute differently of one form is the business of whoever makes the statistics: they have to
+The key holds everything that the result depends on: names, constants and types as they are bound, and the session zone
+where a moment is involved. Engines may compute different results for one key. Statistics that are stored under it must
 hold for every engine of ``evaluator.language.semantics.ENGINES``.
 """
 
@@ -75,7 +75,7 @@ _ZONE_FREE = frozenset(
 
 
 def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
-    """The form, and the name of its first column by name; None when there is none."""
+    """The key, and the first of its columns in order of name; None when the expression has no key."""
     columns = columns_of(function)
     if not columns or function.type.kind in (Kind.BOOLEAN, Kind.VOID, Kind.OTHER, Kind.CHAR):
         return None

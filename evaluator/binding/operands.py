@@ -68,7 +68,7 @@ class BoundFunction:
     semantics: Semantics
 
     def interval(self, arguments: Sequence[Interval]) -> Interval:
-        """The interval of the result, given those of the arguments. What is not decided is unknown."""
+        """The interval of the result, given those of the arguments; unknown where it is not decided."""
         try:
             return _apply(
                 self.function,
@@ -77,7 +77,7 @@ class BoundFunction:
                 self.semantics,
             )
         except (UnsupportedError, OverflowError):
-            return UNKNOWN  # decided on some bounds, not on these
+            return UNKNOWN  # other bounds may be decided, these are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +172,17 @@ def _bind_if(
 
 def columns_of(operand: BoundOperand) -> Mapping[str, Field]:
     """The columns that an operand reads, by name."""
-    found: dict[str, Field] = {}
+    columns: dict[str, Field] = {}
     stack: list[BoundOperand] = [operand]
     while stack:
         match stack.pop():
             case BoundColumn(field=field):
-                found[field.name] = field
+                columns[field.name] = field
             case BoundFunction(arguments=arguments):
                 stack.extend(arguments)
             case _:
                 pass
-    return found
+    return columns
 
 
 def literal_interval(value: object, of: Type) -> Interval:
@@ -284,11 +284,11 @@ def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics
     if any(a.type.kind is Kind.CHAR for a in arguments):
         raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
     function = BoundFunction(name, tuple(arguments), to, semantics)
-    # Once on nothing known: a pair of types that is never decided shows now, with its reason.
+    # Computed once with unknown columns: types that are never decided raise here, with the reason.
     constant = all(isinstance(a, BoundConstant) for a in arguments)
-    known = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
+    unbound = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
     try:
-        interval = _apply(name, known, to, semantics)
+        interval = _apply(name, unbound, to, semantics)
     except (IndexError, ValueError, TypeError) as error:
         raise _wrong_arguments(name, len(arguments)) from error
     if not constant:

@@ -17,9 +17,9 @@ With ``a.lo <= x <= a.hi`` and ``b.lo <= y <= b.hi`` for every non-null x, y (a 
     x is null     null count is not known to be 0
     ============  =========================================  ===================================================
 
-The rules ask nothing of a bound but ``<`` and ``<=``, and nothing of an answer but ``&`` and ``|``, so that one table
-serves one slice, all slices as arrays, and the symbols from which faster forms of the same rules are derived
-(``statistics.ranges``): the paths cannot disagree. A bound that is not known answers TRUE to whatever looks at it.
+The rules use only ``<`` and ``<=`` of bounds, and only ``&`` and ``|`` of their results. So one table serves one slice,
+all slices as arrays, and the symbols from which faster forms of the same rules are derived (``statistics.ranges``): the
+paths cannot disagree. A test of a bound that is not known is TRUE.
 """
 
 from __future__ import annotations
@@ -113,23 +113,23 @@ def is_constant(a: Range, truth: bool) -> Possible:
     return Possible(likely, otherwise, a.null) if truth else Possible(otherwise, likely, a.null)
 
 
-def refine_single_values(found: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
-    """Decide by ``holds`` what bounds leave open, where lo = hi: all values of the slice are that one.
+def refine_single_values(by_bounds: Any, a: Range, holds: Callable[[Any], bool | None]) -> Any:
+    """Where lo = hi, all values of the slice are that one: ``holds`` decides what the bounds leave open.
 
-    ``found`` is the outcome so far: an int, or ``(n,) uint8``.
+    ``by_bounds`` is the outcome by bounds: an int, or ``(n,) uint8``.
     """
     both = outcome.TRUE | outcome.FALSE
     if not isinstance(a.lo, MaskedBound):
-        return found & ~_opposite(holds(a.lo)) if found & both == both and a.lo == a.hi else found
+        return by_bounds & ~_opposite(holds(a.lo)) if by_bounds & both == both and a.lo == a.hi else by_bounds
     single = a.lo.single(a.hi)
     if np.ndim(single) == 0:
-        return found
-    single &= found & both == both
-    places = np.flatnonzero(single)
-    values = a.lo.values[places].tolist()  # all at once: bounds may be Arrow's
+        return by_bounds
+    single &= by_bounds & both == both
+    rows = np.flatnonzero(single)
+    values = a.lo.values[rows].tolist()  # all at once: bounds may be Arrow's
     ruled_out = {value: _opposite(holds(value)) for value in dict.fromkeys(values)}
-    decided = np.full(len(single), found, np.uint8)
-    decided[places] &= ~np.fromiter(map(ruled_out.__getitem__, values), np.uint8, len(values))
+    decided = np.full(len(single), by_bounds, np.uint8)
+    decided[rows] &= ~np.fromiter(map(ruled_out.__getitem__, values), np.uint8, len(values))
     return decided
 
 
@@ -159,13 +159,13 @@ def _and(a: Any, b: Any) -> Any:
 
 def _either(*parts: Any) -> Any:
     """The OR of all, without work where one is a plain TRUE or FALSE."""
-    found: Any = False
+    total: Any = False
     for part in parts:
         if part is True:
             return True
         if part is not False:
-            found = part if found is False else found | part
-    return found
+            total = part if total is False else total | part
+    return total
 
 
 def _not(answer: Any) -> Any:

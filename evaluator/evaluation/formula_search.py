@@ -1,15 +1,16 @@
-"""Searching a formula: which of many slices can be TRUE, without looking at most of them.
+"""The search of a pruning formula: in which of many slices it is TRUE, without a look at most of them.
 
-Three ways to evaluate a formula, all by the same single bounds (``evaluation.pruning_formula``); the number of bounds
-that would be compared decides:
+A formula is evaluated in one of three ways. All of them compare the same single bounds
+(``evaluation.pruning_formula``), and the one that compares the fewest is taken:
 
-    stretch   an AND that bounds one column from both sides, or selectively from one, takes its slices from the column's
-              interval index; its other children look at those slices only
-    blocks    where the layout follows a column, the formula is first asked of runs of 1,024 slices at once
-    scan      all codes (or values) are compared, the most selective child of an AND first; once fewer than one in
-              32 slices is left, the remaining children look at those only
+    interval look-up   an AND that bounds one column from both sides, or selectively from one, takes its slices from the
+                       column's interval index; its other children are tested in those slices only
+    zone map           where the layout follows a column, zones of 1,024 slices are tested first, and then the slices of
+                       the zones that are left
+    scan               the codes (or values) of all slices are compared, the most selective child of an AND first; once
+                       fewer than one in 32 slices is left, the other children are tested in those only
 
-Without an index (``ColumnStatistics.indexed``) everything is a scan of the bounds themselves.
+Without a search index (``evaluator.statistics.indexing``) a formula is a scan of the bounds themselves.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def search(formula: Formula, n: int, evaluate_opaque: EvaluateOpaque) -> npt.NDA
     if not isinstance(formula, Symbol):
         return np.arange(n if formula else 0, dtype=np.int64)
     with masks_of(n) as masks:
-        found = _Search(n, evaluate_opaque, masks).select(formula)
-        return nonzero(found) if found.dtype == np.bool_ else np.sort(found).astype(np.int64)
+        selected = _Search(n, evaluate_opaque, masks).select(formula)
+        return nonzero(selected) if selected.dtype == np.bool_ else np.sort(selected).astype(np.int64)
 
 
 def _union(parts: Sequence[Rows]) -> Rows:
@@ -83,7 +84,7 @@ def _union(parts: Sequence[Rows]) -> Rows:
 
 
 @dataclass(slots=True)
-class _Box:
+class _BoundPair:
     """The most selective lower and upper test of an AND on one column that has an index."""
 
     index: ColumnIndex
@@ -95,17 +96,17 @@ class _Box:
 
 
 class _Search:
-    """One search; the codes of constants are found once."""
+    """One search; the code of each constant is computed once."""
 
     def __init__(self, n: int, evaluate_opaque: EvaluateOpaque, masks: Masks) -> None:
         self._n = n
         self._masks = masks
         self._evaluate_opaque = evaluate_opaque
         self._codes: dict[Atom, int | None] = {}
-        self._reaches: dict[Symbol, int] = {}
+        self._costs: dict[Symbol, int] = {}
         self._traits: dict[Symbol, tuple[bool, bool]] = {}
 
-    # -- all slices: an answer is a mask over all of them, or the rows that are TRUE in any order
+    # -- all slices: a result is a mask over all of them, or the rows that are TRUE in any order
 
     def select(self, node: Symbol) -> Rows | Mask:
         match node:
@@ -113,38 +114,38 @@ class _Search:
                 return self._select_all(node, children)
             case Disjunction(children=children):
                 return self._select_any(children)
-            case Atom() | Within() if self._reach(node) * _SPARSE <= self._n:
-                return self._stretch(node)
+            case Atom() | Within() if self._look_up_cost(node) * _SPARSE <= self._n:
+                return self._look_up(node)
             case _:
-                return self._blocks(node) if self._is_clustered(node) else self.test(node, slice(0, self._n))
+                return self._by_zones(node) if self._is_clustered(node) else self.test(node, slice(0, self._n))
 
     def _select_all(self, node: Conjunction, children: Sequence[Symbol]) -> Rows | Mask:
         drivers = self._drivers(children)
-        cost, driver, used = min(drivers, key=lambda found: found[0], default=(self._n, None, ()))
+        cost, driver, used = min(drivers, key=lambda candidate: candidate[0], default=(self._n, None, ()))
         if driver is not None and cost * _SPARSE <= self._n:
-            rows = self._box_rows(driver) if isinstance(driver, _Box) else self._as_rows(self.select(driver))
+            rows = self._rows_of_pair(driver) if isinstance(driver, _BoundPair) else self._as_rows(self.select(driver))
             others = [child for child in children if all(child is not atom for atom in used)]
             return rows[self._test_all(others, rows)] if others else rows
         if self._is_clustered(node):
-            return self._blocks(node)
+            return self._by_zones(node)
         return self._scan_all(children)
 
     def _scan_all(self, children: Sequence[Symbol]) -> Rows | Mask:
         everywhere = slice(0, self._n)
         ordered = sorted(children, key=self._cost_order)
         mask: Mask | None = None
-        for place, child in enumerate(ordered):
-            found = (
-                self._as_mask(self.select(child)) if isinstance(child, Disjunction) else (self.test(child, everywhere))
+        for position, child in enumerate(ordered):
+            of_child = (
+                self._as_mask(self.select(child)) if isinstance(child, Disjunction) else self.test(child, everywhere)
             )
             if mask is None:
-                mask = found
+                mask = of_child
             else:
-                np.logical_and(mask, found, out=mask)
-                self._masks.give_back(found)
-            left = ordered[place + 1 :]
-            known_dense = place == 0 and isinstance(child, Atom) and self._count(child) * _SPARSE > self._n
-            if left and not known_dense and np.count_nonzero(mask) * _SPARSE <= self._n:
+                np.logical_and(mask, of_child, out=mask)
+                self._masks.give_back(of_child)
+            left = ordered[position + 1 :]
+            is_dense = position == 0 and isinstance(child, Atom) and self._count(child) * _SPARSE > self._n
+            if left and not is_dense and np.count_nonzero(mask) * _SPARSE <= self._n:
                 rows = nonzero(mask)
                 return rows[self._test_all(left, rows)]
         assert mask is not None
@@ -152,37 +153,37 @@ class _Search:
 
     def _select_any(self, children: Sequence[Symbol]) -> Rows | Mask:
         mask: Mask | None = None
-        loose: list[Rows] = []
+        row_lists: list[Rows] = []
         for child in sorted(children, key=self._cost_order):
             if isinstance(child, OpaquePredicate) and mask is not None:
-                open_rows = np.flatnonzero(~self._merge(mask, loose))
-                loose = [open_rows[self.test(child, open_rows)]]
+                open_rows = np.flatnonzero(~self._merge(mask, row_lists))
+                row_lists = [open_rows[self.test(child, open_rows)]]
                 continue
-            found = self.select(child)
-            if found.dtype != np.bool_:
-                loose.append(found)
+            selected = self.select(child)
+            if selected.dtype != np.bool_:
+                row_lists.append(selected)
             elif mask is None:
-                mask = found
+                mask = selected
             else:
-                np.logical_or(mask, found, out=mask)
-                self._masks.give_back(found)
-        if mask is None and sum(map(len, loose)) * _SPARSE <= self._n:
-            return _union(loose)
-        return self._merge(np.zeros(self._n, np.bool_) if mask is None else mask, loose)
+                np.logical_or(mask, selected, out=mask)
+                self._masks.give_back(selected)
+        if mask is None and sum(map(len, row_lists)) * _SPARSE <= self._n:
+            return _union(row_lists)
+        return self._merge(np.zeros(self._n, np.bool_) if mask is None else mask, row_lists)
 
     @staticmethod
-    def _merge(mask: Mask, loose: Sequence[Rows]) -> Mask:
-        for rows in loose:
+    def _merge(mask: Mask, row_lists: Sequence[Rows]) -> Mask:
+        for rows in row_lists:
             mask[rows] = True
         return mask
 
-    def _as_rows(self, found: Rows | Mask) -> Rows:
-        return nonzero(found) if found.dtype == np.bool_ else found
+    def _as_rows(self, selected: Rows | Mask) -> Rows:
+        return nonzero(selected) if selected.dtype == np.bool_ else selected
 
-    def _as_mask(self, found: Rows | Mask) -> Mask:
-        return found if found.dtype == np.bool_ else self._merge(np.zeros(self._n, np.bool_), [found])
+    def _as_mask(self, selected: Rows | Mask) -> Mask:
+        return selected if selected.dtype == np.bool_ else self._merge(np.zeros(self._n, np.bool_), [selected])
 
-    # -- stretches
+    # -- interval look-ups
 
     def _code(self, atom: Atom) -> int | None:
         if atom not in self._codes:
@@ -196,46 +197,48 @@ class _Search:
             return self._n
         return (index.lo if atom.is_lower else index.hi).count(atom.op, code)
 
-    def _boxes(self, children: Sequence[Symbol]) -> list[_Box]:
-        boxes: dict[int, _Box] = {}
+    def _bound_pairs(self, children: Sequence[Symbol]) -> list[_BoundPair]:
+        pairs: dict[int, _BoundPair] = {}
         for child in children:
             if isinstance(child, Atom) and child.column.index is not None:
-                box = boxes.setdefault(id(child.column), _Box(child.column.index))
-                held = box.upper_end if child.is_lower else box.lower_end
-                if held is None or self._count(child) < self._count(held):
+                pair = pairs.setdefault(id(child.column), _BoundPair(child.column.index))
+                best = pair.upper_end if child.is_lower else pair.lower_end
+                if best is None or self._count(child) < self._count(best):
                     if child.is_lower:
-                        box.upper_end = child
+                        pair.upper_end = child
                     else:
-                        box.lower_end = child
-        return list(boxes.values())
+                        pair.lower_end = child
+        return list(pairs.values())
 
-    def _box_codes(self, box: _Box) -> tuple[np.uint16, np.uint16]:
-        lowest = BELOW if box.lower_end is None else np.uint16(self._code(box.lower_end) or 0)
-        highest = ABOVE if box.upper_end is None else np.uint16(self._code(box.upper_end) or 0)
+    def _codes_of_pair(self, pair: _BoundPair) -> tuple[np.uint16, np.uint16]:
+        lowest = BELOW if pair.lower_end is None else np.uint16(self._code(pair.lower_end) or 0)
+        highest = ABOVE if pair.upper_end is None else np.uint16(self._code(pair.upper_end) or 0)
         return lowest, highest
 
-    def _drivers(self, children: Sequence[Symbol]) -> list[tuple[int, _Box | Symbol, Sequence[Symbol]]]:
+    def _drivers(self, children: Sequence[Symbol]) -> list[tuple[int, _BoundPair | Symbol, Sequence[Symbol]]]:
         """What an AND could begin with: (slices to compare, where they come from, the children that this settles)."""
-        found: list[tuple[int, _Box | Symbol, Sequence[Symbol]]] = [
-            (self._box_cost(box), box, box.atoms()) for box in self._boxes(children)
+        drivers: list[tuple[int, _BoundPair | Symbol, Sequence[Symbol]]] = [
+            (self._cost_of_pair(pair), pair, pair.atoms()) for pair in self._bound_pairs(children)
         ]
-        found += [
-            (self._reach(child), child, (child,)) for child in children if isinstance(child, Disjunction | Within)
+        drivers += [
+            (self._look_up_cost(child), child, (child,))
+            for child in children
+            if isinstance(child, Disjunction | Within)
         ]
-        return found
+        return drivers
 
-    def _box_cost(self, box: _Box) -> int:
-        if box.lower_end is not None and box.upper_end is not None:
-            return box.index.intervals.cost(*self._box_codes(box))
-        return min(self._count(atom) for atom in box.atoms())
+    def _cost_of_pair(self, pair: _BoundPair) -> int:
+        if pair.lower_end is not None and pair.upper_end is not None:
+            return pair.index.intervals.cost(*self._codes_of_pair(pair))
+        return min(self._count(atom) for atom in pair.atoms())
 
-    def _reach(self, node: Symbol) -> int:
+    def _look_up_cost(self, node: Symbol) -> int:
         """How many slices are compared when a node is answered from stretches; all, if it cannot be."""
-        if node not in self._reaches:
-            self._reaches[node] = self._reach_of(node)
-        return self._reaches[node]
+        if node not in self._costs:
+            self._costs[node] = self._look_up_cost_of(node)
+        return self._costs[node]
 
-    def _reach_of(self, node: Symbol) -> int:
+    def _look_up_cost_of(self, node: Symbol) -> int:
         match node:
             case Atom():
                 return self._count(node)
@@ -249,39 +252,41 @@ class _Search:
             case Disjunction(children=children):
                 total = 0
                 for child in children:
-                    total += self._reach(child)
+                    total += self._look_up_cost(child)
                     if total >= self._n:
                         break
                 return min(total, self._n)
             case _:
                 return self._n
 
-    def _stretch(self, node: Atom | Within) -> Rows:
+    def _look_up(self, node: Atom | Within) -> Rows:
         index = node.column.index
         assert index is not None
         if isinstance(node, Atom):
-            return self._box_rows(_Box(index, node if node.is_lower else None, None if node.is_lower else node))
-        found = [
-            self._box_rows(_Box(index, Atom(node.column, "<=", value), Atom(node.column, ">=", value)))
+            return self._rows_of_pair(
+                _BoundPair(index, node if node.is_lower else None, None if node.is_lower else node)
+            )
+        rows_of_members = [
+            self._rows_of_pair(_BoundPair(index, Atom(node.column, "<=", value), Atom(node.column, ">=", value)))
             for value in node.members.values
         ]
-        return _union(found)
+        return _union(rows_of_members)
 
-    def _box_rows(self, box: _Box) -> Rows:
-        if box.lower_end is None or box.upper_end is None:
-            [atom] = box.atoms()
-            bound, code = (box.index.lo if atom.is_lower else box.index.hi), self._code(atom) or 0
+    def _rows_of_pair(self, pair: _BoundPair) -> Rows:
+        if pair.lower_end is None or pair.upper_end is None:
+            [atom] = pair.atoms()
+            bound, code = (pair.index.lo if atom.is_lower else pair.index.hi), self._code(atom) or 0
             start, end = int(bound.offsets[code]), int(bound.offsets[code + 1])
             sure = bound.order[:start] if atom.is_lower else bound.order[end:]
             doubtful: Rows = bound.order[start:end]
         else:
-            sure, doubtful = box.index.intervals.meeting(*self._box_codes(box))
-        for atom in box.atoms():
+            sure, doubtful = pair.index.intervals.meeting(*self._codes_of_pair(pair))
+        for atom in pair.atoms():
             if len(doubtful):
                 doubtful = doubtful[test_atom(atom, self._code(atom), doubtful, None)]
         return np.concatenate((sure, doubtful)) if len(doubtful) else sure
 
-    # -- blocks
+    # -- zone maps
 
     def _is_clustered(self, node: Symbol) -> bool:
         """True when the layout of the slices follows a column of this node."""
@@ -302,9 +307,9 @@ class _Search:
                     self._traits[node] = False, isinstance(node, OpaquePredicate)
         return self._traits[node]
 
-    def _blocks(self, node: Symbol) -> Rows | Mask:
-        size, everywhere = self._block_size(node), slice(0, self._n)
-        allowed = True if size is None else self._test_blocks(node)
+    def _by_zones(self, node: Symbol) -> Rows | Mask:
+        size, everywhere = self._zone_size(node), slice(0, self._n)
+        allowed = True if size is None else self._test_zones(node)
         if size is None or isinstance(allowed, bool) or np.count_nonzero(allowed) * 2 > len(allowed):
             return self._scan_all(node.children) if isinstance(node, Conjunction) else self.test(node, everywhere)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], allowed, [False])).astype(np.int8)))
@@ -319,7 +324,7 @@ class _Search:
         rows = rows[rows < self._n]
         return rows[self.test(node, rows)]
 
-    def _block_size(self, node: Symbol) -> int | None:
+    def _zone_size(self, node: Symbol) -> int | None:
         """The one block size of all columns with an index, or None."""
         sizes, stack = set(), [node]
         while stack:
@@ -332,7 +337,7 @@ class _Search:
                     pass
         return sizes.pop() if len(sizes) == 1 else None
 
-    def _test_blocks(self, node: Symbol) -> Mask | bool:
+    def _test_zones(self, node: Symbol) -> Mask | bool:
         """Whether any slice of a block can be TRUE: a block's bounds hold those of its slices."""
         match node:
             case Atom(column=column) if column.index is not None:
@@ -340,12 +345,12 @@ class _Search:
                 mask: Mask = column.index.zone_map.lo <= code if node.is_lower else column.index.zone_map.hi >= code
                 return mask
             case Conjunction(children=children):
-                masks = [found for found in map(self._test_blocks, children) if not isinstance(found, bool)]
+                masks = [mask for mask in map(self._test_zones, children) if not isinstance(mask, bool)]
                 return np.logical_and.reduce(masks) if masks else True
             case Disjunction(children=children):
-                answers = [self._test_blocks(child) for child in children]
-                known = [found for found in answers if not isinstance(found, bool)]
-                return np.logical_or.reduce(known) if len(known) == len(answers) else True
+                of_children = [self._test_zones(child) for child in children]
+                masks = [mask for mask in of_children if not isinstance(mask, bool)]
+                return np.logical_or.reduce(masks) if len(masks) == len(of_children) else True
             case _:
                 return True
 
@@ -387,20 +392,20 @@ class _Search:
                 break
         if left is None:
             return np.ones(size, np.bool_)
-        found: Mask = np.zeros(size, np.bool_)
-        found[left] = True
-        return found
+        mask = np.zeros(size, np.bool_)
+        mask[left] = True
+        return mask
 
     def _test_any(self, children: Sequence[Symbol], where: Where) -> Mask:
-        found: Mask = np.zeros(_size(where), np.bool_)
-        open_places = np.arange(len(found))
+        mask: Mask = np.zeros(_size(where), np.bool_)
+        open_positions = np.arange(len(mask))
         for child in sorted(children, key=self._cost_order):
-            holds = self.test(child, rows_of(where, open_places))
-            found[open_places[holds]] = True
-            open_places = open_places[~holds]
-            if not len(open_places):
+            holds = self.test(child, rows_of(where, open_positions))
+            mask[open_positions[holds]] = True
+            open_positions = open_positions[~holds]
+            if not len(open_positions):
                 break
-        return found
+        return mask
 
     def _cost_order(self, node: Symbol) -> tuple[int, int]:
         """Cheap before dear, then selective before not."""
@@ -410,7 +415,7 @@ class _Search:
             case Flag():
                 return 0, self._n
             case Conjunction() | Disjunction():
-                return (2 if self._holds_opaque(node) else 1), self._reach(node)
+                return (2 if self._holds_opaque(node) else 1), self._look_up_cost(node)
             case OpaquePredicate():
                 return 3, self._n
             case _:

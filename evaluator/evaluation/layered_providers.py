@@ -53,11 +53,11 @@ class LayeredProvider:
         if base.name != delta.name:
             raise ValueError(f"{base.name} and {delta.name} are not layers of one index kind")
 
-        def of_base(known: ColumnStatistics | None, other: ColumnStatistics | None) -> ColumnStatistics:
-            return known if known is not None else _unknown_like(other, layers.base)
+        def of_base(statistics: ColumnStatistics | None, other: ColumnStatistics | None) -> ColumnStatistics:
+            return statistics if statistics is not None else _unknown_like(other, layers.base)
 
-        def of_delta(other: ColumnStatistics | None, known: ColumnStatistics | None) -> ColumnStatistics:
-            return known if known is not None else _unknown_like(other, layers.delta)
+        def of_delta(other: ColumnStatistics | None, statistics: ColumnStatistics | None) -> ColumnStatistics:
+            return statistics if statistics is not None else _unknown_like(other, layers.delta)
 
         def of_whole(first: ColumnStatistics | None, second: ColumnStatistics | None) -> ColumnStatistics:
             return layers.join_statistics(of_base(first, second), of_delta(first, second))
@@ -76,13 +76,13 @@ class LayeredProvider:
     def split(cls, layers: Layers, whole: StatisticsProvider) -> LayeredProvider:
         """A kind that has statistics in the numbers of the whole."""
 
-        def of_base(known: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
-            assert known is not None
-            return layers.base_statistics(known)
+        def of_base(statistics: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
+            assert statistics is not None
+            return layers.base_statistics(statistics)
 
-        def of_delta(known: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
-            assert known is not None
-            return layers.delta_statistics(known)
+        def of_delta(statistics: ColumnStatistics | None, _: ColumnStatistics | None) -> ColumnStatistics:
+            assert statistics is not None
+            return layers.delta_statistics(statistics)
 
         def view(make: Make) -> StatisticsProvider:
             return StatisticsProvider(

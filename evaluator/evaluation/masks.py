@@ -33,9 +33,9 @@ class Masks:
 
     def give_back(self, mask: Mask) -> None:
         """This answer is not needed any more; nothing happens if it was not taken here."""
-        for place, lent in enumerate(self._lent):
+        for position, lent in enumerate(self._lent):
             if lent is mask:
-                self._free.append(self._lent.pop(place))
+                self._free.append(self._lent.pop(position))
                 break
 
     def give_back_all(self) -> None:

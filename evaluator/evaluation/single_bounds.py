@@ -80,8 +80,8 @@ def _test_values(atom: Atom, where: Where) -> Mask:
 
 def test_flag(flag: Flag, where: Where) -> Mask:
     """Whether NULL, or a value, may occur."""
-    found = flag.column.may_be_null if flag.what == "null" else flag.column.may_be_value
-    mask: Mask = found[where]
+    flags = flag.column.may_be_null if flag.what == "null" else flag.column.may_be_value
+    mask: Mask = flags[where]
     return mask.copy() if isinstance(where, slice) else mask
 
 
@@ -91,8 +91,8 @@ def test_within(within: Within, where: Where) -> Mask:
     size = _size(where)
     if index is None or size <= _FEW_ROWS:
         lo, hi = _bounds(column, where)
-        found: Mask = np.broadcast_to(lo.meets(hi, within.members), (size,)) & _some(column.any_value, where)
-        return found
+        is_within: Mask = np.broadcast_to(lo.meets(hi, within.members), (size,)) & _some(column.any_value, where)
+        return is_within
     return _within_by_table(within.members, index, column, where)
 
 
@@ -142,14 +142,14 @@ def nonzero(mask: Mask) -> npt.NDArray[np.int64]:
     if len(filled) * 24 > whole:
         return np.flatnonzero(mask)
     near = np.flatnonzero(words[filled].view(np.bool_))
-    found = filled[near >> 3] * 8 + (near & 7)
+    rows = filled[near >> 3] * 8 + (near & 7)
     tail = np.flatnonzero(mask[whole:])
-    return np.concatenate((found, tail + whole)) if len(tail) else found
+    return np.concatenate((rows, tail + whole)) if len(tail) else rows
 
 
-def rows_of(where: Where, places: Rows) -> Rows:
-    """Row numbers of places within ``where``."""
-    return places + where.start if isinstance(where, slice) else where[places]
+def rows_of(where: Where, positions: Rows) -> Rows:
+    """Row numbers of positions within ``where``."""
+    return positions + where.start if isinstance(where, slice) else where[positions]
 
 
 def _bounds(column: ColumnStatistics, where: Where) -> tuple[MaskedBound, MaskedBound]:

@@ -167,34 +167,34 @@ def can_be(value: TruthValue, test: Test, statistics: Mapping[str, ColumnStatist
     if isinstance(test, Comparison):
         column, constant = test.left, test.right
         if isinstance(column, BoundColumn) and isinstance(constant, BoundConstant):
-            known, v = _plain(column, statistics), constant.interval
-            if known is not None and v.lo is not None and v.hi is not None and not v.null:
-                return _comparison(test.op)[value](known.lo, known.hi, known.null, known.value, ones, v.lo, v.hi)
+            bounds, v = _plain(column, statistics), constant.interval
+            if bounds is not None and v.lo is not None and v.hi is not None and not v.null:
+                return _comparison(test.op)[value](bounds.lo, bounds.hi, bounds.null, bounds.value, ones, v.lo, v.hi)
     elif isinstance(test, Prefix) and isinstance(test.operand, BoundColumn) and test.pattern is None:
-        known = _plain(test.operand, statistics)
-        if known is not None:
+        bounds = _plain(test.operand, statistics)
+        if bounds is not None:
             ends: list[Any] = [test.prefix.interval.lo, test.prefix.interval.hi]
             if test.successor is not None:
                 ends += [test.successor.interval.lo, test.successor.interval.hi]
             rendered = _prefix(test.exact, test.successor is not None)
-            return rendered[value](known.lo, known.hi, known.null, known.value, ones, *ends)
+            return rendered[value](bounds.lo, bounds.hi, bounds.null, bounds.value, ones, *ends)
     elif isinstance(test, Membership) and isinstance(test.operand, BoundColumn) and test.members.values:
-        known = _plain(test.operand, statistics)
-        if known is not None:
+        bounds = _plain(test.operand, statistics)
+        if bounds is not None:
             rendered = _membership(test.members.has_null)
-            return rendered[value](known.lo, known.hi, known.null, known.value, ones, test.members)
+            return rendered[value](bounds.lo, bounds.hi, bounds.null, bounds.value, ones, test.members)
     elif isinstance(test, NullTest) and isinstance(test.operand, BoundColumn):
-        known = _plain(test.operand, statistics)
-        if known is not None:
-            return _null_test()[value](known.lo, known.hi, known.null, known.value, ones)
+        bounds = _plain(test.operand, statistics)
+        if bounds is not None:
+            return _null_test()[value](bounds.lo, bounds.hi, bounds.null, bounds.value, ones)
     elif isinstance(test, Fixed):
         return (test.outcome >> value & 1) * ones
     return None
 
 
 def _plain(column: BoundColumn, statistics: Mapping[str, ColumnStatistics]) -> PlainBounds | None:
-    known = statistics.get(column.field.name)
-    return None if known is None or known.parts is not None or "." in column.field.name else known.plain
+    bounds = statistics.get(column.field.name)
+    return None if bounds is None or bounds.parts is not None or "." in column.field.name else bounds.plain
 
 
 def possible(program: Program, leaf: Callable[[int, TruthValue], int], ones: int) -> int:
