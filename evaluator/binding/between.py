@@ -83,7 +83,7 @@ def _put_right(
     try:
         value, *bounds = map(bind_operand, operands)
     except (UnsupportedError, OverflowError):
-        return node  # one of the comparisons says so; the other one is of the same types
+        return node  # one of its comparisons becomes the unknown leaf
     if not _one_type([value.type, *(bound.type for bound in bounds)]):
         return ex.Unknown(f"{value.type} BETWEEN {bounds[0].type} AND {bounds[1].type} is not decided")
     if all(_converts(bound, value.type, semantics) for bound in bounds):

@@ -1,4 +1,4 @@
-"""Binding: from the filter as written to leaves over the columns of one table, under one engine's semantics.
+"""Binding: from a filter to leaves over the columns of one table, under one engine's semantics.
 
     HudiExpression + Schema + Semantics  ->  BoundExpression(leaves, program)
 

@@ -1,7 +1,7 @@
 """The commonest conditions, bound in a few microseconds: a column against a constant of its very own type.
 
-``bind`` takes this way first. It gives what the general way gives (a test compares them); it only leaves out the
-questions whose answer is known: no cast to look through, no literal to convert, no engine that sees it otherwise.
+``bind`` tries this way first. The result is that of the general way (a test compares them). It leaves out the steps
+that have nothing to do here: there is no cast to look through, no literal to convert, and all engines agree.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Membership:
 
 @record
 class Prefix:
-    """``operand`` starts with ``prefix``. ``exact``: that is all the leaf says; otherwise it must hold for TRUE.
+    """``operand`` starts with ``prefix``. ``exact``: the leaf is just that; otherwise TRUE implies it.
 
     ``pattern``, if given, decides slices whose values are all one text.
     """
@@ -144,7 +144,7 @@ class BoundLeaf:
 
     @property
     def text(self) -> str:
-        """The leaf as written, for people."""
+        """The source condition, for people."""
         return to_text(self.node)
 
 
@@ -180,9 +180,9 @@ def test_outcome(test: Test, range_of: RangeOf) -> Any:
 
 
 def expression_keys(test: Test) -> tuple[tuple[str, str], ...]:
-    """The names under which a source may have statistics of what is tested against constants (``sources``).
+    """The keys under which a provider may have statistics of a function that is tested against constants.
 
-    The function and the column of ``function(column)``, and the form of any function (``forms``) with a column of it.
+    The function and the column of ``function(column)``, and the canonical key of any function with a column of it.
     """
     if isinstance(test, Fixed) or (isinstance(test, Comparison) and not isinstance(test.right, BoundConstant)):
         return ()

@@ -235,10 +235,10 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
 
 
 def _read_back(name: str, to: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
-    """The one argument without the cast to text, where reading the text gives back what was written."""
+    """The one argument without its cast to text, where reading the text gives the value back."""
     match arguments:
-        case [BoundFunction(function="cast", arguments=(source,), type=written)] if (
-            written.kind is Kind.STRING and through_text(name, to, source.type)
+        case [BoundFunction(function="cast", arguments=(source,), type=text)] if (
+            text.kind is Kind.STRING and through_text(name, to, source.type)
         ):
             return [source]
         case _:

@@ -1,16 +1,15 @@
-"""Conditions on a column that a leaf over a function of it implies.
+"""Predicate inference: conditions on a column that a leaf over a function of the column implies.
 
-Where a function breaks the order, its range says little; but an equality can be solved for the column:
+The range of a function that does not keep the order is wide. An equality can still be solved for the column:
 
     leaf                                            implies
     ==============================================  ============================================
     ``upper(s) = 'CH-1'``, ``lower(s) = 'ch-1'``    ``s >= 'CH-1' AND s <= 'cẖ...'``
     ``date_format(d, 'MM/dd/yyyy') = '01/04/2020'`` ``d >= DATE '2020-01-04' AND d < DATE '2020-01-05'``
 
-The leaf L is replaced by ``L AND implied``. That has the same value on every row: the implied condition is TRUE
-where L is
-TRUE, and where L is NULL it is NULL as well (both are NULL just where the column is); where L is FALSE it does not
-matter.
+The leaf L is replaced by ``L AND implied``, which has the same value on every row. Where L is TRUE the implied
+condition is TRUE. Where L is NULL it is NULL as well: both are NULL exactly where the column is. Where L is FALSE so is
+the AND.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def _solved_case(case: str, operand: ex.Operand, text: str) -> tuple[ex.HudiExpr
 
 
 def _solved_format(operand: ex.Operand, pattern: str, text: str) -> tuple[ex.HudiExpression, ...]:
-    """The unit of time that is written as the text, if the pattern names every unit down to it, once."""
+    """The span of time with this text, if the pattern names every unit down to the smallest one, each once."""
     parsed = fields_of(pattern)
     if parsed is None:
         return ()

@@ -104,7 +104,7 @@ class Program:
         conjoin: Callable[[list[T]], T],
         disjoin: Callable[[list[T]], T],
     ) -> T:
-        """The same for "can the filter be TRUE?": a leaf is asked for the one value that is sought of it."""
+        """The fold for "can the filter be TRUE?": ``leaf`` gets the value that is sought of the leaf."""
         if not self.uses(Not):
             return self.fold(leaf=lambda index: leaf(index, _TRUE), negate=_no_not, conjoin=conjoin, disjoin=disjoin)
         positive, sought = self._without_not()

@@ -1,4 +1,4 @@
-"""What statistics a filter needs: the questions that its leaves ask of the index kinds.
+"""Required statistics: the questions that the leaves of a filter ask of the index kinds.
 
     leaf                 bounds   nulls   functions      keys
     i > 5                i
@@ -9,7 +9,7 @@
     a + b < c            a, b, c
     a leaf not decided
 
-Nothing is read for any other question: ``i > 5`` touches no bloom filter, ``year(ts) = 2020`` no index of ``day(ts)``.
+Index kinds read nothing else: ``i > 5`` opens no bloom filter, ``year(ts) = 2020`` no index of ``day(ts)``.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ def required_statistics_of(leaves: Iterable[BoundLeaf]) -> RequiredStatistics:
         if isinstance(test, Fixed):
             continue
         operand = test.left if isinstance(test, Comparison) else test.operand
-        asked = nulls if isinstance(test, NullTest) else bounds
+        columns = nulls if isinstance(test, NullTest) else bounds
         if type(operand) is BoundColumn:
-            asked[operand.field.name] = operand.field
+            columns[operand.field.name] = operand.field
         else:
-            asked.update(columns_of(operand))
+            columns.update(columns_of(operand))
             for function in expression_keys(test):
-                functions[function] = asked[function[1]]
+                functions[function] = columns[function[1]]
         if isinstance(test, Comparison):
             bounds.update(columns_of(test.right))
         if leaf.lookup is not None:

@@ -7,7 +7,7 @@
 
 ``Possible`` holds the three bits of an outcome (contract C1) apart, as the rule table works them out. Each field is a
 bool for one slice, an ``(n,) bool`` array for n slices, or a symbol from which a faster form of the rule is derived.
-``TruthValue`` is the place of a value in it.
+``TruthValue`` is the position of a value in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Possible", "TruthValue"]
 
 
 class TruthValue(IntEnum):
-    """A value of a condition on one row; as a number its place in ``Possible``."""
+    """A value of a condition on one row; as a number its position in ``Possible``."""
 
     TRUE = 0
     FALSE = 1

@@ -1,13 +1,13 @@
-"""What one index kind says of a table in two layers (``evaluator.statistics.layers``), seen by layer and as a whole.
+"""The statistics provider of a table in two layers (``evaluator.statistics.layers``), by layer and as a whole.
 
-Of the three views some are given; the others are made of them, a column when it is asked for:
+Some of the three views are given. The others are made of them, each column when it is first used:
 
     given          made when asked for
     -------------  ------------------------------------------------------
     base, delta    whole: joined, for people who ask about single slices
     whole          base, delta: split, to be evaluated by themselves
 
-A column of which one layer has no statistics is unknown there in every view, so that all views say the same.
+A column without statistics in one layer is unknown there in every view, so that all views lead to the same outcomes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ Make = Callable[["ColumnStatistics | None", "ColumnStatistics | None"], ColumnSt
 
 @dataclass(frozen=True, slots=True)
 class LayeredProvider:
-    """What one index kind says, by layer and in the numbers of the whole. Only ``whole`` is asked for keys and matches.
+    """The provider of one index kind by layer and as a whole. Keys and whole filters are looked up in ``whole`` only.
 
-    Keep it for the next filter: what was joined or split stays with it, and with the copies that ``answering`` makes.
+    It is worth keeping for the next filter: statistics that were joined or split stay with it, and with the copies that
+    ``answering`` makes.
     """
 
     base: StatisticsProvider

@@ -1,4 +1,4 @@
-"""Arrays of flags that searches write their answers to, used again: new memory costs more than comparing all codes."""
+"""Arrays of flags that searches write their results to, used again: new memory costs more than comparing all codes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Masks", "masks_of"]
 
 Mask = npt.NDArray[np.bool_]
 _MAX_SPARE = 4
-#: Fewer flags are not worth keeping: they would take the place of the many that another layer's search will want.
+#: Smaller arrays are not kept: they would replace the large ones that the search of another layer can use.
 _MIN_SPARE = 1 << 16
 
 
 class Masks:
-    """Arrays of n flags to write answers to. New memory costs more than a comparison, so they are used again."""
+    """Arrays of n flags to write results to. New memory costs more than a comparison, so they are used again."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -32,14 +32,14 @@ class Masks:
         return mask
 
     def give_back(self, mask: Mask) -> None:
-        """This answer is not needed any more; nothing happens if it was not taken here."""
+        """Return an array for the next ``take``; nothing happens if it was not taken here."""
         for position, lent in enumerate(self._lent):
             if lent is mask:
                 self._free.append(self._lent.pop(position))
                 break
 
     def give_back_all(self) -> None:
-        """The search is over; a few arrays stay for the next one."""
+        """End a search; a few arrays stay for the next one."""
         self._free = (self._free + self._lent)[:_MAX_SPARE]
         self._lent = []
 
@@ -49,7 +49,7 @@ _spare = threading.local()
 
 @contextmanager
 def masks_of(n: int) -> Iterator[Masks]:
-    """The arrays that this thread's last search of n slices left."""
+    """The arrays that the last search of n slices left to this thread."""
     if n < _MIN_SPARE:
         yield Masks(n)
         return

@@ -1,4 +1,4 @@
-"""Why not more was skipped: what stands in the way of each condition, and how much it alone keeps.
+"""Pruning blockers: why not more slices were skipped, by condition and cause, and how many each cause alone keeps.
 
     i = 100 OR u = 7, 12 of 14 slices kept
 
@@ -8,8 +8,8 @@
     i = 100    range          in a typical slice i covers 62 % of its ...   3      0       u = 7
 
 *open* counts the kept slices in which the condition may hold or not for this cause. *alone* counts those of them that
-would be skipped if the condition were impossible there and all else stayed as it is: the most that mending this one
-cause can gain. It is found on the outcomes of the evaluation, with one question for each node of the tree:
+would be skipped if the condition were impossible there and all else stayed as it is: the most that a repair of this one
+cause can gain. It is computed from the outcomes of the evaluation, by one rule for each node of the tree:
 
     the node cannot be what is sought when ...        so a child alone decides where ...
     ------------------------------------------------  ---------------------------------------------
@@ -44,11 +44,11 @@ Rows = npt.NDArray[np.int64]
 
 #: Bytes that the tree of one chunk of slices may take.
 CHUNK_BYTES = 64 << 20
-#: Slices that are looked at one by one, for what cannot be told from all at once.
+#: Slices that are inspected one by one.
 SAMPLED = 64
 #: Slices whose ranges are measured.
 MEASURED = 4096
-#: A range of this share of the table's is worth to be narrowed.
+#: A typical range as wide as this share of the table's is worth narrowing.
 WIDE = 0.1
 
 
@@ -60,7 +60,7 @@ class PruningBlocker:
     open      number of kept slices in which the condition is open for this cause
     alone     how many of them would be skipped if the condition were impossible there, all else as it is
     beside    conditions beside it under OR: what they rule out, this one may keep
-    remedy    what would help; "" if nothing is known
+    remedy    what would help; "" if that is not known
     """
 
     condition: str
@@ -121,7 +121,7 @@ _Cause = tuple[str, str, str]  # cause, column, reason
 def pruning_blockers(
     bound: BoundExpression, evaluation: Evaluation, sources: Sequence[StatisticsProvider]
 ) -> tuple[PruningBlocker, ...]:
-    """All pruning_blockers of a filter, those first that keep most by themselves."""
+    """All pruning blockers of a filter, those first that keep most by themselves."""
     source = source_filter(bound)
     tree = _Tree(source)
     rows = evaluation.kept_rows.astype(np.int64)
@@ -134,12 +134,12 @@ def pruning_blockers(
             for cause, mask in _causes(bound, sources, source.leaves[number], chunk, is_open):
                 tallies[number, cause].add(chunk[mask], alone[mask], wanted)
     beside = tree.beside()
-    found = [
-        _obstacle(bound, sources, source.leaves[number], cause, tally, beside[number])
+    blockers = [
+        _blocker(bound, sources, source.leaves[number], cause, tally, beside[number])
         for (number, cause), tally in tallies.items()
         if tally.open
     ]
-    return tuple(sorted(found, key=lambda one: (-one.alone, -one.open, one.cause == "range")))
+    return tuple(sorted(blockers, key=lambda blocker: (-blocker.alone, -blocker.open, blocker.cause == "range")))
 
 
 @dataclass(slots=True, eq=False)
@@ -235,17 +235,17 @@ def _causes(
         return
     rest = is_open.copy()
     for column in condition.columns:
-        known = [source.statistics[column] for source in sources if column in source.statistics]
-        if not known:
+        by_provider = [source.statistics[column] for source in sources if column in source.statistics]
+        if not by_provider:
             yield ("no statistics", column, f"no statistics of column {column}"), rest
             return
         if isinstance(condition.test, NullTest):
-            has = [s.null_count[rows] != UNKNOWN_COUNT for s in known]
+            has = [s.null_count[rows] != UNKNOWN_COUNT for s in by_provider]
         else:
-            has = [s.lo_known[rows] | s.hi_known[rows] | ~_at(s.may_be_value, rows) for s in known]
+            has = [s.lo_known[rows] | s.hi_known[rows] | ~_at(s.may_be_value, rows) for s in by_provider]
         lacking = rest & ~np.logical_or.reduce(has)
         rest &= ~lacking
-        best = np.minimum.reduce([s.trust[rows] for s in known])
+        best = np.minimum.reduce([s.trust[rows] for s in by_provider])
         for code in np.unique(best[lacking]).tolist():
             why = reason(Trust(code)) if code else f"the {_wanted(condition.test)} are not known"
             cause = "no statistics" if code in (Trust.OK, Trust.NO_RECORD, Trust.NO_BOUNDS) else "not trusted"
@@ -267,7 +267,7 @@ def _at(flags: object, rows: Rows) -> Mask:
     return mask
 
 
-def _obstacle(
+def _blocker(
     bound: BoundExpression,
     sources: Sequence[StatisticsProvider],
     leaf: SourceLeaf,
@@ -313,9 +313,9 @@ def _of_range(
     if len(condition.columns) != 1:
         return "range", f"the ranges of {' and '.join(condition.columns)} overlap", ""
     column = condition.columns[0]
-    spread = typical_range_width([s.statistics[column] for s in sources if column in s.statistics], rows)
-    if spread is None:
+    width = typical_range_width([s.statistics[column] for s in sources if column in s.statistics], rows)
+    if width is None:
         return "range", "its bounds allow a matching row", ""
-    share = "less than 1 %" if 0 < spread < 0.01 else f"{spread:.0%}".replace("%", " %")
+    share = "less than 1 %" if 0 < width < 0.01 else f"{width:.0%}".replace("%", " %")
     why = f"in a typical slice {column} covers {share} of its range in the table"
-    return "range", why, f"clustering by {column}" if spread >= WIDE else ""
+    return "range", why, f"clustering by {column}" if width >= WIDE else ""

@@ -4,9 +4,9 @@
     slice       p = 'p1' is {true}, i = 100 is {false}, u > 5 is open, s LIKE 'x%' is {false, null}
     residual    u > 5 AND NOT (s LIKE 'x%')
 
-For every row of the slice the residual is TRUE exactly when the filter is TRUE. It is made for a WHERE clause, and for
-nothing else: where the filter is FALSE or NULL the residual may be either. Below it every leaf stands in one of two
-contexts, by the number of NOTs above it, and only one question is asked of it there:
+For every row of the slice the residual is TRUE exactly when the filter is TRUE. It fits a WHERE clause only: where the
+filter is FALSE or NULL the residual may be either. Every leaf stands in one of two contexts, by the number of
+NOTs above it, and only one value of it matters there:
 
     context             question     decided no: FALSE     decided yes: TRUE       may be exchanged
     ------------------  -----------  --------------------  ----------------------  ----------------
@@ -113,12 +113,12 @@ def _combine(parts: list[_Part], k: int, joined: type[ex.And] | type[ex.Or]) -> 
     for part in parts:
         width = len(part.expressions)
         chosen = combination * width + np.where(decided, neutral, part.classes)
-        combination, found = _renumbered(chosen, len(meaning) * width)
+        combination, numbers = _renumbered(chosen, len(meaning) * width)
         meaning = [
             meaning[number // width]
             if number % width == neutral
             else _Chosen(part.expressions[number % width], meaning[number // width])
-            for number in found
+            for number in numbers
         ]
     expressions, class_of = list(_DECIDED), []
     for last in meaning:
@@ -137,20 +137,20 @@ class _Chosen:
     before: _Chosen | None
 
     def unrolled(self) -> tuple[ex.HudiExpression, ...]:
-        found: list[ex.HudiExpression] = []
+        expressions: list[ex.HudiExpression] = []
         current: _Chosen | None = self
         while current is not None:
-            found.append(current.expression)
+            expressions.append(current.expression)
             current = current.before
-        return tuple(reversed(found))
+        return tuple(reversed(expressions))
 
 
 def _renumbered(numbers: Classes, limit: int) -> tuple[Classes, list[int]]:
-    """Numbers below ``limit`` as 0, 1, 2, ..., and what each of those was."""
+    """Numbers below ``limit`` as 0, 1, 2, ..., and the old number of each new one."""
     if limit > 4 * len(numbers) + 1024:
-        found, places = np.unique(numbers, return_inverse=True)
-        return places.reshape(-1).astype(np.int64), found.tolist()
-    found = np.flatnonzero(np.bincount(numbers, minlength=limit))
-    place = np.zeros(limit, np.int64)
-    place[found] = np.arange(len(found))
-    return place[numbers], found.tolist()
+        distinct, new_numbers = np.unique(numbers, return_inverse=True)
+        return new_numbers.reshape(-1).astype(np.int64), distinct.tolist()
+    distinct = np.flatnonzero(np.bincount(numbers, minlength=limit))
+    new_number = np.zeros(limit, np.int64)
+    new_number[distinct] = np.arange(len(distinct))
+    return new_number[numbers], distinct.tolist()
