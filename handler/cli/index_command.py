@@ -278,7 +278,7 @@ def _sketch(kind: str, options: dict[str, str]) -> str:
 
 
 def _list(work: IndexWork, as_json: bool) -> None:
-    places = work.places(work.open())
+    places = work.locations(work.open())
     if as_json:
         click.echo(json_text({"table": work.table_path, "indexes": [place_report(one) for one in places]}))
     else:
@@ -307,7 +307,7 @@ def _work(
     time_zone: str | None = None,
 ) -> Iterator[IndexWork]:
     """Work with a progress bar on stderr, when a person looks at it."""
-    work = IndexWork(table, path, table_options, storage_options, spark, time_zone)
+    work = IndexWork(table, path, table_options, storage_options, spark=spark, time_zone=time_zone)
     console = Console(stderr=True)
     if not console.is_terminal:
         yield work

@@ -1,4 +1,7 @@
-"""The benefit of an index in the summaries of ``sargo index``: a line for each sketch, with its score."""
+"""The selectivity scores of an index in the reports of ``sargo index``, for people and for JSON.
+
+effective    min_max of city: score at least 83 of 100, an equality leaves 2.4 of 14 files
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from index_store.own.store.own_index import OwnIndex
 
 __all__ = ["benefit_rows", "benefits_as_plain", "benefits_at"]
 
-#: More sketches than these are left to --json.
+#: At most so many sketches are printed; --json lists all.
 MAX_ROWS = 12
-_COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
+_TESTS_OF_COUNTS = {"null_count": "IS NULL", "nan_count": "NaN"}
 
 
 def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
-    """The benefits of the index in a folder; none when they cannot be told: the summary does without."""
+    """The benefits of the index in a folder; none when they cannot be computed, as a report is useful without."""
     try:
         index = OwnIndex.open(folder)
         return tuple(benefits_of_keys(index) if index.definition.kind == SECONDARY_INDEX else benefits_of(table, index))
@@ -31,7 +34,7 @@ def benefits_at(table: Table, folder: Folder) -> tuple[Benefit, ...]:
 
 
 def benefit_rows(benefits: Sequence[Benefit]) -> list[tuple[str, str]]:
-    """For people: ``effective``, ``min_max of city: score at least 83, an equality leaves 2.4 of 14 files``."""
+    """Rows of a report: a label, and the score of a sketch as text."""
     rows = [("effective", _text(one)) for one in benefits[:MAX_ROWS]]
     if len(benefits) > MAX_ROWS:
         rows.append(("", f"and {len(benefits) - MAX_ROWS} more (--json lists them all)"))
@@ -39,18 +42,18 @@ def benefit_rows(benefits: Sequence[Benefit]) -> list[tuple[str, str]]:
 
 
 def _text(one: Benefit) -> str:
-    found, name = one.score, one.entry.sketch.partition("(")[0]
-    asked = _COUNTS.get(name, "an equality")
-    drawn = f", by {one.drawn} of them" if one.drawn < found.slices else ""
-    left = f"{'at least ' if found.basis == AT_MOST else ''}{found.left:.3g} of {found.slices}"
+    score, name = one.score, one.entry.sketch.partition("(")[0]
+    test = _TESTS_OF_COUNTS.get(name, "an equality")
+    drawn = f", by {one.drawn} of them" if one.drawn < score.slices else ""
+    left = f"{'at least ' if score.basis == AT_MOST else ''}{score.left:.3g} of {score.slices}"
     return (
-        f"{one.entry.sketch} of {one.entry.on}: score {found.text} of 100, {asked} leaves {left} "
-        f"file{' group' * (name == SECONDARY_INDEX)}{'' if found.slices == 1 else 's'}{drawn}"
+        f"{one.entry.sketch} of {one.entry.on}: score {score.text} of 100, {test} leaves {left} "
+        f"file{' group' * (name == SECONDARY_INDEX)}{'' if score.slices == 1 else 's'}{drawn}"
     )
 
 
 def benefits_as_plain(benefits: Sequence[Benefit]) -> list[dict[str, Any]]:
-    """For JSON."""
+    """The benefits as plain values for JSON."""
     return [
         {
             "on": one.entry.on,

@@ -1,10 +1,10 @@
-"""From what people write to what an index holds: columns as the table names them, expressions, sketches.
+"""The definition of an index from the columns, expressions and sketches that a user names.
 
-    city, CITY             the column, if the table has one of this name
-    lower(city), a * 1.1   an expression in Spark's SQL: kept as its tree, bounds of it only
-    secondary_index        of one column, or of several as one key; not where Hudi's own index knows as much
+    city, CITY             the column of the table with this name, in the table's spelling
+    lower(city), a * 1.1   an expression in Spark's SQL, stored as a tree; an index keeps bounds and NULLs of it
+    secondary_index        one column, or several as one key; refused where an index of Hudi's gives the same answers
 
-Names are looked up in the table's schema, so that a name that is misspelt is an error and no index without a use.
+Names are resolved in the table's schema, so a misspelt name is an error and never an index that no filter uses.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ __all__ = ["IndexWorkError", "definition_of", "known_by_hudi"]
 
 
 class IndexWorkError(SargoError):
-    """What was asked for cannot be done with this table and its indexes; it says what can."""
+    """An operation that this table and its indexes do not allow; the message says what they allow."""
 
 
 def definition_of(
     table: Table, uses: Sequence[tuple[str, str]], name: str = "", time_zone: str | None = None
 ) -> Definition:
-    """An index of pairs of a column or expression, and a sketch; without a name it has that of its columns.
+    """The definition of pairs of a column or expression, and a sketch. Without a name it is named by its columns.
 
-    Of ``secondary_index`` the columns make one key, in their order.
+    The columns of ``secondary_index`` are one key, in their order.
     ``time_zone``: the session zone in which expressions are computed; by default this process's, as for filters.
-    Raises UnsupportedError and IndexWorkError, with what would do.
+    Raises UnsupportedError and IndexWorkError, whose messages say what is possible.
     """
     kinds = [_is_secondary(sketch) for _, sketch in uses]
     if any(kinds):
@@ -64,9 +64,9 @@ def definition_of(
 
 
 def known_by_hudi(table: Table, definition: Definition) -> str:
-    """Why a secondary index of these columns is of no use: what Hudi keeps of the table knows as much; "" if not.
+    """Why a secondary index of these columns is useless, because an index of Hudi's gives the same answers; else "".
 
-    Raises TableError when it cannot be told which indexes the table has.
+    Raises TableError when the table's indexes cannot be listed.
     """
     if definition.kind != SECONDARY_INDEX:
         return ""
@@ -95,7 +95,7 @@ def _is_secondary(sketch: str) -> bool:
 
 
 def _key_column(table: Table, on: str, sketch: str) -> str:
-    """A column of a secondary key, as the table names it."""
+    """A column of a secondary key, in the table's spelling."""
     if sketch.partition("(")[2].strip(" )"):
         raise IndexWorkError(f"{SECONDARY_INDEX} has no options")
     column = table.schema.resolve(on, case_sensitive=False)
@@ -122,11 +122,12 @@ def _entry(table: Table, on: str, sketch: str) -> tuple[Entry, Operand | None]:
 
 
 def _expression(table: Table, on: str) -> Operand:
+    """An expression in Spark's SQL."""
     try:
-        found = parse(f"({on}) IS NULL", "spark")
+        is_null = parse(f"({on}) IS NULL", "spark")
     except SqlError as error:
         raise IndexWorkError(f"{on} is neither a column of {table.path} nor an expression: {error.why}") from error
-    operand = found.operand if isinstance(found, IsNull) else None
+    operand = is_null.operand if isinstance(is_null, IsNull) else None
     match operand:
         case Call() | Cast():
             return operand
@@ -138,7 +139,7 @@ def _expression(table: Table, on: str) -> Operand:
 
 
 def _check(table: Table, on: str, operand: Operand, zone: str) -> None:
-    """Refuse an expression that no filter could use before a file is read."""
+    """Raises UnsupportedError for an expression that no filter could use, before any file is read."""
     try:
         Expression(operand, table.schema, table.columns.units, zone).bound  # noqa: B018  binding it is the check
     except UnsupportedError as error:
@@ -146,6 +147,6 @@ def _check(table: Table, on: str, operand: Operand, zone: str) -> None:
 
 
 def _name_of(entries: Sequence[Entry]) -> str:
-    """A name for an index that was given none: its columns."""
+    """The name of an index that was given none, from its columns."""
     names = dict.fromkeys(one.on for one in entries)
     return re.sub(r"\W+", "_", "_".join(names), flags=re.ASCII).strip("_")[:100] or "index"

@@ -1,4 +1,12 @@
-"""What the commands and statements about indexes do: which index is meant, and who builds it."""
+"""The operations of ``sargo index`` and of statements on the own indexes of a table: which index, and what builds it.
+
+    create city --using bloom_filter     the definition, its folder, files sketched in threads or on Spark
+    refresh                              every index of the table
+    drop by_city                         the index of this name; one that cannot be read can be dropped too
+
+A secondary index is created, refreshed and optimized by ``index_store.own.secondary``, one of sketches by
+``index_store.own.maintenance``. Each operation gives a ``Report``; ``handler.views.index`` prints it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +14,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,7 +28,16 @@ from index_store.own.build.local import build_locally
 from index_store.own.build.spark import build_on
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
 from index_store.own.definition import SECONDARY_INDEX, Definition
-from index_store.own.maintenance.operations import OperationResult, Removed, create, drop, optimize, refresh, vacuum
+from index_store.own.maintenance.operations import (
+    RETENTION,
+    OperationResult,
+    Removed,
+    create,
+    drop,
+    optimize,
+    refresh,
+    vacuum,
+)
 from index_store.own.maintenance.table_files import table_files
 from index_store.own.secondary import operations as secondary
 from index_store.own.secondary.slice_entries import LocalReader, MakeReader, SliceReader, key_columns
@@ -40,14 +57,18 @@ DEFAULT_SKETCH = "min_max"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was done with one index: what changed, or what was removed, or neither when nothing was to be done.
+    """The result of an operation on one index.
 
-    ``unread`` are files of which no statistics could be made, or slices that a secondary index does not know, and why;
-    ``benefits`` what its sketches are worth; ``note`` why nothing was to be done.
+    change     the result of create, refresh or optimize, unless there was nothing to do
+    removed    what vacuum or drop removed
+    unread     files that no statistics could be computed of, or slices that a secondary index does not know, and why
+    benefits   the selectivity scores of the index's sketches
+    note       why there was nothing to do
     """
 
     name: str
     folder: str
+    _: KW_ONLY
     change: OperationResult | None = None
     removed: Removed | None = None
     unread: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +78,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How far a table is ahead of an index: files that it does not know, which are read, and files that are gone."""
+    """How far a table is ahead of an index: files that the index does not know, and known files that are gone.
+
+    Filters read the files that the index does not know.
+    """
 
     unknown: int
     gone: int
@@ -65,9 +89,10 @@ class Staleness:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """Work on the indexes of the table at a path.
+    """Operations on the indexes of the table at a path. Methods raise TableError and IndexWorkError.
 
     path        the folder of the index, if it is not beside the data
+    spark       whether Spark reads the files, instead of threads of this process
     time_zone   in which expressions are computed
     """
 
@@ -75,6 +100,7 @@ class IndexWork:
     path: str = ""
     table_options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, str] = field(default_factory=dict)
+    _: KW_ONLY
     spark: bool = False
     time_zone: str | None = None
     progress: Progress | None = None
@@ -83,22 +109,22 @@ class IndexWork:
         """The table. Raises TableError."""
         return open_table(self.table_path, options=self.table_options, storage_options=self.storage_options)
 
-    def places(self, table: Table) -> list[IndexLocation]:
-        """Every index of the table."""
+    def locations(self, table: Table) -> list[IndexLocation]:
+        """Every index of the table, also one that cannot be read."""
         return indexes_of(table, [self.path] if self.path else [], self.storage_options)
 
     def create(self, on: Sequence[str], using: Sequence[str], name: str = "", *, if_needed: bool = False) -> Report:
-        """Make an index of every one of these sketches (or of one kind) of every one of these columns."""
+        """Create an index with each of these sketches of each of these columns."""
         return self.create_of(
             [(column, sketch) for column in on for sketch in using or (DEFAULT_SKETCH,)], name, if_needed=if_needed
         )
 
     def create_of(self, uses: Sequence[tuple[str, str]], name: str = "", *, if_needed: bool = False) -> Report:
-        """The same of pairs of a column and a sketch."""
+        """Create an index of pairs of a column and a sketch. ``if_needed``: only if none has its name."""
         table = self.open()
         definition = definition_of(table, uses, name, self.time_zone)
         folder = folder_of(table, definition.name, self.path, self.storage_options)
-        if if_needed and any(one.name == definition.name for one in self.places(table)):
+        if if_needed and any(one.name == definition.name for one in self.locations(table)):
             return Report(definition.name, folder.path)
         known = known_by_hudi(table, definition)
         if known and not if_needed:
@@ -106,103 +132,82 @@ class IndexWork:
         if known:
             return Report(definition.name, "", note=known)
         if definition.kind == SECONDARY_INDEX:
-            return _of_secondary(
-                table,
-                definition.name,
-                folder,
-                secondary.create(folder, table, definition, self._make_reader(), self.progress),
-            )
-        making = _Making(self._make_builder())
-        change = create(folder, table, definition, making, self.progress)
-        return Report(definition.name, folder.path, change, None, making.failed, benefits_at(table, folder))
+            change = secondary.create(folder, table, definition, self._make_reader(), self.progress)
+            return _report(table, definition.name, folder, change, change.unknown)
+        builders = _Builders(self._make_builder())
+        change = create(folder, table, definition, builders, self.progress)
+        return _report(table, definition.name, folder, change, builders.failed)
 
     def refresh(self, name: str = "", *, full: bool = False) -> list[Report]:
         """Bring an index up to date, or all of them."""
         table = self.open()
-        found = []
-        for place in self._chosen(table, name):
-            if _is_secondary(place):
-                found.append(
-                    _of_secondary(
-                        table,
-                        place.name,
-                        place.folder,
-                        secondary.refresh(place.folder, table, self._make_reader(), full=full, progress=self.progress),
-                    )
-                )
-                continue
-            making = _Making(self._make_builder())
-            change = refresh(place.folder, table, making, full=full, progress=self.progress)
-            found.append(
-                Report(
-                    place.name,
-                    place.folder.path,
-                    change,
-                    None,
-                    making.failed,
-                    benefits_at(table, place.folder) if change.committed else (),
-                )
-            )
-        return found
+        return [self._refresh(table, location, full=full) for location in self._chosen(table, name)]
+
+    def _refresh(self, table: Table, location: IndexLocation, *, full: bool) -> Report:
+        folder = location.folder
+        if _is_secondary(location):
+            change = secondary.refresh(folder, table, self._make_reader(), full=full, progress=self.progress)
+            return _report(table, location.name, folder, change, change.unknown)
+        builders = _Builders(self._make_builder())
+        change = refresh(folder, table, builders, full=full, progress=self.progress)
+        return _report(table, location.name, folder, change, builders.failed)
 
     def optimize(self, name: str = "") -> list[Report]:
-        """Put the statistics of an index together, or of all."""
-        return [
-            Report(
-                place.name,
-                place.folder.path,
-                (secondary.optimize if _is_secondary(place) else optimize)(place.folder, self.progress),
-            )
-            for place in self._chosen(self.open(), name)
-        ]
+        """Merge the statistics of an index, or of all of them."""
+        reports = []
+        for location in self._chosen(self.open(), name):
+            merge = secondary.optimize if _is_secondary(location) else optimize
+            change = merge(location.folder, self.progress)
+            reports.append(Report(location.name, location.folder.path, change=change))
+        return reports
 
     def vacuum(self, name: str = "", retention: timedelta | None = None) -> list[Report]:
-        """Remove what no version needs that is younger than the retention, of an index or of all."""
+        """Remove what only versions older than the retention need, of an index or of all of them."""
         return [
             Report(
-                place.name,
-                place.folder.path,
-                None,
-                vacuum(place.folder) if retention is None else vacuum(place.folder, retention),
+                location.name,
+                location.folder.path,
+                removed=vacuum(location.folder, RETENTION if retention is None else retention),
             )
-            for place in self._chosen(self.open(), name)
+            for location in self._chosen(self.open(), name)
         ]
 
     def drop(self, name: str = "", *, if_needed: bool = False) -> Report:
-        """Remove one index."""
+        """Remove one index. ``if_needed``: do nothing when there is none of the name."""
         table = self.open()
-        if if_needed and not any(one.name == name for one in self.places(table)):
+        if if_needed and not any(one.name == name for one in self.locations(table)):
             return Report(name, "")
-        place = self.one(table, name)
-        return Report(place.name, place.folder.path, None, drop(place.folder))
+        location = self.one(table, name)
+        return Report(location.name, location.folder.path, removed=drop(location.folder))
 
     def one(self, table: Table, name: str) -> IndexLocation:
         """The index of a name, or the only one, also one that cannot be read. Raises IndexWorkError otherwise."""
-        found = self._named(table, name)
-        if len(found) != 1:
+        named = self._named(table, name)
+        if len(named) != 1:
             raise IndexWorkError(
-                f"{table.path} has {len(found)} indexes, say which one: {', '.join(one.name for one in found)}"
+                f"{table.path} has {len(named)} indexes, say which one: {', '.join(one.name for one in named)}"
             )
-        return found[0]
+        return named[0]
 
     def _chosen(self, table: Table, name: str) -> list[IndexLocation]:
         """The index of a name, or all of them; each can be read. Raises TableError for one that cannot."""
-        found = self._named(table, name)
-        broken = next((one for one in found if one.index is None), None)
+        named = self._named(table, name)
+        broken = next((location for location in named if location.index is None), None)
         if broken is not None:
             raise TableError(broken.folder.path, broken.fault)
-        return found
+        return named
 
     def _named(self, table: Table, name: str) -> list[IndexLocation]:
-        places = self.places(table)
+        """The indexes of a name, or all of them. Raises IndexWorkError when there is none."""
+        locations = self.locations(table)
         if self.path:
-            place = folder_of(table, "", self.path, self.storage_options).path
-            places = [one for one in places if one.folder.path == place]
-        found = [one for one in places if not name or one.name == name]
-        if found:
-            return found
-        if places:
-            raise IndexWorkError(f"{table.path} has no index {name}, but {', '.join(one.name for one in places)}")
+            path = folder_of(table, "", self.path, self.storage_options).path
+            locations = [location for location in locations if location.folder.path == path]
+        named = [location for location in locations if not name or location.name == name]
+        if named:
+            return named
+        if locations:
+            raise IndexWorkError(f"{table.path} has no index {name}, but {', '.join(one.name for one in locations)}")
         raise IndexWorkError(
             f"there is no index of {table.path} in {self.path or DIRECTORY}: make one with "
             f"'sargo index create'{'' if self.path else ', or say with --path where it is'}"
@@ -212,13 +217,13 @@ class IndexWork:
         if not self.spark:
             return build_locally
         make = build_on(self._session(), self.storage_options)
-        return lambda table, definition: _OnSpark(make(table, definition))
+        return lambda table, definition: _SparkBuilds(make(table, definition))
 
     def _make_reader(self) -> MakeReader:
         if not self.spark:
             return lambda table, definition: LocalReader(table.storage, key_columns(definition))
         make = read_on(self._session(), self.storage_options)
-        return lambda table, definition: _ReadOnSpark(make(table, definition))
+        return lambda table, definition: _SparkReads(make(table, definition))
 
     def _session(self) -> SparkSession:
         try:
@@ -229,8 +234,8 @@ class IndexWork:
         return SparkSession.builder.appName("sargo index").getOrCreate()
 
 
-class _OnSpark:
-    """A builder on Spark, whose errors are ours."""
+class _SparkBuilds:
+    """A builder on Spark, whose errors are IndexWorkError."""
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
@@ -240,8 +245,8 @@ class _OnSpark:
             yield from self._builder.build(files)
 
 
-class _ReadOnSpark:
-    """A reader on Spark, likewise."""
+class _SparkReads:
+    """A reader of slices on Spark, whose errors are IndexWorkError."""
 
     def __init__(self, reader: SliceReader) -> None:
         self._reader = reader
@@ -264,18 +269,18 @@ def _errors_of_spark() -> Iterator[None]:
         raise IndexWorkError(f"Spark failed: {why[:500]}") from error
 
 
-def _is_secondary(place: IndexLocation) -> bool:
-    return place.index is not None and place.index.definition.kind == SECONDARY_INDEX
+def _is_secondary(location: IndexLocation) -> bool:
+    return location.index is not None and location.index.definition.kind == SECONDARY_INDEX
 
 
-def _of_secondary(table: Table, name: str, folder: Folder, change: OperationResult) -> Report:
-    return Report(
-        name, folder.path, change, None, change.unknown, benefits_at(table, folder) if change.committed else ()
-    )
+def _report(table: Table, name: str, folder: Folder, change: OperationResult, unread: Mapping[str, str]) -> Report:
+    """The report of a create or refresh, with scores of the index if it has changed."""
+    benefits = benefits_at(table, folder) if change.committed else ()
+    return Report(name, folder.path, change=change, unread=unread, benefits=benefits)
 
 
-class _Making:
-    """Makes builders, and remembers which files they could not read."""
+class _Builders:
+    """Makes builders of sketches, and collects the files that they could not read."""
 
     def __init__(self, make: MakeBuilder) -> None:
         self._make = make
@@ -291,7 +296,7 @@ class _Making:
 
 
 def staleness(table: Table, index: OwnIndex) -> Staleness:
-    """How far the table is ahead of the index."""
+    """How far the table is ahead of the index. Raises TableError."""
     files, _ = table_files(table)
     known = index.find(files.column("path"), files.column("size").to_numpy()) >= 0
     return Staleness(int((~known).sum()), index.files.num_rows - int(known.sum()))

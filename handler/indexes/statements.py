@@ -1,4 +1,4 @@
-"""Statements about indexes, as SQL: what is to be done with which index of which table.
+"""SQL statements about own indexes: parsed to an action, an index and a table.
 
     CREATE INDEX [IF NOT EXISTS] name ON [TABLE] 'path' USING bloom_filter(city), min_max(ts) [OPTIONS (fpp = 0.01)]
     CREATE INDEX [IF NOT EXISTS] name ON [TABLE] 'path' [USING secondary_index] (city, rider)
@@ -7,9 +7,9 @@
     DROP INDEX [IF EXISTS] name ON [TABLE] 'path'
     SHOW INDEXES FROM [TABLE] 'path'
 
-The forms are Hudi's (RFC-77), with the path of a table in quotes, for there is no catalog here. sqlglot reads the first
-of them only, and in it no options of a sketch; so this is a grammar of its own. Options of sketches belong to the
-sketches that know them; ``path`` names the folder of the index.
+The forms are those of Hudi (RFC-77), with the path of a table in quotes in place of a name in a catalog. sqlglot parses
+the first form only, and no options of a sketch in it, so the grammar is implemented here. Options are passed to the
+sketches; the option ``path`` names the folder of the index.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FORMS = {
 
 
 class StatementError(SargoError):
-    """``text`` is no statement about an index; ``why`` says what was expected where."""
+    """``text`` is not a statement about an index; ``why`` says what was expected where."""
 
     def __init__(self, text: str, why: str) -> None:
         super().__init__(f"cannot read the statement: {why}")
@@ -54,8 +54,8 @@ class IndexStatement:
 
     uses        of create: pairs of a column or expression, and the name of a sketch or kind
     options     of create, by lower-case name
-    if_needed   whether nothing is to be done when it is done already (IF NOT EXISTS, IF EXISTS)
-    full        of refresh: everything is built again
+    if_needed   IF NOT EXISTS of create, IF EXISTS of drop
+    full        of refresh: every file is built again
     """
 
     action: str
@@ -69,25 +69,27 @@ class IndexStatement:
 
 def parse_statement(text: str) -> IndexStatement:
     """Read one statement, with or without a semicolon at its end. Raises StatementError."""
-    return _Reader(text).statement()
+    return _Parser(text).statement()
 
 
-class _Reader:
+class _Parser:
+    """The tokens of a statement, and the position of the next one."""
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = [match for match in _TOKEN.finditer(text) if match.lastgroup]
-        self.place = 0
+        self.position = 0
 
     def statement(self) -> IndexStatement:
         first = self._word("one of " + ", ".join(_FORMS))
         verb = first.upper()
         if verb not in _FORMS:
             self._fail(f"{first} begins no statement about an index: " + "; ".join(_FORMS.values()))
-        found = self._show() if verb == "SHOW" else self._about_one(verb)
+        statement = self._show() if verb == "SHOW" else self._about_one(verb)
         self._accept(";")
-        if self.place < len(self.tokens):
+        if self.position < len(self.tokens):
             self._fail(f"nothing was expected at {self._shown()}: {_FORMS[verb]}")
-        return found
+        return statement
 
     def _show(self) -> IndexStatement:
         if not (self._accept("INDEXES") or self._accept("INDEX")):
@@ -125,7 +127,7 @@ class _Reader:
         self._accept("TABLE")
         token = self._next()
         if token is None or token.lastgroup != "text":
-            self.place -= token is not None
+            self.position -= token is not None
             self._fail(
                 f"the path of a table was expected in quotes at {self._shown()} (there is no catalog here): "
                 f"{_FORMS[verb]}"
@@ -140,7 +142,7 @@ class _Reader:
 
     def _columns(self, kind: str) -> tuple[tuple[str, str], ...]:
         """The columns up to the closing parenthesis."""
-        found: list[str] = []
+        columns: list[str] = []
         start, depth = self._offset(), 0
         while True:
             token = self._next()
@@ -150,59 +152,60 @@ class _Reader:
                 on = self.text[start : token.start()].strip()
                 if not on:
                     self._fail(f"a column was expected before {token[0]}: {kind}(city)")
-                found.append(_unquoted(on) if re.fullmatch(r"`(?:[^`]|``)*`", on) else on)
+                columns.append(_unquoted(on) if re.fullmatch(r"`(?:[^`]|``)*`", on) else on)
                 start = self._offset()
                 if token[0] == ")":
-                    return tuple((one, kind) for one in found)
+                    return tuple((column, kind) for column in columns)
             depth += (token[0] == "(") - (token[0] == ")")
 
     def _options(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        options: dict[str, str] = {}
         if not (self._accept("OPTIONS") or self._accept("WITH")):
-            return found
+            return options
         self._expect("(", "CREATE")
         while True:
             name = self._word("the name of an option").lower()
             self._expect("=", "CREATE")
-            if name in found:
+            if name in options:
                 self._fail(f"option {name} is given twice")
-            found[name] = self._word(f"the value of {name}")
+            options[name] = self._word(f"the value of {name}")
             if self._accept(")"):
-                return found
+                return options
             if not self._accept(","):
                 self._fail(f", or ) was expected at {self._shown()}")
 
     # -- tokens
 
     def _next(self) -> re.Match[str] | None:
-        if self.place == len(self.tokens):
+        if self.position == len(self.tokens):
             return None
-        self.place += 1
-        return self.tokens[self.place - 1]
+        self.position += 1
+        return self.tokens[self.position - 1]
 
     def _word(self, what: str) -> str:
         """The next word, or text in quotes of any kind."""
         token = self._next()
         if token is None or token.lastgroup == "sign":
-            self.place -= token is not None
+            self.position -= token is not None
             self._fail(f"{what} was expected at {self._shown()}")
         return token[0] if token.lastgroup == "word" else _unquoted(token[0])
 
     def _accept(self, word: str) -> bool:
-        found = self.place < len(self.tokens) and self.tokens[self.place][0].upper() == word
-        self.place += found
-        return found
+        """Whether the next token is this word; then it is consumed."""
+        accepted = self.position < len(self.tokens) and self.tokens[self.position][0].upper() == word
+        self.position += accepted
+        return accepted
 
     def _expect(self, word: str, verb: str) -> None:
         if not self._accept(word):
             self._fail(f"{word} was expected at {self._shown()}: {_FORMS[verb]}")
 
     def _offset(self) -> int:
-        """Where what follows begins."""
-        return self.tokens[self.place - 1].end()
+        """The offset in the text after the last token."""
+        return self.tokens[self.position - 1].end()
 
     def _shown(self) -> str:
-        return repr(self.tokens[self.place][0]) if self.place < len(self.tokens) else "the end"
+        return repr(self.tokens[self.position][0]) if self.position < len(self.tokens) else "the end"
 
     def _fail(self, why: str) -> NoReturn:
         raise StatementError(self.text, why)
