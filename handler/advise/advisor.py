@@ -39,7 +39,8 @@ from handler.planning.pipeline import (
 )
 from handler.sql.parsing import parse
 from index_store import IndexKind
-from index_store.opened_table import CachedStatistics, OpenTable, TableAt
+from index_store.cached_statistics import CachedStatistics
+from index_store.opened_table import OpenTable, TableAtInstant
 from index_store.own.advice.sample import chosen_slices, take_sample
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
@@ -208,16 +209,16 @@ class Advisor:
         return chosen_slices(self.at.slices, among, most_files)
 
     @cached_property
-    def _existing(self) -> TableAt:
+    def _existing(self) -> TableAtInstant:
         """The sample's slices with the index kinds that the table has."""
         kinds: tuple[IndexKind, ...] = ()
         with suppress(SargoError):
             kinds = self.table.kinds(self.sample.slices)
-        return TableAt(self.sample.slices, tuple(CachedStatistics(kind) for kind in kinds))
+        return TableAtInstant(self.sample.slices, tuple(CachedStatistics(kind) for kind in kinds))
 
     def existing_providers(self, required: RequiredStatistics) -> list[StatisticsProvider]:
         """The statistics that the table's indexes have of the sample's slices."""
-        return provide_statistics(required, self._existing, ignore_failure).sources
+        return provide_statistics(required, self._existing, ignore_failure).providers
 
     def provider(self, entry: Entry, required: RequiredStatistics) -> StatisticsProvider | None:
         """The statistics that one sketch would have of the sample's slices; None if it has none of those required."""

@@ -12,7 +12,7 @@ from handler.planning.plan import coverage_as_dict
 from index_store import Coverage, IndexInfo, Table
 from index_store.kinds.base import faults_of
 from index_store.kinds.index_info import EXPRESSION_PREFIX, SECONDARY_PREFIX
-from index_store.opened_table import OpenTable, TableAt
+from index_store.opened_table import OpenTable, TableAtInstant
 from index_store.table.listing import FROM_METADATA
 
 __all__ = ["Distrust", "SlicesReport", "TableReport", "TimelineReport", "report_table"]
@@ -113,10 +113,10 @@ _READ_BY = {
 }
 
 
-def _as_used(info: IndexInfo, at: TableAt, table: Table) -> IndexInfo:
+def _as_used(info: IndexInfo, at: TableAtInstant, table: Table) -> IndexInfo:
     """An index as it is used at the instant: with the reason why not, if it could be read and is not used."""
     kind = next((kind for start, kind in _READ_BY.items() if info.name.startswith(start)), None)
-    answering = {known.kind.name for known in at.knowledge}
+    answering = {known.kind.name for known in at.cached}
     if not info.read or kind in answering or (kind is None and at.slices.source == FROM_METADATA):
         return info
     if not table.metadata_is_current:
@@ -136,7 +136,7 @@ def report_table(opened: OpenTable, as_of: str | None = None) -> TableReport:
     at = opened.at(as_of)
     failures = [] if at.failure is None else [str(at.failure)]
     coverage: list[Coverage] = []
-    for known in at.knowledge:
+    for known in at.cached:
         try:
             coverage.append(known.kind.coverage(table.schema.fields))
             failures += [f"{known.kind.name}: {fault}" for fault in faults_of(known.kind)]

@@ -1,6 +1,6 @@
 """The steps from a filter to an outcome for every file slice, shared by plans, advice and what-if layouts.
 
-    HudiExpression ─ bind_filter ─► BoundFilter ─ provide_statistics ─► TableAnswers ─ evaluate_filter ─► Evaluation
+    HudiExpression ─ bind_filter ─► BoundFilter ─ provide_statistics ─► TableStatistics ─ evaluate_filter ─► Evaluation
 
 1. ``bind_filter`` binds the expression to the table's schema and lists the statistics that its conditions require.
 2. ``provide_statistics`` reads these statistics from the index kinds of a table at an instant, and
@@ -31,7 +31,7 @@ from evaluator.language.semantics import Semantics
 from handler.planning.implied_keys import with_record_keys
 from index_store import IndexKind, Table
 from index_store.kinds.record_keys.record_keys import composite_key
-from index_store.opened_table import TableAnswers, TableAt
+from index_store.opened_table import TableAtInstant, TableStatistics
 
 __all__ = [
     "BoundFilter",
@@ -70,9 +70,9 @@ def bind_filter(expression: HudiExpression, schema: Schema, semantics: Semantics
     return BoundFilter(bind(whole, schema, semantics))
 
 
-def provide_statistics(required: RequiredStatistics, at: TableAt, on_failure: OnKindFailure) -> TableAnswers:
+def provide_statistics(required: RequiredStatistics, at: TableAtInstant, on_failure: OnKindFailure) -> TableStatistics:
     """The required statistics of all slices of a table at an instant, from each of its index kinds."""
-    return at.ask(required, on_failure)
+    return at.provide(required, on_failure)
 
 
 def provide_from_kinds(required: RequiredStatistics, kinds: Iterable[IndexKind | None]) -> list[StatisticsProvider]:
@@ -85,7 +85,7 @@ def provide_from_kinds(required: RequiredStatistics, kinds: Iterable[IndexKind |
     return providers
 
 
-def evaluate_filter(filter_: BoundFilter, answers: TableAnswers, n: int) -> Evaluation:
+def evaluate_filter(filter_: BoundFilter, answers: TableStatistics, n: int) -> Evaluation:
     """The outcome of the filter in each of the table's n slices."""
     return answers.evaluate(filter_.bound, n)
 

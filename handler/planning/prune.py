@@ -111,7 +111,7 @@ def prune(
     except Exception as error:
         fail("filter", "the filter cannot be evaluated", error)
     else:
-        explanation = Explanation(filter_.bound, evaluation, answers.sources, n)
+        explanation = Explanation(filter_.bound, evaluation, answers.providers, n)
         known = {reason.text for reason in reasons}
         reasons += [
             Reason("leaf", _why_unknown(leaf.text, leaf.reason))
@@ -129,9 +129,9 @@ def prune(
         reasons=tuple(dict.fromkeys(reasons)),
         seconds=watch.seconds,
         explanation=explanation,
-        kinds=tuple(cached.kind for cached in at.knowledge),
+        kinds=tuple(cached.kind for cached in at.cached),
         schema=None if explanation is None else opened.table.schema,
-        ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).sources,
+        ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
     )
 
 

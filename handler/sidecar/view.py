@@ -102,7 +102,7 @@ class View:
 
     def _statistics_read(self) -> int:
         """The number of statistics that were read; the memory of the table grows only with it."""
-        return sum(len(cached.asked) for cached in self.opened.at(self.as_of).knowledge)
+        return sum(len(cached.loaded) for cached in self.opened.at(self.as_of).cached)
 
     # -- plans
 

@@ -1,10 +1,14 @@
-"""Snapshots: statistics of a table at an instant as arrays on disk, mapped into memory, carried from commit to commit.
+"""Snapshots: slices and statistics of a table at an instant as arrays on disk, refreshed incrementally after a commit.
 
-state            what a snapshot is of                    cache        the folder, its limit, its manifests
-arrays_file      arrays in an Arrow IPC file              snapshot     slices and columns of a state
-stored_slices    file slices as arrays                    column_file  statistics of a column as arrays
-difference       what new instants changed                advance      from one snapshot to the next
-stored_kind      an index kind with a snapshot before it
+state                 the state of a table that a snapshot belongs to
+cache                 the folder of snapshots, its limit and its manifests
+snapshot              slices and columns of a state: a base, and a delta
+arrays_file           arrays in an Arrow IPC file, mapped into memory
+stored_slices         file slices as arrays
+column_file           statistics of a column as arrays
+timeline_diff         the files that new instants wrote, replaced and removed
+incremental_refresh   from the snapshot of an earlier state to that of the present one
+stored_kind           an index kind that reads its statistics from a snapshot first
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from index_store.snapshots.arrays_file import UnusableError
 from index_store.snapshots.cache import KeptTable, SnapshotCache, default_cache
-from index_store.snapshots.incremental_refresh import advance
+from index_store.snapshots.incremental_refresh import refresh_snapshot
 from index_store.snapshots.snapshot import Snapshot
 from index_store.snapshots.state import State, state_of
 from index_store.snapshots.stored_kind import StoredKind, with_snapshot
@@ -38,7 +42,7 @@ __all__ = [
 
 
 def open_snapshot(table: Table, cache: SnapshotCache) -> Snapshot | None:
-    """The snapshot of a table as it is now: kept as such, or carried on from an earlier state; None when there is none.
+    """The snapshot of a table's present state, stored or refreshed from an earlier state; None when there is neither.
 
     Raises TableError when the table's timeline cannot be listed.
     """
@@ -49,22 +53,22 @@ def open_snapshot(table: Table, cache: SnapshotCache) -> Snapshot | None:
     if manifest is not None:
         with suppress(UnusableError):
             return Snapshot(cache, manifest)
-    return _carried_on(table, state, cache)
+    return _refreshed(table, state, cache)
 
 
-def _carried_on(table: Table, state: State, cache: SnapshotCache) -> Snapshot | None:
+def _refreshed(table: Table, state: State, cache: SnapshotCache) -> Snapshot | None:
     manifest = cache.latest(state)
     if manifest is None or manifest.state == state:
         return None
     with suppress(NotIncremental, UnusableError, TableError, StatsError, OSError):
-        return advance(Snapshot(cache, manifest), state, table)
+        return refresh_snapshot(Snapshot(cache, manifest), state, table)
     return None
 
 
 def keep_slices(table: Table, slices: FileSlices, cache: SnapshotCache) -> Snapshot | None:
-    """Keep the slices of a table as it is now, if they are many; None when they are not, or cannot be kept."""
+    """Store the slices of a table's present state; None when they are few, or cannot be stored."""
     state = state_of(table)
-    if state is None or slices.note or len(slices) < cache.fewest_slices:
+    if state is None or slices.note or len(slices) < cache.min_slices:
         return None
     with suppress(OSError, UnusableError):
         return Snapshot.write(cache, state, slices)

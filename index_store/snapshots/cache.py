@@ -1,11 +1,11 @@
-"""The folder of snapshots: which states of which tables are kept, within a limit of bytes.
+"""The folder of snapshots: the states of tables that are stored, within a limit of bytes.
 
     <folder>/<table>/<state>.json     a manifest: the state, and the folders that hold its arrays
-    <folder>/<table>/<name>/...       arrays of a base, or of what changed since
+    <folder>/<table>/<name>/...       arrays of a base, or of a delta
 
-Every file is replaced atomically, so processes may share a folder: a reader sees a manifest that is whole or none, and
-arrays that vanish under it were mapped before or are missed and read again. Nothing in the folder is trusted before its
-digest was compared. The tables that were used longest ago go first when there are too many bytes.
+Processes may share a folder, for every file is replaced atomically: a reader finds a whole manifest or none. Arrays
+that another process removes are mapped already, or the reader reads the table instead. The digest of a file is compared
+before the file is used. When the folder grows over its limit, the least recently used tables are removed.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ DEFAULT_LIMIT = 4 << 30
 MIN_SLICES = 2_000
 #: Names a folder for snapshots, or "off".
 VARIABLE, LIMIT_VARIABLE = "SARGO_CACHE", "SARGO_CACHE_BYTES"
-#: How many states of a table are kept; another process may still open an older one.
+#: How many states of a table stay in the folder; another process may still open an older one.
 _STATES = 2
 #: Files younger than this belong to a writer that has not published them yet.
 _GRACE_SECONDS = 600.0
-#: A process looks at the size of the folder when it first writes, and then no sooner than after so many seconds.
-_BETWEEN_LOOKS = 60.0
+#: A process measures the folder at its first write, and then at most once in so many seconds.
+_SECONDS_BETWEEN_MEASURES = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A state of a table, the folder of its base, and that of what changed since (None: nothing).
+    """A state of a table, and the folders of its base and of its delta (None: the state has none).
 
     ``instant`` is that of its slices, ``source`` where the list of files came from.
     """
 
     state: State
     base: str
-    since: str | None
+    delta: str | None
     instant: str | None
     source: str
 
@@ -59,7 +59,7 @@ class Manifest:
             "format": FORMAT,
             "state": self.state.to_dict(),
             "base": self.base,
-            "since": self.since,
+            "since": self.delta,
             "instant": self.instant,
             "source": self.source,
         }
@@ -79,7 +79,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class KeptTable:
-    """What is kept of a table: ``size`` in bytes, ``used`` in seconds since 1970."""
+    """What the folder holds of one table: ``size`` in bytes, ``used`` (last use) in seconds since 1970."""
 
     table: str
     instant: str | None
@@ -92,12 +92,12 @@ class SnapshotCache:
     """A folder of snapshots. Reading never raises; writing raises OSError."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, fewest_slices: int = MIN_SLICES
+        self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, min_slices: int = MIN_SLICES
     ) -> None:
-        """``limit``: bytes that the folder may hold. Tables of fewer slices are not kept."""
+        """``limit``: bytes that the folder may hold. Tables of fewer than ``min_slices`` slices are not stored."""
         self.folder = Path(folder)
         self.limit = limit
-        self.fewest_slices = fewest_slices
+        self.min_slices = min_slices
         self._made_room = float("-inf")
 
     def __repr__(self) -> str:
@@ -126,17 +126,17 @@ class SnapshotCache:
         return None
 
     def publish(self, manifest: Manifest) -> None:
-        """Make a state known whose arrays are there, and make room."""
+        """Write the manifest of a state whose arrays are written, and make room."""
         folder = self.of_table(manifest.state)
         with replacing(folder / f"{manifest.state.digest}.json") as temporary:
             Path(temporary).write_text(json.dumps(manifest.to_dict()), "utf-8")
         self.tidy(folder)
-        if time.monotonic() - self._made_room > _BETWEEN_LOOKS:
+        if time.monotonic() - self._made_room > _SECONDS_BETWEEN_MEASURES:
             self._made_room = time.monotonic()
             self.make_room(folder)
 
     def tidy(self, folder: Path) -> None:
-        """Remove the states of a table but the newest, and what no state needs."""
+        """Remove all states of a table but the newest, and the folders that no state needs."""
         manifests = list(_by_age(folder))
         for path in manifests[_STATES:]:
             _remove(path)
@@ -144,14 +144,14 @@ class SnapshotCache:
             name
             for path in manifests[:_STATES]
             if (found := _read(path)) is not None
-            for name in (found.base, found.since)
+            for name in (found.base, found.delta)
         }
         for path in folder.iterdir():
             if path.suffix != ".json" and path.name not in needed and _age(path) > _GRACE_SECONDS:
                 _remove(path)
 
     def make_room(self, keep: Path) -> None:
-        """Remove tables until the rest fits, those first that were used longest ago, but not ``keep``."""
+        """Remove the least recently used tables until the rest fits; ``keep`` stays."""
         sizes = {path: _bytes(path) for path in self.folder.iterdir() if path.is_dir()}
         total = sum(sizes.values())
         for path in sorted(sizes, key=_last_use):
@@ -162,7 +162,7 @@ class SnapshotCache:
                 total -= sizes[path]
 
     def tables(self) -> list[KeptTable]:
-        """What is kept, by table; folders that hold no snapshot are left out."""
+        """What the folder holds, by table; folders without a snapshot are left out."""
         found = []
         for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
             manifests = [manifest for path in _by_age(folder) if (manifest := _read(path)) is not None]
@@ -176,7 +176,7 @@ class SnapshotCache:
         return found
 
     def clear(self, table: str | None = None) -> int:
-        """Remove what is kept of one table, or of all; gives the number of tables removed."""
+        """Remove the snapshots of one table, or of all; returns the number of tables removed."""
         removed = 0
         for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
             manifest = next((one for path in _by_age(folder) if (one := _read(path)) is not None), None)
@@ -187,7 +187,7 @@ class SnapshotCache:
 
 
 def default_cache() -> SnapshotCache | None:
-    """The user's cache folder, or what SARGO_CACHE names; None when that is "off"."""
+    """The folder that SARGO_CACHE names, by default the user's cache folder; None when SARGO_CACHE is "off"."""
     named = os.environ.get(VARIABLE, "")
     if named.lower() == "off":
         return None

@@ -1,10 +1,10 @@
-"""A snapshot: the file slices of a table in one state, and the statistics of columns that were asked for, on disk.
+"""A snapshot: the file slices of a table in one state, and the statistics of the columns that filters used, on disk.
 
-    base      slices and columns as they were read whole, with the index for searching
-    since     slices that came after, their columns, and which slices of the base are gone ("dead")
+    base     all slices of an earlier state and their columns, with an index for searching
+    delta    the slices that later commits wrote, their columns, and the numbers of the tombstoned slices of the base
 
-A state is a base, or a base and what came since; several states share a base. The numbering of the whole is: the slices
-of the base that are left, in order, then those that came since (``evaluator.statistics.layers``).
+A state is stored as a base, or as a base and a delta; several states share a base. Slices are numbered as in
+``evaluator.statistics.layers``: the live slices of the base in order, then those of the delta.
 """
 
 from __future__ import annotations
@@ -30,30 +30,31 @@ from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import ChangedSlices, StoredSlices, slice_arrays
 from index_store.table.file_slices import FileSlice, FileSlices
 
-__all__ = ["INDEXED_FROM", "ColumnLayers", "KeptColumn", "Snapshot", "write_since"]
+__all__ = ["INDEXED_FROM", "ColumnLayers", "KeptColumn", "Snapshot", "write_delta"]
 
 #: From so many slices on, a column is stored with its index for searching.
 INDEXED_FROM = 20_000
-_SLICES = "slices.arrow"
+_SLICES, _TOMBSTONED = "slices.arrow", "dead"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnLayers:
-    """One column: in the base's slices, dead ones among them, and in those that came since (None: none came).
+    """The statistics of one column in both layers.
 
-    ``base`` is None when the kind knows nothing of the column.
+    base     in the slices of the base, tombstoned ones included; None when the kind has none of the column
+    delta    in the slices of the delta; None when there is no delta, or the kind has none of the column
     """
 
     base: ColumnStatistics | None
-    since: ColumnStatistics | None
+    delta: ColumnStatistics | None
 
 
 class KeptColumn(NamedTuple):
-    """A column of an index kind, and whether the kind knows anything of it."""
+    """A column of an index kind; ``has_statistics``: whether the kind has any of it."""
 
     kind: str
     name: str
-    is_known: bool
+    has_statistics: bool
 
 
 class Snapshot:
@@ -64,85 +65,85 @@ class Snapshot:
         self.manifest = manifest
         table = cache.of_table(manifest.state)
         self.base_folder = table / manifest.base
-        self.since_folder: Path | None = None if manifest.since is None else table / manifest.since
+        self.delta_folder: Path | None = None if manifest.delta is None else table / manifest.delta
         self.base = StoredSlices(ArraysFile.open(self.base_folder / _SLICES, _about(manifest.state)))
-        self.dead: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-        self.since: StoredSlices | None = None
-        if self.since_folder is not None:
-            stored = ArraysFile.open(self.since_folder / _SLICES, _about(manifest.state))
-            self.since, self.dead = StoredSlices(stored), stored.array("dead")
+        self.tombstoned: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        self.delta: StoredSlices | None = None
+        if self.delta_folder is not None:
+            stored = ArraysFile.open(self.delta_folder / _SLICES, _about(manifest.state))
+            self.delta, self.tombstoned = StoredSlices(stored), stored.array(_TOMBSTONED)
 
     def __repr__(self) -> str:
         return f"Snapshot({self.manifest.instant}, {len(self.slices)} slices)"
 
     @cached_property
     def slices(self) -> FileSlices:
-        """The file slices, each made when it is asked for."""
+        """The file slices, each made when it is first used."""
         items: Sequence[FileSlice] = self.base
-        if self.since is not None:
-            items = ChangedSlices(self.base, self.dead, self.since)
+        if self.delta is not None:
+            items = ChangedSlices(self.base, self.tombstoned, self.delta)
         return FileSlices(self.manifest.instant, self.manifest.source, items)
 
     @property
     def layers(self) -> Layers | None:
-        """How base and since make up the whole; None when nothing came since."""
-        return None if self.since is None else Layers(len(self.base), self.dead, len(self.since))
+        """The two layers of the slices; None when there is no delta."""
+        return None if self.delta is None else Layers(len(self.base), self.tombstoned, len(self.delta))
 
     def column(self, kind: str, column: Field) -> ColumnLayers:
-        """What is kept of a column. Raises UnusableError when it was never kept, too."""
+        """The stored statistics of a column. Raises UnusableError when none were stored, too."""
         base = self.base_column(kind, column)
-        since = self.since_column(kind, column) if self.since is not None else None
-        return ColumnLayers(base.statistics, None if since is None else since.statistics)
+        delta = self.delta_column(kind, column) if self.delta is not None else None
+        return ColumnLayers(base.statistics, None if delta is None else delta.statistics)
 
     def base_column(self, kind: str, column: Field) -> StoredColumn:
-        """A column in the base's slices, dead ones among them."""
+        """A column in the slices of the base, tombstoned ones included."""
         return open_column(self.base_folder / column_file_name(kind, column.name), kind, column, len(self.base))
 
-    def since_column(self, kind: str, column: Field) -> StoredColumn:
-        """A column in the slices that came since."""
-        if self.since_folder is None or self.since is None:
-            raise UnusableError("nothing came since")
-        path = self.since_folder / column_file_name(kind, column.name)
-        return open_column(path, kind, column, len(self.since))
+    def delta_column(self, kind: str, column: Field) -> StoredColumn:
+        """A column in the slices of the delta."""
+        if self.delta_folder is None or self.delta is None:
+            raise UnusableError("the snapshot has no delta")
+        path = self.delta_folder / column_file_name(kind, column.name)
+        return open_column(path, kind, column, len(self.delta))
 
     def keep(self, kind: str, column: Field, statistics: ColumnStatistics | None, files: FileStatistics | None) -> None:
-        """Keep statistics of all slices of the whole. ``files``: of their files, while nothing came since.
+        """Store statistics of all slices; ``files``: those of their files, which are stored for a base without a delta.
 
         Raises OSError.
         """
         name, layers = column_file_name(kind, column.name), self.layers
         if layers is None or statistics is None:
-            base, since = statistics, None
+            base, delta = statistics, None
         else:
-            base, since = layers.split_statistics(statistics)
+            base, delta = layers.split_statistics(statistics)
             files = None
         if base is not None and len(base) >= INDEXED_FROM:
             base = with_index(base)
         write_column(self.base_folder / name, kind, column, len(self.base), base, files)
-        if self.since is not None and self.since_folder is not None:
-            write_column(self.since_folder / name, kind, column, len(self.since), since, None)
+        if self.delta is not None and self.delta_folder is not None:
+            write_column(self.delta_folder / name, kind, column, len(self.delta), delta, None)
 
     def kept_columns(self) -> list[KeptColumn]:
-        """The columns that are kept in the base."""
-        found = []
+        """The columns that are stored in the base."""
+        columns = []
         for path in sorted(self.base_folder.glob("*-*.arrow")):
             about = ArraysFile.open(path, {"what": "column"}).about
-            found.append(KeptColumn(str(about["kind"]), str(about["column"]), about["known"] is True))
-        return found
+            columns.append(KeptColumn(str(about["kind"]), str(about["column"]), about["known"] is True))
+        return columns
 
     @classmethod
     def write(cls, cache: SnapshotCache, state: State, slices: FileSlices) -> Snapshot:
-        """Keep the slices of a state, without columns yet. Raises OSError and UnusableError."""
+        """Store the slices of a state; columns are stored later. Raises OSError and UnusableError."""
         manifest = Manifest(state, state.digest, None, slices.instant, slices.source)
         write_arrays(cache.of_table(state) / state.digest / _SLICES, slice_arrays(slices.items), _about(state))
         cache.publish(manifest)
         return cls(cache, manifest)
 
 
-def write_since(folder: Path, state: State, since: Sequence[FileSlice], dead: npt.NDArray[Any]) -> None:
-    """Write the slices that came since, and which of the base are dead. Raises OSError."""
-    arrays = slice_arrays(since)
-    write_arrays(folder / _SLICES, {**arrays, "dead": dead.astype(np.int64)}, _about(state))
+def write_delta(folder: Path, state: State, delta: Sequence[FileSlice], tombstoned: npt.NDArray[Any]) -> None:
+    """Write the slices of a delta, and the numbers of the tombstoned slices of the base. Raises OSError."""
+    arrays = slice_arrays(delta)
+    write_arrays(folder / _SLICES, {**arrays, _TOMBSTONED: tombstoned.astype(np.int64)}, _about(state))
 
 
 def _about(state: State) -> dict[str, Any]:

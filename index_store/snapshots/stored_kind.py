@@ -1,7 +1,8 @@
-"""An index kind whose statistics are kept in a snapshot: read once for a state of the table, by whoever comes first.
+"""An index kind in front of which stands a snapshot: its columns are read once for each state of the table.
 
-What is not in the snapshot yet, or not whole, is asked of the kind itself and kept. A folder that cannot be written to
-costs the next process its time and nothing else.
+the snapshot has the column          its arrays are mapped
+it has not, or its file is damaged   the kind reads the column, and the snapshot stores it
+the folder cannot be written to      the kind reads the column; the next process reads it again
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _STORED = (ColumnStats.name, PartitionValues.name)
 
 
 def with_snapshot(kinds: Sequence[IndexKind], snapshot: Snapshot) -> tuple[IndexKind, ...]:
-    """The kinds, those whose statistics a snapshot keeps in its keeping."""
+    """The kinds; those whose statistics a snapshot stores are replaced by a ``StoredKind``."""
     return tuple(StoredKind(kind, snapshot) if kind.name in _STORED else kind for kind in kinds)
 
 
 class StoredKind:
-    """A kind that gives statistics of columns, and nothing else, in front of which stands a snapshot."""
+    """A kind that has statistics of columns only, with the snapshot that stores them."""
 
     def __init__(self, kind: IndexKind, snapshot: Snapshot) -> None:
         self.name = kind.name
@@ -39,38 +40,38 @@ class StoredKind:
         self.snapshot = snapshot
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """What the kind needs."""
+        """The part of ``asked`` that the kind has statistics for."""
         return self.kind.requires(asked)
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Statistics of the whole."""
-        layers, found = self.snapshot.layers, {}
-        for name, one in self.columns(required).items():
-            if one.base is not None:
-                found[name] = (
-                    one.base if layers is None or one.since is None else (layers.join_statistics(one.base, one.since))
-                )
-        return StatisticsProvider(self.name, found)
+        """Statistics of all slices, joined from the layers."""
+        layers, statistics = self.snapshot.layers, {}
+        for name, column in self.columns(required).items():
+            if column.base is not None and column.delta is not None and layers is not None:
+                statistics[name] = layers.join_statistics(column.base, column.delta)
+            elif column.base is not None:
+                statistics[name] = column.base
+        return StatisticsProvider(self.name, statistics)
 
-    def columns(self, needs: RequiredStatistics) -> dict[str, ColumnLayers]:
-        """Statistics by column, of the base and of what came since. Raises what the kind raises."""
-        found: dict[str, ColumnLayers] = {}
+    def columns(self, required: RequiredStatistics) -> dict[str, ColumnLayers]:
+        """Statistics of both layers, by column. Raises what the kind raises."""
+        by_column: dict[str, ColumnLayers] = {}
         missing: list[Field] = []
-        for column in needs.columns:
+        for column in required.columns:
             try:
-                found[column.name] = self.snapshot.column(self.name, column)
+                by_column[column.name] = self.snapshot.column(self.name, column)
             except UnusableError:
                 missing.append(column)
         if missing:
-            known = self.kind.provide(RequiredStatistics(bounds=tuple(missing))).statistics
-            found.update((column.name, self._keep(column, known.get(column.name))) for column in missing)
-        return found
+            read = self.kind.provide(RequiredStatistics(bounds=tuple(missing))).statistics
+            by_column.update((column.name, self._store(column, read.get(column.name))) for column in missing)
+        return by_column
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """What the kind knows of these columns."""
+        """How many slices have usable statistics of these columns."""
         return self.kind.coverage(columns)
 
-    def _keep(self, column: Field, statistics: ColumnStatistics | None) -> ColumnLayers:
+    def _store(self, column: Field, statistics: ColumnStatistics | None) -> ColumnLayers:
         if column.type.kind is not Kind.OTHER:
             rows = self.kind.file_rows(column.name) if isinstance(self.kind, ColumnStats) else None
             files = None if rows is None or len(rows.deleted) or rows.distrusted else rows.rows

@@ -1,4 +1,4 @@
-"""File slices as arrays: what ``FileSlice`` says of one, without an object for each of millions.
+"""File slices as arrays: the fields of ``FileSlice``, without an object for each of millions.
 
 partitions  (p,) Arrow, sorted       partition  (n,) int32: which of them
 file_ids    (n,) Arrow               bases      (n,) Arrow: the base file's name, empty if there is none
@@ -56,11 +56,11 @@ def _group_hash(partition: str, file_id: str) -> int:
 
 
 class _Slices(Sequence[FileSlice], ABC):
-    """Slices that are made one by one, when they are asked for."""
+    """Slices that are made one by one, when they are used."""
 
     @abstractmethod
-    def _slice(self, place: int) -> FileSlice:
-        """The slice of a place that there is."""
+    def _slice(self, row: int) -> FileSlice:
+        """The slice at a row, which exists."""
 
     @overload
     def __getitem__(self, index: int) -> FileSlice: ...
@@ -68,8 +68,8 @@ class _Slices(Sequence[FileSlice], ABC):
     def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
 
     def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        places = range(len(self))[index]  # raises IndexError
-        return self._slice(places) if isinstance(places, int) else [self._slice(place) for place in places]
+        rows = range(len(self))[index]  # raises IndexError
+        return self._slice(rows) if isinstance(rows, int) else [self._slice(row) for row in rows]
 
 
 class StoredSlices(_Slices):
@@ -117,14 +117,14 @@ class StoredSlices(_Slices):
     def __len__(self) -> int:
         return len(self.partition_codes)
 
-    def _slice(self, place: int) -> FileSlice:
-        partition = self.partitions[self.partition_codes[place]]
+    def _slice(self, row: int) -> FileSlice:
+        partition = self.partitions[self.partition_codes[row]]
         prefix = f"{partition}/" if partition else ""
-        base = _text(self._names["bases"][place].as_py())
-        logs = self._names["logs"][int(self._log_starts[place]) : int(self._log_starts[place + 1])].to_pylist()
+        base = _text(self._names["bases"][row].as_py())
+        logs = self._names["logs"][int(self._log_starts[row]) : int(self._log_starts[row + 1])].to_pylist()
         return FileSlice(
             partition,
-            _text(self._names["file_ids"][place].as_py()),
+            _text(self._names["file_ids"][row].as_py()),
             prefix + base if base else None,
             tuple(prefix + _text(name) for name in logs),
         )
@@ -166,33 +166,33 @@ class StoredSlices(_Slices):
 
 
 class ChangedSlices(_Slices):
-    """Slices of a base that are still there, and behind them those that came since."""
+    """The live slices of a base, and behind them those of a delta."""
 
-    def __init__(self, base: StoredSlices, dead: Rows, since: Sequence[FileSlice]) -> None:
-        """``dead``: rows of the base that are gone, ascending."""
+    def __init__(self, base: StoredSlices, tombstoned: Rows, delta: Sequence[FileSlice]) -> None:
+        """``tombstoned``: rows of the base that are gone, ascending."""
         self.base = base
-        self.dead = dead
-        self.since = since
-        #: How many rows of the base that are still there stand before each dead one.
-        self._live_before = dead - np.arange(len(dead))
+        self.tombstoned = tombstoned
+        self.delta = delta
+        #: The number of live rows of the base before each tombstoned one.
+        self._live_before = tombstoned - np.arange(len(tombstoned))
 
     def __len__(self) -> int:
-        return len(self.base) - len(self.dead) + len(self.since)
+        return len(self.base) - len(self.tombstoned) + len(self.delta)
 
-    def _slice(self, place: int) -> FileSlice:
-        live = len(self.base) - len(self.dead)
-        if place >= live:
-            return self.since[place - live]
-        return self.base[place + int(np.searchsorted(self._live_before, place, "right"))]
+    def _slice(self, row: int) -> FileSlice:
+        live = len(self.base) - len(self.tombstoned)
+        if row >= live:
+            return self.delta[row - live]
+        return self.base[row + int(np.searchsorted(self._live_before, row, "right"))]
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
-        live = len(self.base) - len(self.dead)
+        live = len(self.base) - len(self.tombstoned)
         in_base = rows < live
         places = rows[in_base]
         found = iter(self.base.some(places + np.searchsorted(self._live_before, places, "right")))
-        since = iter([self.since[row] for row in (rows[~in_base] - live).tolist()])
-        return [next(found if base else since) for base in in_base.tolist()]
+        delta = iter([self.delta[row] for row in (rows[~in_base] - live).tolist()])
+        return [next(found if base else delta) for base in in_base.tolist()]
 
 
 def _text(data: Any) -> str:

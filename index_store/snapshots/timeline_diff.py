@@ -1,10 +1,14 @@
-"""What happened to a table between two states, if it can be told from the new instants alone.
+"""The files that came and went between two states of a table, read from the instants that completed in between.
 
-    commit, deltacommit, replacecommit, clean, savepoint    what they wrote, replaced and removed is all that changed
-    anything else (rollback, restore, indexing, ...)        no difference is given: everything is read again
+    completed in between                                    result
+    ------------------------------------------------------  -----------------------------------------------------------
+    commit, deltacommit, replacecommit, clean, savepoint    a ``TimelineDiff``: the files they wrote, replaced, removed
+    anything else (rollback, restore, indexing, ...)        ``NotIncremental``: the caller reads everything again
 
-The files come from the blocks that these instants wrote into the metadata table's ``files``, and groups that are gone
-from the instants themselves. Whatever is missing, or not as expected, means that there is no difference.
+Names of files come from the blocks that these instants wrote into the ``files`` partition of the metadata table;
+replaced file groups come from the instants themselves. A block that is missing or unexpected raises ``NotIncremental``.
+
+Facts: docs/facts/hudi-metadata-table.md, docs/facts/hudi-timeline.md.
 """
 
 from __future__ import annotations
@@ -29,24 +33,24 @@ from index_store.table.timeline import WRITE_ACTIONS
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
-__all__ = ["Difference", "NotIncremental", "difference_of", "new_layers"]
+__all__ = ["NotIncremental", "TimelineDiff", "new_layers", "timeline_diff"]
 
 _KNOWN = WRITE_ACTIONS | {"clean", "savepoint"}
-#: What a metadata table does by itself changes no record.
+#: The services of a metadata table change no record.
 _KNOWN_OF_METADATA = WRITE_ACTIONS | {"clean", "compaction", "logcompaction"}
 
 Group = tuple[str, str]
 
 
 class NotIncremental(Exception):  # noqa: N818  (no error: everything is read again)
-    """Why the difference of two states cannot be told from their instants."""
+    """Why the changes between two states do not follow from the instants between them."""
 
 
 @dataclass(slots=True)
-class Difference:
-    """Names of files by group (partition, file id), and groups that are gone, since an earlier state.
+class TimelineDiff:
+    """Names of files by file group (partition, file id), and the file groups that were replaced.
 
-    ``instants`` are those that completed since, without savepoints.
+    ``instants`` completed after the earlier state; savepoints are left out.
     """
 
     instants: frozenset[str]
@@ -55,72 +59,74 @@ class Difference:
     replaced: set[Group] = field(default_factory=set)
 
 
-def difference_of(old: State, new: State, table: Table) -> Difference:
-    """What happened from one state to the other. Raises NotIncremental, and TableError where reading fails."""
+def timeline_diff(old: State, new: State, table: Table) -> TimelineDiff:
+    """The changes from one state to the other. Raises NotIncremental, and TableError where reading fails."""
     if (old.table, old.fixed) != (new.table, new.fixed):
         raise NotIncremental("the table's properties, schema or options changed")
     metadata = table.metadata
     assert metadata is not None
-    came = _came(old.instants, new.instants, table.timeline.start, _KNOWN)
-    wrote = _came(old.metadata_instants, new.metadata_instants, metadata.timeline.start, _KNOWN_OF_METADATA)
-    names = {name for name, action in came if action != "savepoint"}
-    if any(action == "deltacommit" and name not in names for name, action in wrote):
+    completed = _completed_since(old.instants, new.instants, table.timeline.start, _KNOWN)
+    in_metadata = _completed_since(
+        old.metadata_instants, new.metadata_instants, metadata.timeline.start, _KNOWN_OF_METADATA
+    )
+    names = {name for name, action in completed if action != "savepoint"}
+    if any(action == "deltacommit" and name not in names for name, action in in_metadata):
         raise NotIncremental("an index was built")
-    found = Difference(frozenset(names))
+    diff = TimelineDiff(frozenset(names))
     if not names:
-        return found
-    if not names <= {name for name, _ in wrote}:
+        return diff
+    if not names <= {name for name, _ in in_metadata}:
         raise NotIncremental("an instant is not in the metadata table's timeline")
-    _add_files(found, metadata, names)
+    _add_files(diff, metadata, names)
     for instant in table.timeline.instants:
         if instant.requested in names and instant.action == "replacecommit":
             replaced = table.timeline.details(instant).get("partitionToReplaceFileIds") or {}
-            found.replaced |= {(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
-    return found
+            diff.replaced |= {(partition, file_id) for partition, ids in replaced.items() for file_id in ids}
+    return diff
 
 
-def _came(
+def _completed_since(
     old: tuple[tuple[str, str, str], ...],
     new: tuple[tuple[str, str, str], ...],
     start: str,
     known: frozenset[str] | set[str],
 ) -> set[tuple[str, str]]:
-    """The instants that completed since, with their actions: a savepoint has the name of the write that it saves."""
-    gone = set(old) - set(new)
-    if any(requested >= start for requested, _, _ in gone):
+    """Name and action of each instant that completed in between; a savepoint has the name of the write it saves."""
+    vanished = set(old) - set(new)
+    if any(requested >= start for requested, _, _ in vanished):
         raise NotIncremental("an instant is gone that was not archived")
-    came = {(requested, action) for requested, _, action in set(new) - set(old)}
-    strange = sorted({action for _, action in came} - known)
-    if strange:
-        raise NotIncremental(f"there was a {strange[0]}")
-    return came
+    completed = {(requested, action) for requested, _, action in set(new) - set(old)}
+    unknown = sorted({action for _, action in completed} - known)
+    if unknown:
+        raise NotIncremental(f"there was a {unknown[0]}")
+    return completed
 
 
 def new_layers(metadata: MetadataTable, partition: str, instants: frozenset[str]) -> list[Records | Deletes]:
-    """What these instants wrote into a partition of the metadata table, oldest first.
+    """The records that these instants wrote into a partition of the metadata table, oldest first.
 
-    Raises NotIncremental when one of them is not found in a log file: it has been compacted, or never came.
+    Raises NotIncremental when an instant has no block in a log file: it was compacted, or wrote none.
     """
-    found: list[Records | Deletes] = []
+    layers: list[Records | Deletes] = []
     missing = set(instants)
     for path, block in _blocks(metadata, partition, instants):
         missing.discard(block.instant)
         with naming_table(path):
             if block.type == DELETE:
-                found.append(Deletes(path, tuple(deleted_keys(block.content))))
+                layers.append(Deletes(path, tuple(deleted_keys(block.content))))
             elif block.type == HFILE_DATA:
                 if block.content:
-                    found.append(Records(path, HFile.open(Bytes(block.content))))
+                    layers.append(Records(path, HFile.open(Bytes(block.content))))
             else:
                 raise NotIncremental(f"a block of type {block.type} in {path}")
     if missing:
         raise NotIncremental(f"{partition} has no block of {min(missing)}")
-    return found
+    return layers
 
 
 def _blocks(metadata: MetadataTable, partition: str, instants: frozenset[str]) -> Iterator[tuple[str, LogBlock]]:
-    """The valid blocks of these instants, by instant; from version 8 on a log file's name says whose it is."""
-    found: list[tuple[str, str, LogBlock]] = []
+    """The valid blocks of these instants, by instant; from version 8 on, the name of a log file carries its instant."""
+    blocks: list[tuple[str, str, LogBlock]] = []
     for entry in metadata.storage.files(partition):
         name = parse_log_name(entry.path.rpartition("/")[2])
         if name is None or (metadata.version >= 8 and name.instant not in instants):
@@ -132,21 +138,21 @@ def _blocks(metadata: MetadataTable, partition: str, instants: frozenset[str]) -
                     if block.target in instants:
                         raise NotIncremental(f"{path} takes something back")
                 elif block.type != CDC and block.instant in instants and metadata.is_valid(block.instant):
-                    found.append((block.instant, path, block))
-    found.sort(key=lambda one: one[0])
-    yield from ((path, block) for _, path, block in found)
+                    blocks.append((block.instant, path, block))
+    blocks.sort(key=lambda one: one[0])
+    yield from ((path, block) for _, path, block in blocks)
 
 
-def _add_files(found: Difference, metadata: MetadataTable, instants: set[str]) -> None:
+def _add_files(diff: TimelineDiff, metadata: MetadataTable, instants: set[str]) -> None:
     for layer in new_layers(metadata, FILES, frozenset(instants)):
         if isinstance(layer, Deletes):
             raise NotIncremental("a partition was removed")
         with naming_table(layer.path):
             for key, change in records_of(layer.hfile):
-                _add_record(found, key, change)
+                _add_record(diff, key, change)
 
 
-def _add_record(found: Difference, key: str, change: FileMap | None) -> None:
+def _add_record(diff: TimelineDiff, key: str, change: FileMap | None) -> None:
     if change is None or (key == ALL_PARTITIONS and change.deleted.any()):
         raise NotIncremental("a partition was removed")
     if key == ALL_PARTITIONS:
@@ -158,13 +164,13 @@ def _add_record(found: Difference, key: str, change: FileMap | None) -> None:
             continue
         group = partition, file_id
         if is_deleted:
-            found.removed.setdefault(group, set()).add(name)
-            if name in found.added.get(group, ()):
-                found.added[group].remove(name)
-        elif name in found.removed.get(group, ()):
+            diff.removed.setdefault(group, set()).add(name)
+            if name in diff.added.get(group, ()):
+                diff.added[group].remove(name)
+        elif name in diff.removed.get(group, ()):
             raise NotIncremental(f"{name} was removed and written again")
         else:
-            found.added.setdefault(group, []).append(name)
+            diff.added.setdefault(group, []).append(name)
 
 
 def _file_id(name: str) -> str | None:

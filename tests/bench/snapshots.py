@@ -77,7 +77,7 @@ def _committed(path: Path, cache: SnapshotCache) -> list[Row]:
     bases = {text: OpenTable(open_table(path), cache) for text in FILTERS}
     alone = {text: _least(lambda text=text: prune(bases[text], text).kept_rows) for text in FILTERS}
     commit(path, "20260102000000000", FILES)
-    carry = sys.modules["index_store.snapshots.incremental_refresh"].advance
+    carry = sys.modules["index_store.snapshots.incremental_refresh"].refresh_snapshot
 
     def carried() -> Snapshot:
         table = open_table(path)

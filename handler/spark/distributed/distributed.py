@@ -51,7 +51,7 @@ from handler.spark.distributed.stored_answers import (
 )
 from index_store import FileSlice, FileSlices, IndexKind, Table
 from index_store.kinds.base import filter_match_of
-from index_store.opened_table import OpenTable, TableAnswers, TableAt
+from index_store.opened_table import OpenTable, TableAtInstant, TableStatistics
 from index_store.storage.errors import TableError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class DistributedTable(OpenTable):
         self._run = run
         self._place = place
 
-    def at(self, as_of: str | None = None) -> TableAt:
+    def at(self, as_of: str | None = None) -> TableAtInstant:
         """Slices and kinds at an instant. Raises TableError when the slices cannot be listed."""
         found = self._at.get(as_of)
         if found is None:
@@ -138,15 +138,15 @@ def _slices_of(stored: StoredSlices, items: Sequence[FileSlice]) -> FileSlices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _DistributedAt(TableAt):
+class _DistributedAt(TableAtInstant):
     run: Run
     table: Table
     place: StateFolder
     stored: StoredSlices
 
-    def ask(self, asked: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableAnswers:
+    def provide(self, required: RequiredStatistics, on_failure: Callable[[str, Exception], None]) -> TableStatistics:
         """What every kind says: where that is written down, and the kinds that have keys."""
-        questions = [part for part in asked.parts() if not part.keys]
+        questions = [part for part in required.parts() if not part.keys]
         folder = self.stored.folder
         known = {
             number: said
@@ -162,7 +162,7 @@ class _DistributedAt(TableAt):
                 on_failure(one.kind, _ExecutorError(one.failure))
         said_by_kinds = Answers(folder, tuple(one for one in answers if not one.failure))
         return _DistributedAnswers(
-            lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, asked=asked, on_failure=on_failure
+            lazy_sources(said_by_kinds), at=self, answers=said_by_kinds, asked=required, on_failure=on_failure
         )
 
 
@@ -171,7 +171,7 @@ class _ExecutorError(SargoError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _DistributedAnswers(TableAnswers):
+class _DistributedAnswers(TableStatistics):
     at: _DistributedAt
     answers: Answers
     asked: RequiredStatistics
@@ -198,7 +198,7 @@ class _DistributedAnswers(TableAnswers):
             if with_leaves and found
             else None
         )
-        sources = {source.name: source for source in self.sources}
+        sources = {source.name: source for source in self.providers}
         for name, might_contain, filter_might_match in self._kinds_on_the_driver(rows, kept, n):
             sources[name] = replace(
                 sources.get(name, StatisticsProvider(name, {})),

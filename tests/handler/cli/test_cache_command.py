@@ -23,7 +23,7 @@ def test_nothing_is_kept_when_it_is_off():
 @pytest.fixture
 def folder(main_cow, tmp_path, monkeypatch):
     monkeypatch.setenv("SARGO_CACHE", str(tmp_path))
-    prune(open_table(main_cow, cache=SnapshotCache(tmp_path, fewest_slices=0)), "i < 40 AND s > 'a'")
+    prune(open_table(main_cow, cache=SnapshotCache(tmp_path, min_slices=0)), "i < 40 AND s > 'a'")
     return tmp_path
 
 

@@ -80,7 +80,7 @@ def test_no_filter_loses_a_file_group_now_or_as_of_an_older_instant(tmp_path, on
 
 def test_a_snapshot_in_layers_keeps_what_the_table_read_whole_keeps(unpack_copy, tmp_path):
     """Every other commit is known to the index, so that some slices are unknown to it."""
-    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=0)
     matched = 0
     for number, _ in enumerate(commit_by_commit(path, tmp_path / "aside")):
         whole, kept = open_table(path, cache=None), open_table(path, cache=cache)

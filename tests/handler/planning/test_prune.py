@@ -60,7 +60,7 @@ def test_fully_matched_slices_need_no_filter(table):
 def test_the_statistics_are_read_once(main_cow, monkeypatch):
     table = open_table(main_cow)
     first = prune(table, "i = 100 AND l > 5", time_zone="UTC")
-    for known in table.at().knowledge:
+    for known in table.at().cached:
         monkeypatch.setattr(known.kind, "provide", Broken(known.kind.name).provide)
     second = prune(table, "l > 5 AND i = 100", time_zone="UTC")
     assert second.kept == first.kept
@@ -85,7 +85,7 @@ class Broken:
 
 def break_kind(table, name):
     at = table.at()
-    for known in at.knowledge:
+    for known in at.cached:
         if known.kind.name == name:
             known.kind = Broken(name)
 
@@ -151,7 +151,7 @@ def test_something_unexpected_in_the_store_skips_nothing(main_cow, monkeypatch):
     def explode(columns):
         raise ZeroDivisionError("surprise")
 
-    for known in table.at().knowledge:
+    for known in table.at().cached:
         broken = Broken(known.kind.name)
         broken.provide = explode
         known.kind = broken

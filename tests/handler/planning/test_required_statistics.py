@@ -176,7 +176,7 @@ def test_statistics_that_several_kinds_need_are_read_once(unpack, monkeypatch, n
 
 def test_a_source_only_looks_up_keys_that_its_kind_needs(main_cow):
     table = open_table(main_cow)
-    by_name = {known.kind.name: known for known in table.at().knowledge}
+    by_name = {known.kind.name: known for known in table.at().cached}
     key = next(column for column in table.table.schema if column.name == "id")
     other = next(column for column in table.table.schema if column.name == "s")
     every = np.ones(len(table.at().slices), np.bool_)
@@ -184,12 +184,14 @@ def test_a_source_only_looks_up_keys_that_its_kind_needs(main_cow):
     def fail(error):
         raise error
 
-    source = by_name["record_index"].source(
+    source = by_name["record_index"].provide(
         RequiredStatistics(keys=(Lookup(key, ("k0001",)), Lookup(other, ("x",)))), fail
     )
     assert isinstance(source, StatisticsProvider)
     assert source.might_contain(Lookup(key, ("k0001",)), every).sum() == 1
     assert source.might_contain(Lookup(other, ("x",)), every) is None
     assert source.might_contain(Lookup(key, ("k0001",), "lower"), every) is None
-    assert by_name["record_index"].source(RequiredStatistics(keys=(Lookup(other, ("x",)),)), fail).might_contain is None
-    assert by_name["column_stats"].source(RequiredStatistics(keys=(Lookup(key, ("k0001",)),)), fail).statistics == {}
+    assert (
+        by_name["record_index"].provide(RequiredStatistics(keys=(Lookup(other, ("x",)),)), fail).might_contain is None
+    )
+    assert by_name["column_stats"].provide(RequiredStatistics(keys=(Lookup(key, ("k0001",)),)), fail).statistics == {}

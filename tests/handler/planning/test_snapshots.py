@@ -53,7 +53,7 @@ def said(plan):
     ],
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
-    path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", min_slices=0)
     filters = [*oracle_filters(name)[::7], *OTHERS]
     in_layers = 0
     for _ in commit_by_commit(path, tmp_path / "aside"):
@@ -72,7 +72,7 @@ def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
 
 
 def test_a_snapshot_that_was_damaged_is_made_again(unpack_copy, tmp_path):
-    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=0)
     text = "i < 40 AND s >= 'b'"
     expected = groups(prune(open_table(path, cache=None), text).kept)
     assert groups(prune(open_table(path, cache=cache), text).kept) == expected
@@ -95,7 +95,7 @@ def test_a_snapshot_that_was_damaged_is_made_again(unpack_copy, tmp_path):
 
 
 def test_a_snapshot_of_another_table_is_not_used(unpack_copy, tmp_path):
-    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    path, cache = unpack_copy("1.1.1_main_cow"), SnapshotCache(tmp_path / "cache", min_slices=0)
     other = unpack_copy("1.1.1_nan_cow")
     prune(open_table(path, cache=cache), "i < 40")
     [folder] = cache.folder.iterdir()
@@ -114,6 +114,6 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(unpack_copy, tmp
     path, blocked = unpack_copy("1.1.1_main_cow"), tmp_path / "a file"
     blocked.write_text("not a folder")
     expected = prune(open_table(path, cache=None), "i < 40")
-    plan = prune(open_table(path, cache=SnapshotCache(blocked / "below", fewest_slices=0)), "i < 40")
+    plan = prune(open_table(path, cache=SnapshotCache(blocked / "below", min_slices=0)), "i < 40")
     assert groups(plan.kept) == groups(expected.kept)
     assert plan.reasons == replace(expected).reasons

@@ -32,13 +32,13 @@ def keep(path: Path, cache: SnapshotCache) -> Snapshot:
 
 def test_a_small_table_is_not_kept(hudi_table: Callable[[str], Path], tmp_path: Path) -> None:
     table = open_table(hudi_table("1.1.1_main_cow"))
-    assert keep_slices(table, table.slices(), SnapshotCache(tmp_path, fewest_slices=1000)) is None
+    assert keep_slices(table, table.slices(), SnapshotCache(tmp_path, min_slices=1000)) is None
     assert not list(tmp_path.iterdir())
 
 
 def test_the_table_used_longest_ago_goes_first(hudi_table: Callable[[str], Path], tmp_path: Path) -> None:
     names = ("1.1.1_main_cow", "1.1.1_nan_cow", "1.1.1_main_mor")
-    cache = SnapshotCache(tmp_path, fewest_slices=0)
+    cache = SnapshotCache(tmp_path, min_slices=0)
     kept = {}
     for place, name in enumerate(names):
         kept[name] = keep(hudi_table(name), cache)
@@ -48,7 +48,7 @@ def test_the_table_used_longest_ago_goes_first(hudi_table: Callable[[str], Path]
     used = cache.find(kept["1.1.1_main_cow"].manifest.state)  # a look at the oldest makes it the newest
     assert used is not None
     sizes = {one.table: one.size for one in cache.tables()}
-    small = SnapshotCache(tmp_path, limit=sum(sizes.values()) - 1, fewest_slices=0)
+    small = SnapshotCache(tmp_path, limit=sum(sizes.values()) - 1, min_slices=0)
     small.make_room(tmp_path)
     assert {one.table for one in small.tables()} == {
         kept[name].manifest.state.table for name in ("1.1.1_main_cow", "1.1.1_main_mor")
@@ -58,7 +58,7 @@ def test_the_table_used_longest_ago_goes_first(hudi_table: Callable[[str], Path]
 
 
 def test_states_before_the_last_two_go(hudi_copy: Callable[[str], Path], tmp_path: Path) -> None:
-    path, cache = hudi_copy("1.1.1_nan_cow"), SnapshotCache(tmp_path / "cache", fewest_slices=0)
+    path, cache = hudi_copy("1.1.1_nan_cow"), SnapshotCache(tmp_path / "cache", min_slices=0)
     carried = 0
     for _ in commit_by_commit(path, tmp_path / "aside"):
         snapshot = open_snapshot(open_table(path), cache)
@@ -77,7 +77,7 @@ def test_states_before_the_last_two_go(hudi_copy: Callable[[str], Path], tmp_pat
 
 
 def test_what_is_kept_of_one_table_or_of_all_is_cleared(hudi_table: Callable[[str], Path], tmp_path: Path) -> None:
-    cache = SnapshotCache(tmp_path, fewest_slices=0)
+    cache = SnapshotCache(tmp_path, min_slices=0)
     first, _ = keep(hudi_table("1.1.1_main_cow"), cache), keep(hudi_table("1.1.1_nan_cow"), cache)
     assert cache.clear("local:/somewhere/else") == 0
     assert cache.clear(first.manifest.state.table) == 1
@@ -107,7 +107,7 @@ from index_store.opened_table import open_table
 from index_store.snapshots import SnapshotCache
 
 path, folder = sys.argv[1:]
-cache = SnapshotCache(folder, limit=40_000, fewest_slices=0)
+cache = SnapshotCache(folder, limit=40_000, min_slices=0)
 for turn in range(6):
     for text in ("i < 40", "s >= 'b' AND i > 3", "d <= DATE'2020-06-01'"):
         found = prune(open_table(path, cache=cache), text)

@@ -53,7 +53,7 @@ def test_so_it_does_whatever_happened_to_the_table(name: str, tmp_path: Path) ->
 
 def carry_over_every_commit(path: Path, folder: Path) -> Counter[str]:
     """Compare after each commit; counts how the snapshot came about."""
-    cache, ways = SnapshotCache(folder / "cache", fewest_slices=0), Counter[str]()
+    cache, ways = SnapshotCache(folder / "cache", min_slices=0), Counter[str]()
     for _ in commit_by_commit(path, folder / "aside"):
         snapshot = open_snapshot(open_table(path), cache)
         table = open_table(path)
@@ -106,8 +106,8 @@ def _check(table: Table, snapshot: Snapshot) -> None:
                 layers = snapshot.layers
                 found = (
                     kept.base
-                    if layers is None or kept.since is None
-                    else (layers.join_statistics(kept.base, kept.since))
+                    if layers is None or kept.delta is None
+                    else (layers.join_statistics(kept.base, kept.delta))
                 )
                 assert_same(found, whole[column.name].take(order))
 
