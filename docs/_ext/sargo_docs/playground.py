@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import tempfile
 from functools import cache
@@ -14,10 +15,11 @@ __all__ = ["playground"]
 
 @cache
 def playground() -> Path:
-    """The folder ``playground``, under a short path, for pictures show it."""
-    folder = Path(tempfile.gettempdir()) / "sargo-docs" / "playground"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """The folder ``playground``, until the build ends. Its path is short, because pictures show it."""
+    temporary = Path(tempfile.mkdtemp(prefix="sargo-"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    folder = temporary / "playground"
+    folder.mkdir()
     unpack_filters(folder)
     unpack_table(folder)
     (folder / "workload.sql").write_text("u = 7 OR s = 'c1'\n", encoding="utf-8")  # as docs/guides/indexes.md does
