@@ -7,10 +7,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ServerSocketFactory;
 import org.apache.hadoop.conf.Configuration;
 
 /** A TCP server on the loopback address. A {@link Behavior} says what it does with a connection. */
@@ -19,6 +22,8 @@ final class FakeSidecar implements AutoCloseable {
   interface Behavior {
     void serve(Connection connection) throws Exception;
   }
+
+  private static final Set<Integer> USED_PORTS = ConcurrentHashMap.newKeySet();
 
   final AtomicInteger connections = new AtomicInteger();
   final AtomicInteger requests = new AtomicInteger();
@@ -31,16 +36,31 @@ final class FakeSidecar implements AutoCloseable {
 
   private final ServerSocket server;
   private final Behavior behavior;
+  private final Thread acceptor;
   private final Queue<Socket> open = new ConcurrentLinkedQueue<>();
 
   FakeSidecar(Behavior behavior) throws IOException {
-    this(new ServerSocket(0, 128, InetAddress.getLoopbackAddress()), behavior);
+    this(listen(ServerSocketFactory.getDefault()), behavior);
   }
 
   FakeSidecar(ServerSocket server, Behavior behavior) {
     this.server = server;
     this.behavior = behavior;
-    start(this::accept);
+    acceptor = start(this::accept);
+  }
+
+  /**
+   * Listens on a port that no earlier test of this JVM used: {@link Sidecar} remembers the failures
+   * of an address.
+   */
+  static ServerSocket listen(ServerSocketFactory factory) throws IOException {
+    while (true) {
+      ServerSocket server = factory.createServerSocket(0, 128, InetAddress.getLoopbackAddress());
+      if (USED_PORTS.add(server.getLocalPort())) {
+        return server;
+      }
+      server.close();
+    }
   }
 
   private void accept() {
@@ -64,10 +84,11 @@ final class FakeSidecar implements AutoCloseable {
     }
   }
 
-  private static void start(Runnable work) {
+  private static Thread start(Runnable work) {
     Thread thread = new Thread(work, "fake-sidecar");
     thread.setDaemon(true);
     thread.start();
+    return thread;
   }
 
   /** Settings that call this server; keys and values in turn, {@code sargo.} left out. */
@@ -93,6 +114,11 @@ final class FakeSidecar implements AutoCloseable {
   /** Stops listening and closes every connection. */
   void stop() throws IOException {
     server.close();
+    try {
+      acceptor.join(); // until then the socket may accept one more connection
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     for (Socket socket : open) {
       socket.close();
     }

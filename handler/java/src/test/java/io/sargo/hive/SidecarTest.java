@@ -18,7 +18,6 @@ import io.sargo.hive.FakeSidecar.Behavior;
 import io.sargo.hive.KeepAll.Reason;
 import io.sargo.hive.Wire.Request;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -30,6 +29,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.net.ServerSocketFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,7 +65,7 @@ class SidecarTest {
   }
 
   private static int unusedPort() throws IOException {
-    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+    try (ServerSocket free = FakeSidecar.listen(ServerSocketFactory.getDefault())) {
       return free.getLocalPort();
     }
   }

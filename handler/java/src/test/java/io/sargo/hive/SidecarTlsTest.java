@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.concurrent.TimeUnit;
+import javax.net.ServerSocketFactory;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.BeforeAll;
@@ -53,9 +53,8 @@ class SidecarTlsTest {
 
   private static ServerSocket listen(String certificate)
       throws IOException, GeneralSecurityException {
-    InetAddress loopback = InetAddress.getLoopbackAddress();
     if (certificate == null) {
-      return new ServerSocket(0, 16, loopback);
+      return FakeSidecar.listen(ServerSocketFactory.getDefault());
     }
     KeyStore keys = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(folder.resolve(certificate + ".p12"))) {
@@ -66,7 +65,7 @@ class SidecarTlsTest {
     managers.init(keys, PASSWORD);
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(managers.getKeyManagers(), null, null);
-    return context.getServerSocketFactory().createServerSocket(0, 16, loopback);
+    return FakeSidecar.listen(context.getServerSocketFactory());
   }
 
   @ParameterizedTest
