@@ -1,4 +1,4 @@
-"""`make conformance`: every path on every predicate and table with the real engines, and the table of what each keeps.
+"""`make conformance`: every path on every predicate and table with the real engines, and the report of file groups.
 
     python -m tests.conformance [STAGE ...]        by default all but `skipping` (needs a JDK 17, Maven, .venv/spark35)
 
@@ -9,12 +9,12 @@
     spark      predicates resolved by Spark with ANSI on and off, and all pruned reads
     own        our own indexes, made at the first commit and refreshed after each: all sketches, and each alone, with no
                other index; and the rows that are read with all of them
-    bundle     all pruned reads on Spark 3.5, where what Sargo does not merge itself goes through Hudi's bundle
+    bundle     all pruned reads on Spark 3.5, where Hudi's bundle reads the slices that Sargo does not merge itself
     report     the table
 
-What a stage found is written to results/<stage>.txt too.
+The result of a stage is also written to results/<stage>.txt.
 
-Ends with 1 when a path loses a row, reads another, or what is stored is out of date.
+The exit code is 1 when a path loses a row, reads another row, or a stored answer is out of date.
 """
 
 from __future__ import annotations
@@ -53,11 +53,10 @@ RESULTS = Path(__file__).parent / "results"
 
 
 class Run:
-    """One run: the tables unpacked below `home`, and what went wrong."""
+    """One run: the tables unpacked below `home`, and the failures so far."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        # by release and plain table name, as the programs for one release want it
         self.folders = {name: unpack(name, home / "tables") for name in TABLES}
         self.opened: dict[str, OpenTable] = {name: open_table(folder) for name, folder in self.folders.items()}
         self.kept = Kept(self.opened)
@@ -116,8 +115,8 @@ class Run:
             f"{len(wrong)} answers differ from those stored",
             wrong,
         )
-        for name, one in after.items():
-            row_truth.keep_skipping(name, before[name], one)
+        for name, truth in after.items():
+            row_truth.keep_skipping(name, before[name], truth)
         truth_of.cache_clear()
 
     def skipping(self) -> None:
@@ -175,9 +174,9 @@ class Run:
             home.mkdir(parents=True)
             predicates = list(truth_of(name).predicates)
             for variant, index in refreshed_indexes(folder, home, VARIANTS).items():
-                found, many = lost_groups(name, folder, index, predicates)
-                skipped[variant] += many
-                lost |= {f"{variant}, {name}: {sql}": why for sql, why in found.items()}
+                lost_here, skipped_here = lost_groups(name, folder, index, predicates)
+                skipped[variant] += skipped_here
+                lost |= {f"{variant}, {name}: {sql}": why for sql, why in lost_here.items()}
                 if variant == ALL and name in READ_HERE:
                     with nothing_but(*KINDS):
                         opened = open_with(folder, index)

@@ -1,8 +1,8 @@
-"""All pruned reads on Spark 3.5 with Hudi's bundle on the class path: what Sargo does not merge itself goes through it.
+"""All pruned reads on Spark 3.5 with Hudi's bundle, which reads the slices that Sargo does not merge itself.
 
-    python -m tests.conformance.bundle_reads FOLDER OUT       with `.venv/spark35`; FOLDER holds the unpacked tables
+    python -m tests.conformance.bundle_reads FOLDER OUT       with `.venv/spark35`; FOLDER has the unpacked tables
 
-OUT becomes JSON: SQL of the predicate behind the name of the table -> what is wrong.
+OUT becomes JSON: "<table>: <SQL>" -> the difference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The predicates: forms x columns x constants, and by hand what the grid does not reach.
+"""The predicates: forms x columns x constants, and those written by hand that the grid does not reach.
 
-They are written once, in SQL that Hive and Spark parse. What Hive makes of each stands in ``hive_filters.json.xz``,
-what the rows of each table say in the ``*.json.xz`` beside the tables.
+They are written once, in SQL that Hive and Spark parse. The filter that Hive makes of each is in
+``hive_filters.json.xz``, the rows that match are in the ``*.json.xz`` beside the tables.
 
 Pitfalls P1 to P20 are described in docs/facts/pitfalls.md.
 """

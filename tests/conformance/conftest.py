@@ -16,14 +16,14 @@ from tests.handler.spark.conftest import spark as spark
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """``folders("1.2.0_wide_cow")``: where that table is."""
+    """``folders("1.2.0_wide_cow")``: the folder of that table."""
     root = tmp_path_factory.mktemp("conformance")
-    found: dict[str, Path] = {}
+    unpacked: dict[str, Path] = {}
 
     def folder(name: str) -> Path:
-        if name not in found:
-            found[name] = unpack(name, root)
-        return found[name]
+        if name not in unpacked:
+            unpacked[name] = unpack(name, root)
+        return unpacked[name]
 
     return folder
 

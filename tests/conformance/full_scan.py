@@ -1,12 +1,12 @@
-"""What Spark reads of a table with the release of Hudi that wrote it: all rows, and what Hudi's data skipping keeps.
+"""Reads a table with the release of Hudi that wrote it: all rows, and the files that Hudi's data skipping keeps.
 
-    python -m tests.conformance.full_scan rows RELEASE FOLDER OUT [TABLE ...]      FOLDER holds the unpacked tables
+    python -m tests.conformance.full_scan rows RELEASE FOLDER OUT [TABLE ...]      FOLDER has the unpacked tables
     python -m tests.conformance.full_scan skipping RELEASE FOLDER OUT [TABLE ...]
 
 `rows`      OUT/<release>_<table>.parquet: the rows of a full scan, data skipping and metadata table off, with the file
             group of each in `_group`
 `skipping`  OUT/<release>_<table>.kept.json: SQL -> the file ids that Hudi's data skipping hands to the scan; null when
-            Spark needs no scan; {"error": why} when it fails; left out where the plan does not tell. Planned only.
+            Spark needs no scan; {"error": why} when it fails; left out where the plan does not show it. Planned only.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FILE_ID = r"^\\.?([^_]+)"
 
 
 class NotShownError(Exception):
-    """The plan has a scan of another kind (releases before 1.0 on MERGE_ON_READ), which does not say what it reads."""
+    """The plan has a scan of another kind (releases before 1.0 on MERGE_ON_READ), which does not show its files."""
 
 
 def first_line(error: Exception) -> str:
-    """What Spark says, as short as it can be told from other errors."""
+    """Spark's message, cut to the line that distinguishes the error."""
     lines = str(error).split("\n")
     named = [line.partition("Exception: ")[2] for line in lines if "Exception: [" in line]
     return (named[0] if named else lines[0])[:160]
@@ -56,15 +56,15 @@ def rows(spark: SparkSession, path: Path, out: Path) -> None:
 
 def elements(jvm_sequence: Any) -> list[Any]:
     iterator = jvm_sequence.iterator()
-    found = []
+    items = []
     while iterator.hasNext():
-        found.append(iterator.next())
-    return found
+        items.append(iterator.next())
+    return items
 
 
 def kept_by_hudi(frame: DataFrame, condition: str) -> list[str] | None:
     plan = frame.where(condition)._jdf.queryExecution().executedPlan()
-    found: set[str] = set()
+    file_ids: set[str] = set()
     for leaf in elements(plan.collectLeaves()):
         name = leaf.getClass().getSimpleName()
         if name == "LocalTableScanExec":
@@ -73,8 +73,8 @@ def kept_by_hudi(frame: DataFrame, condition: str) -> list[str] | None:
             raise NotShownError(name)
         for directory in leaf.selectedPartitions():
             for file in elements(directory.files()):
-                found.add(file.getPath().getName().lstrip(".").split("_")[0])
-    return sorted(found)
+                file_ids.add(file.getPath().getName().lstrip(".").split("_")[0])
+    return sorted(file_ids)
 
 
 def skipping(spark: SparkSession, path: Path, out: Path) -> None:
@@ -84,15 +84,15 @@ def skipping(spark: SparkSession, path: Path, out: Path) -> None:
         .option("hoodie.enable.data.skipping", "true")
         .load(str(path))
     )
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for case in CASES:
         try:
-            found[case.sql] = kept_by_hudi(frame, case.sql)
+            answers[case.sql] = kept_by_hudi(frame, case.sql)
         except NotShownError:
             continue
         except Exception as error:
-            found[case.sql] = {"error": first_line(error)}
-    out.write_text(json.dumps(found, ensure_ascii=False, indent=0), encoding="utf-8")
+            answers[case.sql] = {"error": first_line(error)}
+    out.write_text(json.dumps(answers, ensure_ascii=False, indent=0), encoding="utf-8")
 
 
 def main(what: str, release: str, folder: str, out: str, *wanted: str) -> None:

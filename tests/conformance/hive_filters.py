@@ -1,6 +1,6 @@
-"""What real Hive pushes down for each predicate, compiled by its own Driver and kept as data.
+"""The filters that real Hive pushes down for each predicate, compiled by its own Driver and kept as data.
 
-    python -m tests.conformance.hive_filters [all]        add what is missing to hive_filters.json.xz, or write it anew
+    python -m tests.conformance.hive_filters [all]        add new predicates to hive_filters.json.xz, or write it anew
 
 The document: "origin", "columns" (as Hive knows them), and "filters": Hive's version -> SQL -> one of
 
@@ -54,7 +54,7 @@ def stored() -> dict[str, Any]:
 
 
 def compiled(stack: Stack, conditions: list[str]) -> dict[str, Any]:
-    """SQL -> what this Hive pushes down for it."""
+    """SQL -> the answer of this Hive, as in the document."""
     with tempfile.TemporaryDirectory(prefix="sargo-filters-") as folder:
         home = Path(folder)
         classes = home / "classes"
@@ -106,26 +106,26 @@ def _read(answer: str) -> dict[str, Any]:
     if word == "filter":
         return {"filter": rest[0], "text": base64.b64decode(rest[1]).decode()}
     if word == "error":
-        said = base64.b64decode(rest[0]).decode().split("\n")[0]
-        return {"error": said[said.find("SemanticException") :][:200]}
+        message = base64.b64decode(rest[0]).decode().split("\n")[0]
+        return {"error": message[message.find("SemanticException") :][:200]}
     return {word: True}
 
 
 def main(which: str = "") -> None:
-    known = stored()["filters"] if STORED.exists() and which != "all" else {}
+    stored_filters = stored()["filters"] if STORED.exists() and which != "all" else {}
     conditions = [case.sql for case in CASES]
-    found: dict[str, dict[str, Any]] = {}
+    filters: dict[str, dict[str, Any]] = {}
     for version, stack in VERSIONS.items():
-        here = dict(known.get(version, {}))
+        here = dict(stored_filters.get(version, {}))
         new = [sql for sql in conditions if sql not in here]
         here |= compiled(stack, new) if new else {}
-        found[version] = {sql: here[sql] for sql in conditions}
+        filters[version] = {sql: here[sql] for sql in conditions}
         counts = {
-            word: sum(word in answer for answer in found[version].values())
+            word: sum(word in answer for answer in filters[version].values())
             for word in ("filter", "none", "empty", "error")
         }
         print(f"Hive {version}: {len(new)} compiled; {counts}", flush=True)
-    document = {"origin": ORIGIN, "columns": HIVE_COLUMNS, "filters": found}
+    document = {"origin": ORIGIN, "columns": HIVE_COLUMNS, "filters": filters}
     with lzma.open(STORED, "wt", encoding="utf-8", preset=9) as file:
         json.dump(document, file, ensure_ascii=False, indent=0)
 

@@ -1,7 +1,7 @@
 """The predicates as queries on a real HiveServer2 that asks a real sidecar, on tables that Hive can read.
 
-Held for each query: its rows are those that Hive finds without Sargo (``hive_truth``), and of the files listed as many
-are read as ``handler.prune`` keeps for the stored filter.
+For each query, the rows are those that Hive returns without Sargo (``hive_truth``), and Hive reads as many files as
+``handler.prune`` keeps for the stored filter.
 """
 
 from __future__ import annotations
@@ -79,35 +79,35 @@ def _answer(server: Server, cursor: Any, name: str, sql: str) -> Answer:
     except Exception as error:
         return Answer(name, sql, frozenset(), None, None, str(getattr(error.args[0], "errorMessage", error))[:200])
     seen = list(listings(server.log()[before:]))
-    seen = [one for one in seen if one.query == seen[-1].query]  # the log of the query before may come late
+    seen = [listing for listing in seen if listing.query == seen[-1].query]  # the log of the query before may come late
     return Answer(
         name,
         sql,
         keys,
-        sum(one.listed for one in seen) if seen else None,
-        sum(one.kept for one in seen) if seen else None,
+        sum(listing.listed for listing in seen) if seen else None,
+        sum(listing.kept for listing in seen) if seen else None,
     )
 
 
 def wrong_answers(folders: dict[str, Path], home: Path, kept: Kept, every: int = 1) -> tuple[int, dict[str, str]]:
     """How many queries ran, and "table: SQL" -> what is wrong; with every `every`-th predicate."""
-    told = stored()["filters"]["4.0.1"]
-    asked = [sql for sql, answer in told.items() if "filter" in answer]
+    filters = stored()["filters"]["4.0.1"]
+    asked = [sql for sql, pushed in filters.items() if "filter" in pushed]
     asked = [sql for sql in asked[::every] if not re.search(r"\b(st|t)\b", sql, re.IGNORECASE)]
     wrong: dict[str, str] = {}
     n = 0
-    for one in answers(folders, home, asked):
+    for answer in answers(folders, home, asked):
         n += 1
-        truth = truth_of(one.table)
-        wanted = hive_keys(truth, one.sql, "4.0.1")
-        found = f"{one.table}: {one.sql}"
+        truth = truth_of(answer.table)
+        wanted = hive_keys(truth, answer.sql, "4.0.1")
+        expected = kept.hive(answer.table, answer.sql, "4.0.1")
+        case = f"{answer.table}: {answer.sql}"
         # of a file that was read, Hive's own Parquet filter may lose zeros of the other sign; a skipped file is ours
-        lost = {truth.group_of_key(key) for key in (wanted or set()) - one.keys}
-        if one.error:
-            wrong[found] = f"fails: {one.error}"
-        elif wanted is not None and (one.keys - wanted or lost - (kept.hive(one.table, one.sql, "4.0.1") or lost)):
-            wrong[found] = f"rows more {sorted(one.keys - wanted)[:3]}, fewer {sorted(wanted - one.keys)[:3]}"
-        expected = kept.hive(one.table, one.sql, "4.0.1")
-        if expected is not None and one.read is not None and one.read != len(expected):
-            wrong[found] = f"{one.read} of {one.listed} files read, {len(expected)} expected"
+        lost = {truth.group_of_key(key) for key in (wanted or set()) - answer.keys}
+        if answer.error:
+            wrong[case] = f"fails: {answer.error}"
+        elif wanted is not None and (answer.keys - wanted or lost - (expected or lost)):
+            wrong[case] = f"rows more {sorted(answer.keys - wanted)[:3]}, fewer {sorted(wanted - answer.keys)[:3]}"
+        if expected is not None and answer.read is not None and answer.read != len(expected):
+            wrong[case] = f"{answer.read} of {answer.listed} files read, {len(expected)} expected"
     return n, wrong

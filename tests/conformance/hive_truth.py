@@ -1,6 +1,6 @@
-"""On which rows each predicate is TRUE by real Hive: where it means something else than Spark does.
+"""The rows on which each predicate is TRUE in real Hive, where Hive gives it another meaning than Spark.
 
-    python -m tests.conformance.hive_truth OUT        OUT holds the Parquet files that `full_scan rows` wrote
+    python -m tests.conformance.hive_truth OUT        OUT has the Parquet files of `full_scan rows`
 
 A HiveServer2 of its own reads the very rows that Spark read of the tables, as Parquet files, one partition a table,
 and evaluates the predicates as columns. Writes hive_rows.json.xz: "filters": Hive's version -> SQL -> {"error": why}
@@ -37,10 +37,10 @@ def hive_rows() -> dict[str, dict[str, Any]]:
 
 def hive_keys(truth: Truth, sql: str, version: str) -> set[str] | None:
     """The record keys of the rows where the predicate is TRUE in this Hive; None when it fails."""
-    told = hive_rows()[version].get(sql, {})
-    if "error" in told:
+    differing = hive_rows()[version].get(sql, {})
+    if "error" in differing:
         return None
-    more, fewer = told.get(truth.name, ((), ()))
+    more, fewer = differing.get(truth.name, ((), ()))
     return truth.keys(sql, "legacy") - set(fewer) | set(more)
 
 
@@ -57,16 +57,16 @@ def register(cursor: Any, out: Path, home: Path) -> None:
 
 
 def evaluated(cursor: Any, conditions: list[str]) -> dict[str, Rows | str]:
-    """SQL -> table -> keys, or why it fails; what fails is cut in two until the one that fails is found."""
+    """SQL -> table -> keys, or the error; a list that fails is halved until the failing predicate is found."""
     columns = ", ".join(f"({sql}) as c{n}" for n, sql in enumerate(conditions))
     try:
         cursor.execute(f"SELECT `_table`, `_hoodie_record_key`, {columns} FROM all_rows")
-        found: dict[str, Rows | str] = {sql: {} for sql in conditions}
+        keys: dict[str, Rows | str] = {sql: {} for sql in conditions}
         for table, key, *values in cursor.fetchall():
             for sql, value in zip(conditions, values, strict=True):
                 if value is True:
-                    found[sql].setdefault(table, set()).add(key)
-        return found
+                    keys[sql].setdefault(table, set()).add(key)
+        return keys
     except Exception as error:
         if len(conditions) == 1:
             return {conditions[0]: str(error)[:300]}
@@ -75,16 +75,16 @@ def evaluated(cursor: Any, conditions: list[str]) -> dict[str, Rows | str]:
 
 
 def differences(sql: str, answer: Rows | str, truths: dict[str, Truth]) -> dict[str, Any]:
-    """What to keep of it: nothing when Hive means what Spark means."""
+    """The part of an answer to store: nothing when Hive and Spark return the same rows."""
     if isinstance(answer, str):
         return {"error": answer}
-    found = {}
+    by_table = {}
     for name, truth in truths.items():
         if sql in truth.predicates:
             by_spark, by_hive = truth.keys(sql, "legacy"), answer.get(name, set())
             if by_spark != by_hive:
-                found[name] = [sorted(by_hive - by_spark), sorted(by_spark - by_hive)]
-    return found
+                by_table[name] = [sorted(by_hive - by_spark), sorted(by_spark - by_hive)]
+    return by_table
 
 
 def main(out: str) -> None:
@@ -107,13 +107,13 @@ def main(out: str) -> None:
                 with server.connect({"hive.execution.engine": "mr"}) as connection:
                     cursor = connection.cursor()
                     register(cursor, Path(out), Path(folder))
-                    found: dict[str, Rows | str] = {}
+                    evaluations: dict[str, Rows | str] = {}
                     for start in range(0, len(conditions), AT_ONCE):
-                        found |= evaluated(cursor, conditions[start : start + AT_ONCE])
+                        evaluations |= evaluated(cursor, conditions[start : start + AT_ONCE])
             finally:
                 server.stop()
-        told = {sql: differences(sql, answer, truths) for sql, answer in found.items()}
-        answers[version] = {sql: answer for sql, answer in told.items() if answer}
+        by_sql = {sql: differences(sql, answer, truths) for sql, answer in evaluations.items()}
+        answers[version] = {sql: answer for sql, answer in by_sql.items() if answer}
         print(
             f"Hive {version}: {len(conditions)} predicates, {len(answers[version])} of them mean something else or "
             "fail",

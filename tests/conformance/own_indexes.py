@@ -1,7 +1,7 @@
 """Our own indexes of the conformance tables, made at the first commit and refreshed after each one that follows.
 
-So every file has its statistics from when it was new: inserts, updates, deletes, compactions and clusterings come
-upon an index that knows the table as it was before. Other kinds are switched off, and nothing but a sketch can skip.
+Every file has the statistics of the time when it was new: inserts, updates, deletes, compactions and clusterings are
+added to an index of the table as it was before. Other index kinds are switched off, so only a sketch can skip.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
     copy = shutil.copytree(table, home / "table")
     wanted = {variant: definitions(open_table(copy).table, variant) for variant in variants}
     folders = {
-        variant: [Folder.at(home / f"{number}" / one.name) for one in some]
+        variant: [Folder.at(home / f"{number}" / definition.name) for definition in some]
         for number, (variant, some) in enumerate(wanted.items())
     }
     commits = 0
-    with mock.patch("index_store.own.store.folder._force"):  # nobody waits for the disk
+    with mock.patch("index_store.own.store.folder._force"):  # without waiting for the disk
         for _ in commit_by_commit(copy, home / "aside"):
             commits += 1
             for variant, some in wanted.items():
@@ -104,7 +104,7 @@ def refreshed_indexes(table: Path, home: Path, variants: Sequence[str]) -> dict[
 
 @contextmanager
 def nothing_but(*names: str) -> Iterator[None]:
-    """These index kinds alone."""
+    """Only these index kinds are registered."""
     chosen = [KINDS[name] for name in names]
     with mock.patch("index_store.indexed_table.REGISTERED_KINDS", tuple(chosen)):
         yield
@@ -115,16 +115,16 @@ def open_with(table: Path, index: str) -> OpenTable:
 
 
 def lost_groups(name: str, table: Path, index: str, predicates: Sequence[str]) -> tuple[dict[str, str], int]:
-    """By predicate, what is lost to an index that is the only kind there is; and how many file groups it skips."""
+    """By predicate, the file groups with a match that the index skips; and how many file groups it skips in all."""
     truth, lost, skipped = truth_of(name), {}, 0
     with nothing_but(*KINDS):
         opened = open_with(table, index)
         kept, groups = Kept({name: opened}), len(opened.at().slices)
         for sql in predicates:
-            found = kept.text(name, sql)
-            skipped += groups - len(found)
+            file_ids = kept.text(name, sql)
+            skipped += groups - len(file_ids)
             for mode in ("legacy", "ansi"):
-                missing = truth.groups_of(truth.numbers(sql, mode) or ()) - found
+                missing = truth.groups_of(truth.numbers(sql, mode) or ()) - file_ids
                 if missing:
                     lost[sql] = f"{mode}: {sorted(missing)}"
     return lost, skipped

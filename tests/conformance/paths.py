@@ -1,4 +1,4 @@
-"""The ways that a predicate takes to the evaluator, and the file groups that it keeps on each."""
+"""The paths by which a predicate reaches the evaluator, and the file groups that it keeps on each path."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ def of_text(sql: str) -> HudiExpression:
 
 @cache
 def of_hive(sql: str, version: str) -> HudiExpression | None:
-    """(c) What real Hive pushes down for it; None when it pushes down nothing."""
+    """(c) The filter that real Hive pushes down for it; None when Hive pushes nothing down."""
     answer = stored()["filters"][version].get(sql, {}).get("filter")
     return None if answer is None else read_filter(answer, HIVES[version])
 
 
 def kept(table: OpenTable, expression: HudiExpression, engine: Engine) -> frozenset[str]:
-    """File ids."""
+    """The file ids of the file groups that a plan keeps."""
     plan = prune(table, expression, engine=engine, time_zone="UTC", strict=True)
-    return frozenset(one.file_id for one in plan.kept)
+    return frozenset(kept_slice.file_id for kept_slice in plan.kept)
 
 
 class Kept:
-    """What each path keeps of each table, found once."""
+    """The file groups that each path keeps of each table, computed once."""
 
     def __init__(self, opened: dict[str, OpenTable]) -> None:
         self._opened = opened
-        self._found: dict[tuple[str, str, str], frozenset[str] | None] = {}
+        self._cache: dict[tuple[str, str, str], frozenset[str] | None] = {}
 
     def text(self, name: str, sql: str) -> frozenset[str]:
         """For ANSI on and off: the evaluator's rules are the same."""
-        found = self._of(name, sql, "spark-legacy", of_text(sql))
-        assert found is not None
-        return found
+        file_ids = self._of(name, sql, "spark-legacy", of_text(sql))
+        assert file_ids is not None
+        return file_ids
 
     def hive(self, name: str, sql: str, version: str) -> frozenset[str] | None:
         return self._of(name, sql, HIVES[version], of_hive(sql, version))
 
     def _of(self, name: str, sql: str, engine: Engine, expression: HudiExpression | None) -> frozenset[str] | None:
         key = (name, sql, engine)
-        if key not in self._found:
-            self._found[key] = None if expression is None else kept(self._opened[name], expression, engine)
-        return self._found[key]
+        if key not in self._cache:
+            self._cache[key] = None if expression is None else kept(self._opened[name], expression, engine)
+        return self._cache[key]
 
 
 class Resolved:
@@ -66,15 +66,15 @@ class Resolved:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
-        self._found: dict[tuple[str, str, str], HudiExpression | None] = {}
+        self._cache: dict[tuple[str, str, str], HudiExpression | None] = {}
 
     def expression(self, schema: StructType, sql: str, mode: str) -> HudiExpression | None:
         key = (schema.json(), sql, mode)
-        if key not in self._found:
+        if key not in self._cache:
             before = self._spark.conf.get("spark.sql.ansi.enabled")
             self._spark.conf.set("spark.sql.ansi.enabled", "true" if mode == "ansi" else "false")
             try:
-                self._found[key] = to_expression(self._spark, schema, sql)
+                self._cache[key] = to_expression(self._spark, schema, sql)
             finally:
                 self._spark.conf.set("spark.sql.ansi.enabled", str(before))
-        return self._found[key]
+        return self._cache[key]

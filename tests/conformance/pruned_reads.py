@@ -1,4 +1,4 @@
-"""Reading what is kept: for every predicate and table the rows of the pruned read are those of the full scan.
+"""Reading the kept slices: for every predicate and table the rows of the pruned read are those of the full scan.
 
 Predicates that keep the same slices are read together, once, and evaluated as columns over the rows.
 """
@@ -23,7 +23,7 @@ READ_HERE = tuple(name for name in TABLES if not (name.startswith("1.2.0") and n
 
 
 def wrong_reads(spark: SparkSession, name: str, table: OpenTable, kept: Kept) -> dict[str, str]:
-    """SQL -> what is wrong. The session has ANSI off."""
+    """SQL -> the difference, for predicates whose rows are not those of the full scan. The session has ANSI off."""
     truth = truth_of(name)
     together: dict[frozenset[str], list[str]] = defaultdict(list)
     for sql in truth.predicates:
@@ -32,14 +32,14 @@ def wrong_reads(spark: SparkSession, name: str, table: OpenTable, kept: Kept) ->
     source = SliceSource.of(table.table, table.path)
     wrong = {}
     for file_ids, texts in together.items():
-        slices = [one for one in table.at().slices if one.file_id in file_ids]
+        slices = [file_slice for file_slice in table.at().slices if file_slice.file_id in file_ids]
         frame = frame_of(spark, source, slices, schema)
         for start in range(0, len(texts), AT_ONCE):
             chunk = texts[start : start + AT_ONCE]
             columns = [F.expr(f"({text}) is true").alias(f"c{n}") for n, text in enumerate(chunk)]
             rows = frame.select("_hoodie_record_key", *columns).collect()
             for n, text in enumerate(chunk):
-                found, wanted = {row[0] for row in rows if row[n + 1]}, truth.keys(text, "legacy")
-                if found != wanted:
-                    wrong[text] = f"more {sorted(found - wanted)[:3]}, fewer {sorted(wanted - found)[:3]}"
+                keys, expected = {row[0] for row in rows if row[n + 1]}, truth.keys(text, "legacy")
+                if keys != expected:
+                    wrong[text] = f"more {sorted(keys - expected)[:3]}, fewer {sorted(expected - keys)[:3]}"
     return wrong

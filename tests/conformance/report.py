@@ -1,4 +1,4 @@
-"""The table that `make conformance` prints: what each path keeps of each table, the ideal, and who loses rows."""
+"""The table that `make conformance` prints: file groups kept by each path, the ideal, and predicates that lose rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conformance.stored_truth import TABLES, Truth, truth_of
 BySpark = Callable[[str, str, str], frozenset[str]]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Line:
     """Sums over the predicates of a table: file groups kept, and predicates for which a group with a match is skipped.
 
@@ -55,8 +55,8 @@ HEAD = (
 
 def line_of(name: str, kept: Kept, by_spark: BySpark | None, all_groups: int) -> Line:
     truth = truth_of(name)
-    told = all("hudi" in one for one in truth.predicates.values())
-    line = Line(name, len(truth.predicates), all_groups, hudi=0 if told else None)
+    has_hudi = all("hudi" in answers for answers in truth.predicates.values())
+    line = Line(table=name, predicates=len(truth.predicates), groups=all_groups, hudi=0 if has_hudi else None)
     for sql in truth.predicates:
         numbers = truth.numbers(sql, "legacy")
         ideal = truth.groups_of(numbers or ())
@@ -68,7 +68,7 @@ def line_of(name: str, kept: Kept, by_spark: BySpark | None, all_groups: int) ->
         line.failed += truth.hudi_fails(sql)
         if hudi is not None:
             line.wrong["hudi"] += bool(ideal - hudi)
-        if hive is None or other_meaning(sql, "4.0.1") or (told and hudi is None):
+        if hive is None or other_meaning(sql, "4.0.1") or (has_hudi and hudi is None):
             continue
         line.shared += 1
         line.ideal += len(ideal)

@@ -1,16 +1,16 @@
 """Row truth (a): on which rows each predicate is TRUE, by Spark, for all tables in one pass.
 
-    python -m tests.conformance.row_truth rows OUT          OUT holds what `full_scan` wrote
+    python -m tests.conformance.row_truth rows OUT          OUT is the output of `full_scan`
     python -m tests.conformance.row_truth skipping OUT      only add what Hudi's data skipping keeps
 
 Writes tests/data/conformance/<release>_<table>.json.xz:
 
-    groups      the file groups (file ids) that hold a row
+    groups      the file groups (file ids) that have a row
     rows        [record key, place in groups] of every row of the full scan, in the order of the keys
-    predicates  SQL -> what Spark says with ANSI off and on: numbers of the rows where it is TRUE (``spans``), or
+    predicates  SQL -> Spark's answer with ANSI off and on: numbers of the rows where it is TRUE (``spans``), or
                 {"error": why Spark refuses it, or fails on a row of some table}; one word when both are the same:
                 {"rows": ...} or {"legacy": ..., "ansi": ...}
-                "hudi": file groups that Hudi's data skipping hands to the scan (places; -1: one that holds no row),
+                "hudi": file groups that Hudi's data skipping hands to the scan (places; -1: a group without a row),
                 null when Spark needs no scan, or {"error"}
 
 The predicates are columns here, not filters, so that nothing is pushed down. All tables have the same columns;
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 AT_ONCE = 40
-Found = dict[str, frozenset[tuple[str, str]] | dict[str, str]]
+TrueRows = dict[str, frozenset[tuple[str, str]] | dict[str, str]]
 
 
 def all_rows(spark: SparkSession, files: dict[str, Path]) -> DataFrame:
@@ -54,32 +54,32 @@ def all_rows(spark: SparkSession, files: dict[str, Path]) -> DataFrame:
     return whole
 
 
-def true_rows(frame: DataFrame, texts: list[str]) -> Found:
-    """(table, key) where each condition is TRUE; what fails is cut in two until the one that fails is found."""
+def true_rows(frame: DataFrame, texts: list[str]) -> TrueRows:
+    """(table, key) where each condition is TRUE; a list that fails is halved until the failing condition is found."""
     try:
         columns = [f"({text}) as c{n}" for n, text in enumerate(texts)]
-        found = frame.selectExpr("_table", "_hoodie_record_key as k", *columns).collect()
+        rows = frame.selectExpr("_table", "_hoodie_record_key as k", *columns).collect()
     except Exception as error:
         if len(texts) == 1:
             return {texts[0]: {"error": first_line(error)}}
         middle = len(texts) // 2
         return {**true_rows(frame, texts[:middle]), **true_rows(frame, texts[middle:])}
-    return {text: frozenset((row[0], row[1]) for row in found if row[n + 2] is True) for n, text in enumerate(texts)}
+    return {text: frozenset((row[0], row[1]) for row in rows if row[n + 2] is True) for n, text in enumerate(texts)}
 
 
-def truth(frame: DataFrame, texts: list[str]) -> Found:
-    found: Found = {}
+def truth(frame: DataFrame, texts: list[str]) -> TrueRows:
+    rows_of: TrueRows = {}
     for start in range(0, len(texts), AT_ONCE):
-        found |= true_rows(frame, texts[start : start + AT_ONCE])
-    return found
+        rows_of |= true_rows(frame, texts[start : start + AT_ONCE])
+    return rows_of
 
 
 def applies(sql: str, columns: set[str]) -> bool:
-    """Whether a table with these columns has what the predicate names."""
+    """Whether a table with these columns has all columns of the predicate."""
     return not any(re.search(rf"\b{name}\b", sql) for name in COLUMNS.keys() - columns)
 
 
-def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
+def document(name: str, file: Path, modes: dict[str, TrueRows]) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     release = name.partition("_")[0]
@@ -91,7 +91,7 @@ def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
     if len(row_of) != len(rows):
         raise ValueError(f"{name}: a record key stands twice")
 
-    def told(answer: frozenset[tuple[str, str]] | dict[str, str]) -> str | dict[str, str]:
+    def answer_text(answer: frozenset[tuple[str, str]] | dict[str, str]) -> str | dict[str, str]:
         if isinstance(answer, dict):
             return answer
         return to_text(row_of[key] for table_name, key in answer if table_name == name)
@@ -100,9 +100,8 @@ def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
     for case in CASES:
         if not applies(case.sql, set(table.column_names)):
             continue
-        legacy, ansi = (told(modes[mode][case.sql]) for mode in ("legacy", "ansi"))
-        one: dict[str, Any] = {"rows": legacy} if legacy == ansi else {"legacy": legacy, "ansi": ansi}
-        predicates[case.sql] = one
+        legacy, ansi = (answer_text(modes[mode][case.sql]) for mode in ("legacy", "ansi"))
+        predicates[case.sql] = {"rows": legacy} if legacy == ansi else {"legacy": legacy, "ansi": ansi}
     return {
         "hudi": release,
         "table_version": RELEASES[release].table_version,
@@ -114,35 +113,37 @@ def document(name: str, file: Path, modes: dict[str, Found]) -> dict[str, Any]:
 
 
 def add_skipping(out: str) -> None:
-    """To the documents of those tables of which `full_scan skipping` wrote something."""
+    """Add the answers of `full_scan skipping` to the stored documents of its tables."""
     for file in sorted(Path(out).glob("*.kept.json")):
         stored = DATA / file.name.replace(".kept.json", ".json.xz")
         with lzma.open(stored, "rt", encoding="utf-8") as opened:
-            told = json.load(opened)
-        place = {group: n for n, group in enumerate(told["groups"])}
+            content = json.load(opened)
+        place = {group: n for n, group in enumerate(content["groups"])}
         for sql, answer in json.loads(file.read_text(encoding="utf-8")).items():
-            if sql in told["predicates"]:
+            if sql in content["predicates"]:
                 ids = answer if isinstance(answer, list) else None
-                told["predicates"][sql]["hudi"] = answer if ids is None else sorted({place.get(one, -1) for one in ids})
-        store(stored, told)
+                content["predicates"][sql]["hudi"] = (
+                    answer if ids is None else sorted({place.get(file_id, -1) for file_id in ids})
+                )
+        store(stored, content)
 
 
-def store(file: Path, told: dict[str, Any]) -> None:
+def store(file: Path, content: dict[str, Any]) -> None:
     with lzma.open(file, "wt", encoding="utf-8", preset=9) as opened:
-        opened.write(json.dumps(told, ensure_ascii=False, indent=0))
+        opened.write(json.dumps(content, ensure_ascii=False, indent=0))
 
 
 def keep_skipping(name: str, before: Truth, after: Truth) -> None:
-    """Into the document that was just written: what the one before said of Hudi's data skipping, of the same files."""
+    """Copy the answers about Hudi's data skipping from the former document, if the file groups are the same."""
     if before.groups != after.groups:
         return
     stored = DATA / f"{name}.json.xz"
     with lzma.open(stored, "rt", encoding="utf-8") as opened:
-        told = json.load(opened)
-    for sql, one in told["predicates"].items():
+        content = json.load(opened)
+    for sql, answer in content["predicates"].items():
         if "hudi" in before.predicates.get(sql, {}):
-            one["hudi"] = before.predicates[sql]["hudi"]
-    store(stored, told)
+            answer["hudi"] = before.predicates[sql]["hudi"]
+    store(stored, content)
 
 
 def add_rows(out: str, spark: SparkSession) -> None:

@@ -16,8 +16,8 @@ def to_text(numbers: Iterable[int]) -> str:
 
 
 def from_text(text: str) -> frozenset[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for span in filter(None, text.split(",")):
         first, _, last = span.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        numbers.update(range(int(first), int(last or first) + 1))
+    return frozenset(numbers)

@@ -1,4 +1,4 @@
-"""The stored row truth of each table, and the tables themselves, unpacked."""
+"""The stored row truth of each table (written by ``row_truth``), and the tables themselves, unpacked."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Truth:
 
     def numbers(self, sql: str, mode: str) -> frozenset[int] | None:
         """The rows where the predicate is TRUE; None when Spark fails on it."""
-        one = self.predicates[sql]
-        answer = one.get("rows", one.get(mode))
+        answers = self.predicates[sql]
+        answer = answers.get("rows", answers.get(mode))
         return None if isinstance(answer, dict) else from_text(answer)
 
     def keys(self, sql: str, mode: str) -> set[str]:
@@ -44,7 +44,7 @@ class Truth:
         return self.groups[dict(self.rows)[key]]
 
     def kept_by_hudi(self, sql: str) -> set[str] | None:
-        """Those of the groups with rows that Hudi's own data skipping keeps; None when it is not known, or failed."""
+        """The groups with rows that Hudi's own data skipping keeps; None when that is not known or failed."""
         places = self.predicates[sql].get("hudi")
         return {self.groups[place] for place in places if place >= 0} if isinstance(places, list) else None
 
@@ -56,9 +56,9 @@ class Truth:
 @cache
 def truth_of(name: str) -> Truth:
     with lzma.open(DATA / f"{name}.json.xz", "rt", encoding="utf-8") as file:
-        told = json.load(file)
-    rows = tuple((key, place) for key, place in told["rows"])
-    return Truth(name, told["table_version"], tuple(told["groups"]), rows, told["predicates"])
+        document = json.load(file)
+    rows = tuple((key, place) for key, place in document["rows"])
+    return Truth(name, document["table_version"], tuple(document["groups"]), rows, document["predicates"])
 
 
 def unpack(name: str, folder: Path) -> Path:

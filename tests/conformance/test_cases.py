@@ -1,4 +1,4 @@
-"""What the suite reaches: predicates, pitfalls, Hudi's wrong results, kinds of tables."""
+"""The extent of the suite: predicates, pitfalls, Hudi's wrong results, kinds of tables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_stored_truth_is_of_these_tables_and_predicates(opened: dict[str, Op
     texts = [case.sql for case in CASES]
     for name in TABLES:
         truth = truth_of(name)
-        assert set(truth.groups) <= {one.file_id for one in opened[name].at().slices}
+        assert set(truth.groups) <= {file_slice.file_id for file_slice in opened[name].at().slices}
         assert [sql for sql in texts if sql in truth.predicates] == list(truth.predicates)
         assert {sql for sql in texts if sql not in truth.predicates} <= {sql for sql in texts if "tn" in sql}
 
@@ -61,10 +61,10 @@ def test_every_wrong_result_of_hudi_that_is_named_shows_on_some_table() -> None:
 
 
 def test_every_other_meaning_of_hive_is_named() -> None:
-    """And every name is needed: what Hive's rows no longer show is taken off the list."""
+    """Every entry is needed: a predicate whose rows no longer differ must leave the list."""
     seen: set[str] = set()
-    for version, told in hive_rows().items():
-        for sql, answer in told.items():
+    for version, answers in hive_rows().items():
+        for sql, answer in answers.items():
             unread = version == "3.1.3" and "error" in answer and re.search(rf"\b({'|'.join(HIVE_3_UNREAD)})\b", sql)
             constant = "filter" not in stored()["filters"][version][sql]
             if not unread and not constant:

@@ -1,9 +1,9 @@
-"""Every predicate on every table: no slice that holds a match is skipped, by Spark's text or by real Hive's filter.
+"""Every predicate on every table: no slice with a match is skipped, by Spark's text or by real Hive's filter.
 
 And both keep the same slices wherever the engines give the predicate the same meaning.
 
-The truth of the rows is Spark's own, from a full scan (``row_truth``) and where Hive means something else, Hive's own
-(``hive_truth``); both are stored.
+The truth of the rows is Spark's own, from a full scan (``row_truth``). Where Hive gives a predicate another meaning, it
+is Hive's own (``hive_truth``). Both are stored.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def test_the_filter_of_hive_skips_no_slice_with_a_match(kept: Kept, name: str, v
 @pytest.fixture(scope="module")
 def unlike(kept: Kept) -> dict[str, dict[str, str]]:
     """SQL -> table -> how many slices the text alone and Hive 4's filter alone keep, where both mean the same."""
-    found: dict[str, dict[str, str]] = {}
+    unlike: dict[str, dict[str, str]] = {}
     for name in TABLES:
         for sql in truth_of(name).predicates:
             by_hive, by_text = kept.hive(name, sql, "4.0.1"), kept.text(name, sql)
             if by_hive is not None and by_hive != by_text and not other_meaning(sql, "4.0.1"):
-                found.setdefault(sql, {})[name] = f"text {len(by_text - by_hive)}, Hive {len(by_hive - by_text)}"
-    return found
+                unlike.setdefault(sql, {})[name] = f"text {len(by_text - by_hive)}, Hive {len(by_hive - by_text)}"
+    return unlike
 
 
 def test_text_and_hive_keep_the_same_slices_where_they_mean_the_same(unlike: dict[str, dict[str, str]]) -> None:

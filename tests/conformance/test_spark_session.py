@@ -98,15 +98,15 @@ def test_the_rows_read_are_those_of_the_full_scan(spark: SparkSession, opened: d
     wrong = {}
     texts = list(dict.fromkeys(sql for name in READ_HERE for sql in truth_of(name).predicates))
     for start in range(0, len(texts), AT_ONCE):
-        for sql, found in true_keys(whole, texts[start : start + AT_ONCE]).items():
-            wanted = {
+        for sql, keys in true_keys(whole, texts[start : start + AT_ONCE]).items():
+            expected = {
                 (name, key)
                 for name in READ_HERE
                 if sql in truth_of(name).predicates
                 for key in truth_of(name).keys(sql, "legacy")
             }
-            if found != wanted:
-                wrong[sql] = (sorted(found - wanted)[:3], sorted(wanted - found)[:3])
+            if keys != expected:
+                wrong[sql] = (sorted(keys - expected)[:3], sorted(expected - keys)[:3])
     whole.unpersist()
     assert wrong == {}
 
@@ -116,5 +116,5 @@ def test_the_pruned_read_gives_the_rows_of_the_full_scan(
     spark: SparkSession, opened: dict[str, OpenTable], name: str
 ) -> None:
     for sql in READ:
-        found = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
-        assert found == truth_of(name).keys(sql, "ansi"), sql
+        keys = {row[0] for row in read(spark, opened[name].path, sql).select("_hoodie_record_key").collect()}
+        assert keys == truth_of(name).keys(sql, "ansi"), sql

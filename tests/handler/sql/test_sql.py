@@ -1,4 +1,4 @@
-"""SQL text -> HudiExpression: every form, in the dialects of Hive and Spark."""
+"""SQL text as HudiExpression: every form, in the dialects of Hive and Spark."""
 
 import json
 import sys
@@ -44,7 +44,7 @@ from evaluator.language.types import (
     Type,
     decimal_type,
 )
-from handler.sql.parsing import SqlError, parse
+from handler.sql import SqlError, parse
 
 VOID = Type(Kind.VOID)
 A, B, S = Column(("a",)), Column(("b",)), Column(("s",))

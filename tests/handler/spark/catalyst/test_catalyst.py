@@ -1,4 +1,4 @@
-"""Catalyst's trees of Spark 3.5.5 and 4.1.4, kept as JSON, as conditions of Sargo: no Spark is needed here."""
+"""Catalyst's trees of Spark 3.5.5 and 4.1.4, recorded as JSON, as conditions of Sargo. No Spark is needed here."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RECORDED = {
 
 def recorded(version, text, ansi=False):
     """The nodes of a condition, and the values that they leave out."""
-    of = RECORDED[version]["ansi false"][text] | (RECORDED[version]["ansi true"].get(text, {}) if ansi else {})
-    return of["nodes"], {int(place): value for place, value in of["exact"].items()}
+    recording = RECORDED[version]["ansi false"][text] | (RECORDED[version]["ansi true"].get(text, {}) if ansi else {})
+    return recording["nodes"], {int(index): value for index, value in recording["exact"].items()}
 
 
 def meaning(version, text, ansi=False):
@@ -77,12 +77,12 @@ def test_the_escape_character_counts(version):
 def test_what_the_json_leaves_out_is_unknown_when_nobody_tells_it(text):
     nodes, exact = recorded("4.1.4", text)
     assert set(missing_parts(nodes)) == set(exact)
-    found = condition_of(nodes, {}, ZONE)
-    assert any(isinstance(node, Unknown | Opaque) for node in walk(found))
+    condition = condition_of(nodes, {}, ZONE)
+    assert any(isinstance(node, Unknown | Opaque) for node in walk(condition))
 
 
-#: Conditions with a part whose value does not matter: what a NULL pattern is looked for in, the type of a NULL, the
-#: pattern of a timestamp that is none but a text's.
+#: Conditions with a part that has no influence: the text that a NULL pattern is compared with, the type of a NULL, the
+#: pattern of unix_timestamp over a timestamp.
 PARTS_THAT_DO_NOT_MATTER = {
     "startswith(s, NULL)",
     "s NOT LIKE ANY ('a%', NULL)",
@@ -99,16 +99,19 @@ def test_a_class_that_is_not_known_is_unknown_wherever_it_stands(version):
         for place, node in enumerate(nodes):
             strange = {key: value for key, value in node.items() if key not in ("class", "replacement")}
             changed = [*nodes[:place], {"class": "Strange", **strange}, *nodes[place + 1 :]]
-            found = condition_of(changed, exact, ZONE)
-            assert any(isinstance(part, Unknown | Opaque) for part in walk(found)), (text, place)
+            condition = condition_of(changed, exact, ZONE)
+            assert any(isinstance(part, Unknown | Opaque) for part in walk(condition)), (text, place)
 
 
-def leaf(of, /, **fields):
-    return {"class": f"org.apache.spark.sql.catalyst.expressions.{of}", "num-children": 0, **fields}
+def leaf(class_name, /, **fields):
+    return {"class": f"org.apache.spark.sql.catalyst.expressions.{class_name}", "num-children": 0, **fields}
 
 
-def node(of, /, *children, **fields):
-    return [{**leaf(of, **fields), "num-children": len(children)}, *(one for child in children for one in child)]
+def node(class_name, /, *children, **fields):
+    return [
+        {**leaf(class_name, **fields), "num-children": len(children)},
+        *(item for child in children for item in child),
+    ]
 
 
 COLUMN = [leaf("AttributeReference", name="i", dataType="integer", nullable=True)]
@@ -119,7 +122,7 @@ def number(value):
 
 
 def outcomes_of(condition, *slices):
-    """What a condition on i may be, by slice (lo, hi, nulls, rows)."""
+    """The outcome of a condition on i for each slice (lo, hi, nulls, rows)."""
     los, his, nulls, rows = zip(*slices, strict=True)
     bound = bind(condition, Schema([Field("i", INT)]), Semantics.named("spark-legacy", "UTC"))
     source = StatisticsProvider("test", {"i": from_values(INT, los, his, nulls, rows)})
@@ -157,8 +160,10 @@ ROWS = ((5, 5, 0, 1), (7, 9, 0, 2), (None, None, 2, 2), (3, 5, 1, 4))
     ids=["IN ()", "NOT IN ()", "(i = 5) <=> TRUE", "(i = 5) IS NULL", "FALSE = (i > 5)", "FALSE < (i > 5)"],
 )
 def test_conditions_as_values_have_the_outcome_of_their_rows(tree, expected):
-    found = outcomes_of(condition_of(tree), *ROWS)
-    assert found == [describe(sum({"T": TRUE, "F": FALSE, "N": NULL}[letter] for letter in one)) for one in expected]
+    outcomes = outcomes_of(condition_of(tree), *ROWS)
+    assert outcomes == [
+        describe(sum({"T": TRUE, "F": FALSE, "N": NULL}[letter] for letter in letters)) for letters in expected
+    ]
 
 
 def test_the_optimisers_long_lists_are_lists():
@@ -180,8 +185,8 @@ def test_values_that_double_at_every_level_end_as_unknown():
     tree = node("EqualTo", COLUMN, number(5))
     for _ in range(40):
         tree = node("EqualTo", tree, [leaf("AttributeReference", name="b", dataType="boolean")])
-    found = condition_of(tree)
-    assert sum(1 for _ in walk(found)) < 3 * MAX_NODES
+    condition = condition_of(tree)
+    assert sum(1 for _ in walk(condition)) < 3 * MAX_NODES
 
 
 @pytest.mark.parametrize("nodes", [[], COLUMN + COLUMN, node("Not", COLUMN)[:1]])

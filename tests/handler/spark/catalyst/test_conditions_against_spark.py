@@ -1,7 +1,7 @@
-"""Random conditions, as SQL text and as Columns: what real Spark says of every row is in the outcome of that row.
+"""Random conditions, as SQL text and as Columns: real Spark's value for every row is in the outcome of that row.
 
-Each row is a slice of its own, so that rules, conversions and functions are on trial, not bounds. ANSI on and off, two
-time zones; Spark answers many conditions in one job.
+Each row is a slice of its own, so the test covers rules, conversions and functions, not bounds. ANSI is on and off,
+with two time zones. Spark evaluates many conditions in one job.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ MORE = (
 
 def drawn(strategy, count):
     """``count`` examples of a strategy, the same ones in every run."""
-    found = []
+    examples = []
 
     @settings(
         max_examples=count,
@@ -122,10 +122,10 @@ def drawn(strategy, count):
     )
     @given(strategy)
     def collect(example):
-        found.append(example)
+        examples.append(example)
 
     collect()
-    return found
+    return examples
 
 
 @pytest.fixture
@@ -150,7 +150,11 @@ def real(spark, tmp_path_factory):
     folder = unpack("1.1.1_main_cow", tmp_path_factory.mktemp("table") / "main")
     table = open_table(folder)
     schema = spark_schema(table.table)
-    frame = spark.read.schema(schema).parquet(*(str(folder / one.base_file) for one in table.at().slices)).cache()
+    frame = (
+        spark.read.schema(schema)
+        .parquet(*(str(folder / file_slice.base_file) for file_slice in table.at().slices))
+        .cache()
+    )
     ids = [row[0] for row in frame.select("id").orderBy("id").collect()]
     return table, schema, frame, one_row_slices(folder, table, ids)
 
@@ -163,11 +167,11 @@ def test_sql_over_a_real_table(spark, setting, real, ansi, zone):
     answers = answers_of(frame, (*MORE, *drawn(CONDITIONS, 40)), "id")
     assert len(answers) > len(MORE) + 20
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
-    found = {
-        text: contradictions(to_expression(spark, schema, text), said, table.table.schema, source, semantics)
-        for text, said in answers.items()
+    contradicting = {
+        text: contradictions(to_expression(spark, schema, text), truths, table.table.schema, source, semantics)
+        for text, truths in answers.items()
     }
-    assert {text: rows[:2] for text, rows in found.items() if rows} == {}
+    assert {text: rows[:2] for text, rows in contradicting.items() if rows} == {}
 
 
 @pytest.mark.parametrize(("ansi", "zone"), SETTINGS)
@@ -176,16 +180,19 @@ def test_columns_over_all_types(spark, setting, ansi, zone):
     setting("spark.sql.session.timeZone", zone)
     rows = [row for part in drawn(slices(tuple(TYPES)), 15) for row in part.rows]
     frame = spark.createDataFrame([_python(number, row) for number, row in enumerate(rows)], _ddl())
-    asked = {f"{number}: {to_text(one)}": column_of(one) for number, one in enumerate(drawn(filters(tuple(TYPES)), 60))}
+    asked = {
+        f"{number}: {to_text(condition)}": column_of(condition)
+        for number, condition in enumerate(drawn(filters(tuple(TYPES)), 60))
+    }
     answers = answers_of(frame, asked, "number")
     assert len(answers) > 25
     schema, source = _schema(), _source(rows)
     semantics = Semantics.named(engine_of(spark), time_zone_of(spark))
-    found = {
-        text: contradictions(to_expression(spark, frame.schema, asked[text]), said, schema, source, semantics)
-        for text, said in answers.items()
+    contradicting = {
+        text: contradictions(to_expression(spark, frame.schema, asked[text]), truths, schema, source, semantics)
+        for text, truths in answers.items()
     }
-    assert {text: rows[:2] for text, rows in found.items() if rows} == {}
+    assert {text: rows[:2] for text, rows in contradicting.items() if rows} == {}
 
 
 #: Conditions for which the command line keeps more slices, and why.
@@ -214,33 +221,37 @@ def test_spark_and_the_command_line_keep_the_same_slices(spark, setting, real, a
     assert other == set(KEPT_BY_THE_COMMAND_LINE)
 
 
-def _top(name):
-    return name.partition(".")[0]
-
-
 def _ddl():
-    nested = ", ".join(f"{name[3:]}: {spark_name(of)}" for name, of in TYPES.items() if name.startswith("st."))
-    flat = ", ".join(f"{name} {spark_name(of)}" for name, of in TYPES.items() if "." not in name)
+    nested = ", ".join(
+        f"{name[3:]}: {spark_name(sql_type)}" for name, sql_type in TYPES.items() if name.startswith("st.")
+    )
+    flat = ", ".join(f"{name} {spark_name(sql_type)}" for name, sql_type in TYPES.items() if "." not in name)
     return f"number int, {flat}, st struct<{nested}>"
 
 
 def _python(number, row):
-    flat = [value_of(row[name], of) for name, of in TYPES.items() if "." not in name]
-    return (number, *flat, tuple(value_of(row[name], of) for name, of in TYPES.items() if "." in name))
+    flat = [value_of(row[name], sql_type) for name, sql_type in TYPES.items() if "." not in name]
+    return (
+        number,
+        *flat,
+        tuple(value_of(row[name], sql_type) for name, sql_type in TYPES.items() if "." in name),
+    )
 
 
-def _plain(of):
-    """Spark has no CHAR and VARCHAR in the tables that it is told of here."""
-    return STRING if of.kind.is_text else of
+def _plain(sql_type):
+    """The tables of these tests have no CHAR and VARCHAR in Spark."""
+    return STRING if sql_type.kind.is_text else sql_type
 
 
 def _schema():
-    return Schema([Field(name, _plain(of)) for name, of in TYPES.items()])
+    return Schema([Field(name, _plain(sql_type)) for name, sql_type in TYPES.items()])
 
 
 def _source(rows):
     statistics = {}
-    for name, of in TYPES.items():
+    for name, sql_type in TYPES.items():
         values = [row[name] for row in rows]
-        statistics[name] = from_values(_plain(of), values, values, [int(v is None) for v in values], [1] * len(rows))
+        statistics[name] = from_values(
+            _plain(sql_type), values, values, [int(v is None) for v in values], [1] * len(rows)
+        )
     return StatisticsProvider("rows", statistics)
