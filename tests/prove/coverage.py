@@ -1,8 +1,8 @@
-"""What the cases cover: a count per leaf form, operator, type, function, cast, semantics, outcome and writer's fault.
+"""The coverage of the cases: counts by leaf form, operator, type, function, cast, semantics, outcome and writer's fault.
 
 ``cases`` are (filter, slice) pairs with the feature in the filter; ``decided`` are those where a leaf with the feature
-said anything at all, and ``valued`` are rows for which the oracle had a value. A listed feature without a case, or one
-that the oracle never saw, is a hole, and a hole fails the run.
+has an outcome other than unknown, and ``valued`` are rows for which the oracle has a value. A listed feature without a
+case or without a value is a hole, and a hole fails the run.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Coverage:
             decided = int(np.count_nonzero(answer.outcomes != outcome.UNKNOWN))
             for feature in set(features_of(leaf.node)):
                 self.decided[feature] += decided
-        for found, count in zip(*np.unique(evaluation.outcomes, return_counts=True), strict=True):
-            self.cases["outcome", outcome.describe(int(found))] += int(count)
+        for outcome_set, count in zip(*np.unique(evaluation.outcomes, return_counts=True), strict=True):
+            self.cases["outcome", outcome.describe(int(outcome_set))] += int(count)
 
     def merge(self, other: Coverage) -> None:
         self.cases += other.cases
@@ -149,9 +149,9 @@ def _of_node(node: ex.Node) -> Iterator[tuple[str, str]]:
         case ex.Unknown():
             yield "form", "unknown condition"
         case ex.Column(type=declared):
-            of = TYPES[node.name.lower()]
-            yield "type", str(of)
-            if declared not in (None, of):
+            column_type = TYPES[node.name.lower()]
+            yield "type", str(column_type)
+            if declared not in (None, column_type):
                 yield "form", "declared as another type"
             if "." in node.name:
                 yield "form", "struct field"

@@ -1,6 +1,6 @@
 """Random filters over every form of leaf, every operator, type and function, nested in AND, OR and NOT.
 
-Half of the constants are values that the columns hold, or next to them, so that the ends of ranges are met.
+Half of the constants are values of the columns or their neighbours, so that constants meet the ends of ranges.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Grammar:
         """One leaf of any form, some of them under the NOT that belongs to the form."""
         rng = self._rng
         name = rng.choice(list(TYPES))
-        of = TYPES[name]
+        sql_type = TYPES[name]
         match rng.randrange(32):
             case 0 | 1 | 2 | 3 | 4:
                 return ex.Compare(rng.choice(OPERATORS), self._column(name), self._constant(name))
@@ -152,26 +152,26 @@ class Grammar:
             case 20:
                 return ex.Compare(rng.choice(OPERATORS), self._column(name), ex.Opaque("a value"))
             case 21:
-                return ex.Compare(rng.choice(OPERATORS), self._literal(of), self._literal(of))
+                return ex.Compare(rng.choice(OPERATORS), self._literal(sql_type), self._literal(sql_type))
             case _:
                 return self._function_leaf()
 
     def _column(self, name: str) -> ex.Column:
         """The column, sometimes in other case or declared as another type that Hive may show."""
-        rng, of = self._rng, TYPES[name]
+        rng, sql_type = self._rng, TYPES[name]
         path = tuple((name.upper() if rng.random() < 0.1 else name).split("."))
         if rng.random() < 0.1:
-            match of.kind:
+            match sql_type.kind:
                 case Kind.STRING:
                     return ex.Column(path, Type(Kind.CHAR, 7))
                 case Kind.TINYINT | Kind.SMALLINT | Kind.INT:
                     return ex.Column(path, BIGINT)
                 case Kind.FLOAT:
                     return ex.Column(path, DOUBLE)
-                case Kind.DECIMAL if of.precision < 30:
-                    return ex.Column(path, decimal_type(of.precision + 4, of.scale + 2))
+                case Kind.DECIMAL if sql_type.precision < 30:
+                    return ex.Column(path, decimal_type(sql_type.precision + 4, sql_type.scale + 2))
                 case _:
-                    return ex.Column(path, of)
+                    return ex.Column(path, sql_type)
         return ex.Column(path)
 
     def _columns(self, name: str) -> ex.HudiExpression:
@@ -179,11 +179,11 @@ class Grammar:
         kind = TYPES[name].kind
         alike = [
             other
-            for other, of in TYPES.items()
-            if of.kind is kind
-            or (of.kind.is_number and kind.is_number)
-            or (of.kind.is_text and kind.is_text)
-            or {of.kind, kind} <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}
+            for other, sql_type in TYPES.items()
+            if sql_type.kind is kind
+            or (sql_type.kind.is_number and kind.is_number)
+            or (sql_type.kind.is_text and kind.is_text)
+            or {sql_type.kind, kind} <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMP_LTZ}
         ]
         other = rng.choice(alike if rng.random() < 0.95 else list(TYPES))
         return ex.Compare(rng.choice(OPERATORS), self._column(name), self._column(other))
@@ -204,20 +204,20 @@ class Grammar:
 
     def _function_leaf(self) -> ex.HudiExpression:
         rng = self._rng
-        operand, of = self._function(rng.choice((1, 1, 1, 2)))
+        operand, sql_type = self._function(rng.choice((1, 1, 1, 2)))
         match rng.randrange(10):
             case 0:
                 return ex.IsNull(operand)
             case 1:
-                return ex.In(operand, tuple(self._literal(of) for _ in range(rng.randint(1, 3))))
+                return ex.In(operand, tuple(self._literal(sql_type) for _ in range(rng.randint(1, 3))))
             case 2:
-                return ex.Compare(rng.choice(OPERATORS), self._literal(of), operand)
+                return ex.Compare(rng.choice(OPERATORS), self._literal(sql_type), operand)
             case 3:
-                return ex.Compare(rng.choice(OPERATORS), operand, self._operand("any", of, 0)[0])
-            case 4 if of.kind.is_text:
+                return ex.Compare(rng.choice(OPERATORS), operand, self._operand("any", sql_type, 0)[0])
+            case 4 if sql_type.kind.is_text:
                 return ex.Like(operand, self._pattern())
             case _:
-                return ex.Compare(rng.choice(OPERATORS), operand, self._literal(of))
+                return ex.Compare(rng.choice(OPERATORS), operand, self._literal(sql_type))
 
     # -- operands
 
@@ -229,8 +229,8 @@ class Grammar:
             target = rng.choice(CAST_TARGETS)
             return ex.Cast(operand, target), target
         if rng.random() < 0.06:
-            then, of = self._operand("any", VOID, 0)
-            return ex.If(self.leaf(), then, self._operand("same", of, 0)[0]), of
+            then, sql_type = self._operand("any", VOID, 0)
+            return ex.If(self.leaf(), then, self._operand("same", sql_type, 0)[0]), sql_type
         name = rng.choice(self._functions)
         if name == "branches" and depth > 1:
             name = "coalesce"
@@ -242,7 +242,7 @@ class Grammar:
             arguments.append(self._operand(word.rstrip("?*"), first, depth - 1))
         call = ex.Call(name, tuple(operand for operand, _ in arguments))
         try:
-            return call, FUNCTIONS[name].result([of for _, of in arguments])
+            return call, FUNCTIONS[name].result([sql_type for _, sql_type in arguments])
         except (UnsupportedError, IndexError, ValueError, KeyError):
             return call, rng.choice((INT, STRING, DOUBLE))
 
@@ -258,7 +258,7 @@ class Grammar:
             case "pattern":
                 return ex.Literal(rng.choice(PATTERNS), STRING), STRING
             case "same":
-                names = [name for name, of in TYPES.items() if of == first] or list(TYPES)
+                names = [name for name, sql_type in TYPES.items() if sql_type == first] or list(TYPES)
                 if rng.random() < 0.5:
                     return self._literal(first), first
                 name = rng.choice(names)
@@ -279,36 +279,36 @@ class Grammar:
 
     def _constant(self, name: str) -> ex.Literal:
         """A constant that an engine may compare with the column, of its own or another type."""
-        rng, of = self._rng, TYPES[name]
+        rng, sql_type = self._rng, TYPES[name]
         if rng.random() < 0.65:
             value = rng.choice(self._palettes[name])
-            return ex.Literal(neighbour(rng, value, of) if rng.random() < 0.3 else value, of)
-        return self._literal(self._other_type(of))
+            return ex.Literal(neighbour(rng, value, sql_type) if rng.random() < 0.3 else value, sql_type)
+        return self._literal(self._other_type(sql_type))
 
-    def _other_type(self, of: Type) -> Type:
+    def _other_type(self, sql_type: Type) -> Type:
         rng = self._rng
         if rng.random() < 0.3:
-            return of
-        if of.kind.is_number:
+            return sql_type
+        if sql_type.kind.is_number:
             return rng.choice((*_NUMBERS, STRING))
-        if of.kind is Kind.DATE or of.kind.is_timestamp:
+        if sql_type.kind is Kind.DATE or sql_type.kind.is_timestamp:
             return rng.choice((DATE, TIMESTAMP, TIMESTAMP_LTZ, STRING))
-        if of.kind.is_text:
+        if sql_type.kind.is_text:
             return rng.choice((STRING, STRING, Type(Kind.CHAR, 4), INT))
-        return rng.choice((of, of, of, STRING))
+        return rng.choice((sql_type, sql_type, sql_type, STRING))
 
-    def _literal(self, of: Type) -> ex.Literal:
+    def _literal(self, sql_type: Type) -> ex.Literal:
         rng = self._rng
         if rng.random() < 0.01:
             return ex.Literal(math.nan, DOUBLE)
-        if of.kind in (Kind.VOID, Kind.OTHER):
+        if sql_type.kind in (Kind.VOID, Kind.OTHER):
             return ex.Literal(rng.randint(-6, 12), INT)
-        if of.kind.is_text and rng.random() < 0.5:
-            return ex.Literal(rng.choice(_TEXTS), of)
-        own = [name for name, other in TYPES.items() if other == of]
-        value = rng.choice(self._palettes[rng.choice(own)]) if own and rng.random() < 0.4 else draw(rng, of)
-        if of.kind is Kind.DECIMAL and rng.random() < 0.3:
-            value = Decimal(rng.randint(-6, 12)).scaleb(-rng.choice((0, min(1, of.scale))))
-        if of.kind is Kind.TIMESTAMP and rng.random() < 0.1:
+        if sql_type.kind.is_text and rng.random() < 0.5:
+            return ex.Literal(rng.choice(_TEXTS), sql_type)
+        own = [name for name, other in TYPES.items() if other == sql_type]
+        value = rng.choice(self._palettes[rng.choice(own)]) if own and rng.random() < 0.4 else draw(rng, sql_type)
+        if sql_type.kind is Kind.DECIMAL and rng.random() < 0.3:
+            value = Decimal(rng.randint(-6, 12)).scaleb(-rng.choice((0, min(1, sql_type.scale))))
+        if sql_type.kind is Kind.TIMESTAMP and rng.random() < 0.1:
             value += Fraction(rng.randrange(1000), 1000)
-        return ex.Literal(value, of)
+        return ex.Literal(value, sql_type)

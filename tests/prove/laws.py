@@ -1,13 +1,13 @@
 """The laws that every filter must keep on every slice of a table; a breach is a ``Failure``.
 
-sound          the outcome holds the value of every row of the slice (C1)
+sound          the outcome contains the value of every row of the slice (C1)
 one table      a slice evaluated alone gives the same bits as among all
 involution     NOT NOT e is e; where keys are looked up, as far as they are
 De Morgan      NOT driven inward through the whole tree changes nothing
 growth         a slice that is united with another never loses a value from its outcome
-intersection   what a further source says never adds a value
+intersection   a further provider never adds a value to an outcome
 search         the kept and the fully matched slices are found without the outcomes, with an index and without
-layers         a base with tombstones and a delta say of every slice what the whole table says
+layers         a base with tombstones and a delta give every slice the outcome of the whole table
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ALONE = 6
 
 @dataclass(frozen=True)
 class Failure:
-    """A law that a filter breaks on a slice: what the outcome is and what it must hold."""
+    """A law that a filter breaks on a slice: the outcome (``got``) and the values that it must contain (``wanted``)."""
 
     law: str
     expression: ex.HudiExpression
@@ -51,7 +51,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Answer:
-    """One filter on one table: its evaluation, each row's values, what each slice must hold, and what was broken."""
+    """One filter on one table: its evaluation, each row's values, each slice's required values, and the failures."""
 
     evaluation: Evaluation
     values: Outcomes
@@ -67,7 +67,7 @@ def outcomes_of(
 
 
 def check(expression: ex.HudiExpression, semantics: Semantics, table: Table, rng: random.Random) -> Answer:
-    """Evaluate one filter on all slices and hold it against the oracle and, in turns, the other laws."""
+    """Evaluate one filter on all slices, and check the oracle's law and, in turns, the other laws."""
     n = len(table.holds)
     evaluation = outcomes_of(expression, semantics, table.sources, n)
     _ = evaluation.kept_rows  # before the outcomes, or it would be read from them
@@ -113,10 +113,11 @@ def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rn
     chosen = np.array(sorted(rng.sample(full, min(ALONE, len(full)))), np.int64)
     taken = {name: s.take(chosen) for name, s in statistics.items()}
     few = evaluate(bound, len(chosen), [StatisticsProvider("column_stats", taken)])
-    one = [evaluate_slice(bound, {name: interval_at(s, k) for name, s in statistics.items()}) for k in chosen.tolist()]
+    intervals = [{name: interval_at(s, k) for name, s in statistics.items()} for k in chosen.tolist()]
+    single = [evaluate_slice(bound, of_slice) for of_slice in intervals]
     broken = [
         (k, int(whole[k]), got)
-        for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), one, strict=True)
+        for k, a, b in zip(chosen.tolist(), few.outcomes.tolist(), single, strict=True)
         for got in (a, b)
         if got != whole[k]
     ]
@@ -124,21 +125,21 @@ def _alone(expression: ex.HudiExpression, semantics: Semantics, table: Table, rn
 
 
 def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, plain: Evaluation) -> list[Failure]:
-    """What a search finds, against the outcomes."""
-    n, found = len(table.holds), plain.outcomes
+    """The rows that a search finds are those of the outcomes."""
+    n, expected = len(table.holds), plain.outcomes
     indexed = outcomes_of(expression, semantics, table.indexed, n)
     failures = []
     for evaluation in (plain, indexed):
-        failures += _rows_differ(expression, semantics, evaluation, found, _without_rows(table))
-    failures += _different("search", expression, semantics, indexed.outcomes, found)
+        failures += _rows_differ(expression, semantics, evaluation, expected, _without_rows(table))
+    failures += _different("search", expression, semantics, indexed.outcomes, expected)
     if table.wide is not None:
         whole = outcomes_of(
             expression, semantics, [StatisticsProvider("column_stats", seen(table.statistics))], n
         ).outcomes
         wide = outcomes_of(expression, semantics, [table.wide], len(table.wide_rows))
         failures += [
-            replace(one, index=int(table.wide_rows[one.index]))
-            for one in _rows_differ(
+            replace(failure, index=int(table.wide_rows[failure.index]))
+            for failure in _rows_differ(
                 expression, semantics, wide, whole[table.wide_rows], _without_rows(table)[table.wide_rows]
             )
         ]
@@ -146,15 +147,15 @@ def _search(expression: ex.HudiExpression, semantics: Semantics, table: Table, p
 
 
 def _layers(expression: ex.HudiExpression, semantics: Semantics, table: Table, plain: Evaluation) -> list[Failure]:
-    """What an evaluation by layers says, against the outcomes; slices without any row again may have any."""
-    found = evaluate_layers(bind(expression, SCHEMA, semantics), table.layers, table.layered)
+    """An evaluation by layers has the same outcomes; a slice without rows may have any."""
+    layered = evaluate_layers(bind(expression, SCHEMA, semantics), table.layers, table.layered)
     failures = [
-        replace(one, law="layers")
-        for one in _rows_differ(expression, semantics, found, plain.outcomes, _without_rows(table))
+        replace(failure, law="layers")
+        for failure in _rows_differ(expression, semantics, layered, plain.outcomes, _without_rows(table))
     ]
     pairs = [
-        (found.outcomes, plain.outcomes),
-        *((mine.outcomes, theirs.outcomes) for mine, theirs in zip(found.leaves, plain.leaves, strict=True)),
+        (layered.outcomes, plain.outcomes),
+        *((mine.outcomes, theirs.outcomes) for mine, theirs in zip(layered.leaves, plain.leaves, strict=True)),
     ]
     for mine, theirs in pairs:
         failures += _different("layers", expression, semantics, np.where(_without_rows(table), theirs, mine), theirs)
@@ -168,7 +169,7 @@ def _rows_differ(
     outcomes: Outcomes,
     empty: npt.NDArray[np.bool_],
 ) -> list[Failure]:
-    """The rows of a search against the outcomes, but for slices that are known to hold no row: any answer is right."""
+    """The rows of a search are those of the outcomes. For a slice that is known to be empty any answer is right."""
     failures = []
     for rows, wanted in (
         (evaluation.kept_rows, np.flatnonzero(outcomes & outcome.TRUE)),
@@ -184,7 +185,7 @@ def _rows_differ(
     return failures
 
 
-def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, found: Outcomes) -> list[Failure]:
+def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, outcomes: Outcomes) -> list[Failure]:
     n = len(table.holds)
     leafwise = replace(semantics, between_is_one_test=False)  # Hive's BETWEEN is two leaves of an AND, but one test
 
@@ -196,7 +197,7 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
         return outcomes_of(changed, session, sources, n).outcomes
 
     failures = _different(
-        "involution", expression, semantics, *_as_far_as_asked(table, again(ex.Not(ex.Not(expression))), found)
+        "involution", expression, semantics, *_as_far_as_asked(table, again(ex.Not(ex.Not(expression))), outcomes)
     )
     failures += _different(
         "De Morgan",
@@ -205,8 +206,8 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
         *_as_far_as_asked(table, again(inward(expression), session=leafwise), again(expression, session=leafwise)),
     )
     first = table.sources[:1]
-    alone = again(expression, first) if len(table.sources) > 1 else found
-    failures += _missing("intersection", expression, semantics, alone, found)
+    alone = again(expression, first) if len(table.sources) > 1 else outcomes
+    failures += _missing("intersection", expression, semantics, alone, outcomes)
     united = {name: grown(s) for name, s in table.statistics.items()}
     plain = again(expression, [StatisticsProvider("column_stats", seen(table.statistics))])
     larger = again(expression, [StatisticsProvider("column_stats", united)])
@@ -217,16 +218,16 @@ def _laws(expression: ex.HudiExpression, semantics: Semantics, table: Table, fou
 def _as_far_as_asked(table: Table, mine: Outcomes, theirs: Outcomes) -> tuple[Outcomes, Outcomes]:
     """Outcomes that one filter in two forms must share.
 
-    Keys are looked up no further in a slice that the filter cannot be TRUE in, and what comes first depends on the
-    form: where there are keys, all that such a slice must share is that.
+    Keys are not looked up in a slice once the filter cannot be TRUE there, and the order of the look-ups depends on the
+    form. So with keys the forms must agree on the slices that can be TRUE, and on the whole outcome of those only.
     """
     if not any(source.might_contain is not None for source in table.sources):
         return mine, theirs
-    return tuple(np.where(one & outcome.TRUE, one, np.uint8(0)) for one in (mine, theirs))  # type: ignore[return-value]
+    return tuple(np.where(side & outcome.TRUE, side, np.uint8(0)) for side in (mine, theirs))  # type: ignore[return-value]
 
 
 def _without_rows(table: Table) -> npt.NDArray[np.bool_]:
-    """Slices that are known to hold no row at all: whatever is said of those, a union may forget."""
+    """Slices that are known to have no row: a union may lose values of their outcomes."""
     empty = np.zeros(len(table.holds), np.bool_)
     for statistics in table.statistics.values():
         empty |= ~statistics.may_be_null & ~statistics.may_be_value
@@ -263,14 +264,14 @@ def inward(expression: ex.HudiExpression) -> ex.HudiExpression:
 def grown(statistics: ColumnStatistics) -> ColumnStatistics:
     """Each slice united with the next one, as if its rows were added."""
 
-    def counts(of: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        other = np.roll(of, -1)
-        return np.where((of == UNKNOWN_COUNT) | (other == UNKNOWN_COUNT), UNKNOWN_COUNT, of + other)
+    def counts(own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        other = np.roll(own, -1)
+        return np.where((own == UNKNOWN_COUNT) | (other == UNKNOWN_COUNT), UNKNOWN_COUNT, own + other)
 
-    def bound(of: npt.NDArray[Any], known: npt.NDArray[np.bool_], reduce: Callable[[Any, Any], Any]) -> Any:
+    def bound(own: npt.NDArray[Any], known: npt.NDArray[np.bool_], reduce: Callable[[Any, Any], Any]) -> Any:
         """The outer bound of both; a slice without values adds nothing."""
-        both = np.array(reduce(of, np.roll(of, -1)), of.dtype)
-        either = np.where(statistics.may_be_value, of, np.roll(of, -1))
+        both = np.array(reduce(own, np.roll(own, -1)), own.dtype)
+        either = np.where(statistics.may_be_value, own, np.roll(own, -1))
         valued = statistics.may_be_value & np.roll(statistics.may_be_value, -1)
         complete = (known | ~statistics.may_be_value) & np.roll(known | ~statistics.may_be_value, -1)
         some = statistics.may_be_value | np.roll(statistics.may_be_value, -1)

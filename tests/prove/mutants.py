@@ -105,7 +105,7 @@ def _statements(body: list[ast.stmt], inside: str) -> Iterator[tuple[str, ast.st
             case ast.FunctionDef(name=name, body=inner):
                 yield from _statements(inner, f"{inside}.{name}".lstrip("."))
             case ast.ClassDef(name=name, body=inner):
-                functions = [one for one in inner if isinstance(one, ast.FunctionDef)]
+                functions = [statement for statement in inner if isinstance(statement, ast.FunctionDef)]
                 yield from _statements(list(functions), f"{inside}.{name}".lstrip("."))
             case ast.Import() | ast.ImportFrom():
                 pass

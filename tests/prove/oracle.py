@@ -1,6 +1,6 @@
-"""The outcome that each slice must have at least: the oracle's value of every row that the slice holds.
+"""The outcome that each slice must have at least: the oracle's value of every row of the slice.
 
-What the filter leaves open is closed in several ways, and every one of them must be in the outcome:
+A part that a filter leaves open gets several values in turn, and each result must be in the outcome:
 
     Unknown              TRUE, FALSE, NULL
     Opaque               a value, another, NULL
@@ -93,7 +93,7 @@ def readings(semantics: Semantics) -> tuple[Semantics, ...]:
 def row_outcome(expression: ex.HudiExpression, row: Mapping[str, Any], schema: Schema, semantics: Semantics) -> int:
     """The value on a row as an outcome of one value; EMPTY where the oracle has none.
 
-    Random filters hold arguments of wrong types and dates beyond the calendar; coverage counts what has a value.
+    Random filters have arguments of wrong types and dates beyond the calendar; coverage counts what has a value.
     """
     try:
         return outcome.of_value(value_of(expression, row, schema, semantics))
@@ -105,18 +105,18 @@ def rows_outcomes(
     expressions: Sequence[ex.HudiExpression], rows: Sequence[Mapping[str, Any]], schema: Schema, semantics: Semantics
 ) -> Outcomes:
     """``(rows,) uint8``: all values that the filter may have on each row."""
-    found = np.zeros(len(rows), np.uint8)
+    outcomes = np.zeros(len(rows), np.uint8)
     for session in readings(semantics):
         for expression in expressions:
-            found |= np.array([row_outcome(expression, row, schema, session) for row in rows], np.uint8)
-    return found
+            outcomes |= np.array([row_outcome(expression, row, schema, session) for row in rows], np.uint8)
+    return outcomes
 
 
 def required(values: Outcomes, holds: npt.NDArray[np.bool_]) -> Outcomes:
     """``(slices,) uint8``: every value that occurs in a slice, from ``(rows,)`` values and ``(slices, rows) bool``."""
-    found = np.zeros(len(holds), np.uint8)
+    outcomes = np.zeros(len(holds), np.uint8)
     for bit in (outcome.TRUE, outcome.FALSE, outcome.NULL):
         present = (values & bit) != 0
         if present.any():
-            found |= np.where(holds[:, present].any(axis=1), np.uint8(bit), np.uint8(0))
-    return found
+            outcomes |= np.where(holds[:, present].any(axis=1), np.uint8(bit), np.uint8(0))
+    return outcomes

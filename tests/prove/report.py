@@ -1,4 +1,4 @@
-"""The report of a run: what was asked, what was covered, how tight the answers are, and every failure."""
+"""The report of a run: its cases, its coverage, the share of skippable slices that are skipped, and every failure."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Total:
         self.failures += result.failures
 
     def holes(self) -> list[str]:
-        """What no case covered."""
+        """Features that no case covered."""
         return self.coverage.holes(listed(SEMANTICS))
 
 
 def head() -> str:
-    """When, of which commit, and with which versions."""
+    """The time, the commit and the versions of the run."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return f"{now:%Y-%m-%d %H:%M} UTC, commit {_commit()}, Python {platform.python_version()}, numpy {version('numpy')}"
 
@@ -56,7 +56,7 @@ def _commit() -> str:
 
 
 def text(total: Total, first_seed: int, seconds: float) -> str:
-    """The report, as it is printed and kept."""
+    """The report, as printed and as stored."""
     last = first_seed + total.rounds - 1
     lines = [
         f"{total.cases:,} cases (filter x slice) in {total.rounds:,} rounds, seeds {first_seed} to {last}, "

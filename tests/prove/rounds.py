@@ -1,4 +1,4 @@
-"""One round: a seed gives a table and its filters; the result says what was covered and what was broken."""
+"""One round: a seed determines a table and its filters; the result has the coverage and the failures."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Australia/Lord_Howe", "
 SEMANTICS = {f"{engine}, {zone}": Semantics.named(engine, zone) for engine in ENGINES for zone in ZONES}
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Result:
-    """What one round found; ``skippable`` slices hold no match, ``skipped`` of them were seen to."""
+    """The result of one round. ``skippable`` slices have no matching row; ``skipped`` of them were skipped."""
 
     seed: int
     cases: int = 0
@@ -38,7 +38,7 @@ class Result:
     rows: int = 0
     rows_without_value: int = 0
     coverage: Coverage = field(default_factory=Coverage)
-    told: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
 
@@ -47,8 +47,8 @@ def run(seed: int, filters: int = FILTERS) -> Result:
     rng = random.Random(seed)
     table = Table.drawn(rng)
     grammar = Grammar(rng, table.palettes)
-    result = Result(seed)
-    for fault, count in table.told.items():
+    result = Result(seed=seed)
+    for fault, count in table.fault_counts.items():
         result.coverage.cases["writer", fault] += count
     for number in range(filters):
         expression = grammar.filter()
@@ -65,6 +65,6 @@ def run(seed: int, filters: int = FILTERS) -> Result:
         result.skippable += int(np.count_nonzero(without))
         result.skipped += int(np.count_nonzero(without & ~answer.evaluation.keep))
         if answer.failures:
-            found = smallest(answer.failures[0], table)
-            result.failures.append(f"seed {seed}, filter {number}\n{described(found, table)}")
+            failure = smallest(answer.failures[0], table)
+            result.failures.append(f"seed {seed}, filter {number}\n{described(failure, table)}")
     return result

@@ -1,4 +1,4 @@
-"""From a failure to the smallest filter that still fails on one slice, and the text that shows it."""
+"""Shrinks a failure to the smallest filter that still fails on one slice, and describes it as text."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def smallest(failure: Failure, table: Table) -> Failure:
     while shrunk:
         shrunk = False
         for candidate in _smaller(current.expression):
-            found = _again(candidate, current, table)
-            if found is not None:
-                current, shrunk = found, True
+            failure_again = _again(candidate, current, table)
+            if failure_again is not None:
+                current, shrunk = failure_again, True
                 break
     return current
 
 
 def _again(expression: ex.HudiExpression, failure: Failure, table: Table) -> Failure | None:
     for seed in range(16):  # the laws take turns, and the choices that close a filter are drawn
-        found = check(expression, failure.semantics, table, random.Random(seed)).failures
-        same = next((one for one in found if one.law == failure.law), None)
+        failures = check(expression, failure.semantics, table, random.Random(seed)).failures
+        same = next((other for other in failures if other.law == failure.law), None)
         if same is not None:
             return same
     return None

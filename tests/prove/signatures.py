@@ -1,4 +1,4 @@
-"""What the functions that the evaluator decides take, so that random filters hold all of them with fitting arguments.
+"""The arguments of the functions that the evaluator decides, so that random filters use each with fitting arguments.
 
 A word per argument; ``?`` may be left out, ``*`` may come more than once. A function without a line here fails the
 run: a hole in the proof is a failure.

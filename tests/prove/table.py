@@ -1,4 +1,4 @@
-"""The table of one round: rows, the slices that hold them, and what two index kinds say of the slices.
+"""The table of one round: rows, the slices that contain them, and the statistics of one or two index kinds.
 
 A slice is a base file and maybe log files. Its rows are those of its files and, since a merged row may take each column
 from another file (C3), mixtures of them. The statistics come from ``tests.prove.writers`` through the real rules:
@@ -48,7 +48,7 @@ WIDE = 5000
 
 @dataclass(frozen=True)
 class _File:
-    """One file of a slice: the rows it holds, each so many times (a Parquet row group has up to 100)."""
+    """One file of a slice: its rows, each so many times (a Parquet row group has up to 100)."""
 
     name: str
     slice_index: int
@@ -57,14 +57,15 @@ class _File:
     is_log: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
-    """``holds`` is ``(slices, rows) bool``. ``statistics`` is what the first source knows, by column.
+    """``holds`` is ``(slices, rows) bool``. ``statistics`` are those of the first source, by column.
 
-    ``sources`` are all the sources: the index with its parts, and in some rounds a second kind. ``indexed`` are they
-    with an index for searching; ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, many times each.
+    ``sources`` are all the sources: the index with its parts, and in some rounds a second kind. ``indexed`` are the
+    sources with an index for searching. ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, many times
+    each.
     In half of the rounds the indexed ones are in Arrow form. ``layered`` are ``sources`` in the two ``layers``.
-    ``palettes`` are the values of each column, for the filters; ``told`` counts what the writers did.
+    ``palettes`` are the values of each column, for the filters; ``fault_counts`` counts the writers' faults.
     """
 
     rows: tuple[Row, ...]
@@ -72,7 +73,7 @@ class Table:
     statistics: Mapping[str, ColumnStatistics]
     sources: tuple[StatisticsProvider, ...]
     palettes: Mapping[str, Sequence[Any]]
-    told: Counter[str]
+    fault_counts: Counter[str]
     indexed: tuple[StatisticsProvider, ...] = ()
     wide: StatisticsProvider | None = None
     wide_rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -81,34 +82,44 @@ class Table:
 
     @classmethod
     def drawn(cls, rng: random.Random) -> Table:
-        palettes = {name: [draw(rng, of) for _ in range(PALETTE)] for name, of in TYPES.items()}
+        palettes = {name: [draw(rng, sql_type) for _ in range(PALETTE)] for name, sql_type in TYPES.items()}
         rows = _rows(rng, palettes)
         slices = _slices(rng, rows)
-        files = [file for one in slices for file in one]
+        files = [file for slice_files in slices for file in slice_files]
         holds = np.zeros((SLICES, STORED_ROWS + MIXED_ROWS), np.bool_)
         for file in files:
             holds[file.slice_index, list(file.rows)] = True
         custom_merge = rng.random() < 0.04
-        merged = [one for one in slices if len(one) > 1]
+        merged = [slice_files for slice_files in slices if len(slice_files) > 1]
         for place in range(STORED_ROWS, STORED_ROWS + MIXED_ROWS):
             files_of_one = rng.choice(merged)
             held = [row for file in files_of_one for row in file.rows]
             rows.append({name: rows[rng.choice(held)][name] for name in TYPES} if held else dict(rows[0]))
             holds[files_of_one[0].slice_index, place] = bool(held)
         if custom_merge:
-            holds[[one[0].slice_index for one in slices if any(file.is_log for file in one)]] = True
+            with_logs = [
+                slice_files[0].slice_index for slice_files in slices if any(file.is_log for file in slice_files)
+            ]
+            holds[with_logs] = True
         version = rng.choice((6, 9))
-        told: Counter[str] = Counter()
+        fault_counts: Counter[str] = Counter()
         known = _slice_files(slices)
         statistics = {}
-        for name, of in TYPES.items():
-            writer = Writer.drawn(rng, of, version)
-            found = _statistics(rng, writer, name, rows, files, known, custom_merge=custom_merge)
-            told += writer.told
-            if found is not None:
-                statistics[name] = found
-        told["not parquet"] += int(known.is_other.sum())
-        table = cls(tuple(rows), holds, statistics, (StatisticsProvider("column_stats", statistics),), palettes, told)
+        for name, sql_type in TYPES.items():
+            writer = Writer.drawn(rng, sql_type, version)
+            column = _statistics(rng, writer, name, rows, files, known, custom_merge=custom_merge)
+            fault_counts += writer.fault_counts
+            if column is not None:
+                statistics[name] = column
+        fault_counts["not parquet"] += int(known.is_other.sum())
+        table = cls(
+            rows=tuple(rows),
+            holds=holds,
+            statistics=statistics,
+            sources=(StatisticsProvider("column_stats", statistics),),
+            palettes=palettes,
+            fault_counts=fault_counts,
+        )
         if rng.random() < 0.35:
             table = replace(table, sources=(*table.sources, _second_kind(rng, table)))
         return _in_layers(rng, _with_indexes(rng, table))
@@ -182,14 +193,14 @@ def _statistics(
     for file in files:
         fault = "exact" if good else writer.fault()
         cells = [rows[row][name] for row in file.rows]
-        found, proof = writer.record(
+        file_records, proof = writer.record(
             file.name, cells, file.copies, fault, log=file.is_log, counts_nulls="." not in name
         )
         place = known.by_name[file.name.encode()]
         proofs[known.paths[place]] = proof if file.name.endswith(".parquet") else Proof()
-        records += found
-        places += [place] * len(found)
-        if fault == "deleted" and not found:
+        records += file_records
+        places += [place] * len(file_records)
+        if fault == "deleted" and not file_records:
             deleted.append(place)
     if not records:
         return None
@@ -204,10 +215,11 @@ def _with_indexes(rng: random.Random, table: Table) -> Table:
     in_arrow = rng.random() < 0.5
 
     def index(statistics: ColumnStatistics) -> ColumnStatistics:
-        found = with_index(statistics, edges, block)
-        if not in_arrow or found.index is None:
-            return found
-        return replace(stored(found), index=mapped(found.index, found.type))
+        indexed_statistics = with_index(statistics, edges, block)
+        if not in_arrow or indexed_statistics.index is None:
+            return indexed_statistics
+        index_in_arrow = mapped(indexed_statistics.index, indexed_statistics.type)
+        return replace(stored(indexed_statistics), index=index_in_arrow)
 
     indexed = tuple(
         replace(source, statistics={name: index(s) for name, s in source.statistics.items()})
@@ -314,9 +326,9 @@ _OF_FUNCTIONS = {
 }
 
 
-def _yields(function: str, value: Any, of: Type, result: Type, wanted: set[object]) -> bool:
+def _yields(function: str, value: Any, sql_type: Type, result: Type, wanted: set[object]) -> bool:
     """Whether a function of a value yields one of these, or may."""
     try:
-        return call(function, [(value, of)], result) in wanted
+        return call(function, [(value, sql_type)], result) in wanted
     except UnsupportedError:
         return True

@@ -172,13 +172,13 @@ _MOMENTS = (
 )
 
 
-def draw(rng: random.Random, of: Type) -> Any:
+def draw(rng: random.Random, sql_type: Type) -> Any:
     """A value of a column of this type, as it stands in a row; never NULL."""
-    match of.kind:
+    match sql_type.kind:
         case Kind.BOOLEAN:
             return rng.random() < 0.5
         case kind if kind.is_integer:
-            smallest, largest = of.integer_range()
+            smallest, largest = sql_type.integer_range()
             return rng.choice(
                 (
                     rng.randint(-6, 12),
@@ -188,17 +188,17 @@ def draw(rng: random.Random, of: Type) -> Any:
                 )
             )
         case Kind.FLOAT | Kind.DOUBLE:
-            return _float(rng, of)
+            return _float(rng, sql_type)
         case Kind.DECIMAL:
-            digits = rng.choice((2, 3, of.precision - 1, of.precision))
-            return Decimal(rng.randint(-(10**digits) + 1, 10**digits - 1)).scaleb(-of.scale)
+            digits = rng.choice((2, 3, sql_type.precision - 1, sql_type.precision))
+            return Decimal(rng.randint(-(10**digits) + 1, 10**digits - 1)).scaleb(-sql_type.scale)
         case Kind.STRING:
             return LONG_TEXT if rng.random() < 0.02 else _text(rng)
         case Kind.VARCHAR:
-            return _text(rng)[: of.precision]
+            return _text(rng)[: sql_type.precision]
         case Kind.CHAR:
             text = rng.choice(_CHARS)
-            return text.ljust(of.precision) if rng.random() < 0.5 else text
+            return text.ljust(sql_type.precision) if rng.random() < 0.5 else text
         case Kind.DATE:
             return rng.choice((rng.choice(_DAYS), rng.randint(18_250, 18_330)))
         case Kind.TIMESTAMP | Kind.TIMESTAMP_LTZ:
@@ -212,10 +212,10 @@ def draw(rng: random.Random, of: Type) -> Any:
         case Kind.BINARY:
             return bytes(rng.choice(b"\x00\x01az\x7f\x80\xff") for _ in range(rng.randrange(4)))
         case _:
-            raise AssertionError(of)
+            raise AssertionError(sql_type)
 
 
-def _float(rng: random.Random, of: Type) -> float:
+def _float(rng: random.Random, sql_type: Type) -> float:
     value = rng.choice(
         (
             rng.choice((0.0, -0.0, 1.5, -2.25, 5.0, 0.1, 2.0**24 + 1, 2.0**53, 3.4e38, 1e-45, -7.0)),
@@ -225,7 +225,7 @@ def _float(rng: random.Random, of: Type) -> float:
     )
     if rng.random() < 0.03:
         value = rng.choice((math.nan, math.inf, -math.inf, 1.7e308))
-    if of.kind is Kind.FLOAT or rng.random() < 0.5:
+    if sql_type.kind is Kind.FLOAT or rng.random() < 0.5:
         with np.errstate(over="ignore"):
             return float(np.float32(value))
     return value
@@ -235,12 +235,12 @@ def _text(rng: random.Random) -> str:
     return rng.choice(_TEXTS) if rng.random() < 0.7 else "".join(rng.choices(_ALPHABET, k=rng.randrange(5)))
 
 
-def neighbour(rng: random.Random, value: Any, of: Type) -> Any:
+def neighbour(rng: random.Random, value: Any, sql_type: Type) -> Any:
     """A value of the same type next to another, where the ends of ranges are decided."""
     step = rng.choice((-1, 1))
-    match of.kind:
+    match sql_type.kind:
         case kind if kind.is_integer:
-            smallest, largest = of.integer_range()
+            smallest, largest = sql_type.integer_range()
             return min(max(value + step, smallest), largest)
         case Kind.DATE:
             return value + step
@@ -249,8 +249,8 @@ def neighbour(rng: random.Random, value: Any, of: Type) -> Any:
         case Kind.TIMESTAMP_LTZ:
             return value + step * rng.choice((1, 3_600_000_000))
         case Kind.DECIMAL:
-            near = value + Decimal(step).scaleb(-of.scale)
-            return near if abs(near) < Decimal(10) ** (of.precision - of.scale) else value
+            near = value + Decimal(step).scaleb(-sql_type.scale)
+            return near if abs(near) < Decimal(10) ** (sql_type.precision - sql_type.scale) else value
         case Kind.DOUBLE if math.isfinite(value):
             return math.nextafter(value, step * math.inf)
         case Kind.STRING | Kind.VARCHAR if len(value) < 8:

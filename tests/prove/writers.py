@@ -1,4 +1,4 @@
-"""What writers store of a column of one file, faults and all: the records that the index then reads.
+"""Writers of column statistics, with their known faults: the records of one file that the index then reads.
 
     ==================  ==================================================================================
     fault               what is stored
@@ -22,7 +22,7 @@
     rebased             dates and times of before 1582 and 1900, in another calendar
     no statistics       zeros and nulls = rows for every file of the column
     not parquet         a base file of another format
-    deletions           a log file that holds no rows
+    deletions           a log file without rows
     ==================  ==================================================================================
 
 The last ones come with the values themselves or with the file; the first ones are drawn for each file and column.
@@ -89,29 +89,29 @@ Bounds = tuple[Any, Any]
 
 @dataclass
 class Writer:
-    """The writer of one column in a table: its settings, and what it did (``told``)."""
+    """The writer of one column in a table: its settings, and how often each fault occurred."""
 
     rng: random.Random
     type: Type
     version: int
     unit: str
     without_statistics: bool
-    told: Counter[str] = field(default_factory=Counter)
+    fault_counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def drawn(cls, rng: random.Random, of: Type, version: int) -> Writer:
+    def drawn(cls, rng: random.Random, sql_type: Type, version: int) -> Writer:
         unit = rng.choice(_UNITS) if version >= 8 else "micros"
-        return cls(rng, of, version, unit, rng.random() < 0.03)
+        return cls(rng, sql_type, version, unit, rng.random() < 0.03)
 
     def fault(self) -> str:
-        """What goes wrong with one file."""
+        """The fault for one file."""
         return self.rng.choice(DRAWN)
 
     def record(
         self, name: str, cells: Sequence[Any], copies: int, fault: str, *, log: bool, counts_nulls: bool
     ) -> tuple[list[StatsRecord], Proof]:
-        """The records of a file whose rows hold these cells, each ``copies`` times; and what its footer proves."""
-        self.told[fault] += 1
+        """The records of a file with these cells, each ``copies`` times, and the proof of its footer."""
+        self.fault_counts[fault] += 1
         groups = [list(cells)]
         if copies > 1 and not log and len(cells) > 1 and self.rng.random() < 0.7:
             cut = self.rng.randint(1, len(cells) - 1)
@@ -123,11 +123,11 @@ class Writer:
         rows = len(cells) * copies
         nulls = (sum(c is None for c in cells) + hidden) * copies if counts_nulls or hidden else 0
         if self.without_statistics and not log:
-            self.told["no statistics"] += 1
+            self.fault_counts["no statistics"] += 1
             zero = None if self._is_text else ZERO.get(self.type.kind, 0)
             bounds, nulls, proof, fault = (zero, zero), rows, Proof(read=True), "exact"
         if not cells:
-            self.told["deletions" if log else "exact"] += 1
+            self.fault_counts["deletions" if log else "exact"] += 1
         shown = proof if proof.read and (self.without_statistics or self.rng.random() < 0.4) else Proof()
         return self._stored(name, bounds, nulls, rows, fault), shown
 
@@ -143,17 +143,17 @@ class Writer:
             return None, None
         if self.type.kind.is_fractional:
             ordered = sorted(values, key=lambda v: (math.isnan(v), v, math.copysign(1, v)))
-            self.told["nan"] += math.isnan(ordered[-1])
+            self.fault_counts["nan"] += math.isnan(ordered[-1])
         elif self.type.kind.is_text:
             ordered = sorted(values, key=_utf16)
-            self.told["utf-16"] += ordered != sorted(values)
+            self.fault_counts["utf-16"] += ordered != sorted(values)
         else:
             ordered = sorted(values)
         return ordered[0], ordered[-1]
 
     def _in_parquet(self, groups: list[list[Any]]) -> tuple[Bounds, int, Proof]:
         """A base file: (bounds merged over the row groups, rows that count as null by mistake, the footer's proof)."""
-        found: list[Bounds] = []
+        group_bounds: list[Bounds] = []
         hidden = null_only = 0
         whole = True
         for group in groups:
@@ -162,24 +162,28 @@ class Writer:
                 null_only += 1
                 if not self._is_text and (len(groups) == 1 or self.rng.random() < 0.3):
                     zero = ZERO.get(self.type.kind, 0)
-                    found.append((zero, zero))
+                    group_bounds.append((zero, zero))
             elif self.type.kind.is_fractional and any(map(math.isnan, values)):
-                self.told["nan"] += 1
-                found.append((0.0, 0.0))
+                self.fault_counts["nan"] += 1
+                group_bounds.append((0.0, 0.0))
                 whole = False
             elif self._is_text and max(map(len, values)) > LONGEST:
-                self.told["long"] += 1
+                self.fault_counts["long"] += 1
                 hidden += len(values)
                 whole = False
             else:
-                found.append((min(values), max(values)))
+                group_bounds.append((min(values), max(values)))
         proof = Proof(read=True)
         if whole and groups != [[]]:
             proof = Proof(bounded=null_only < len(groups), all_null=null_only == len(groups), read=True)
-        if not found or groups == [[]]:
+        if not group_bounds or groups == [[]]:
             return (None, None), hidden, proof
         key = _utf16 if self.type.kind.is_text and len(groups) > 1 else None
-        return (min((lo for lo, _ in found), key=key), max((hi for _, hi in found), key=key)), hidden, proof
+        return (
+            (min((lo for lo, _ in group_bounds), key=key), max((hi for _, hi in group_bounds), key=key)),
+            hidden,
+            proof,
+        )
 
     # -- how they are stored
 
@@ -261,14 +265,14 @@ class Writer:
                 return "IntWrapper", 3, b"", int
             case Kind.BIGINT:
                 if all(abs(bound) < 1 << 31 for bound in bounds) and self.rng.random() < 0.3:
-                    self.told["narrow"] += 1
+                    self.fault_counts["narrow"] += 1
                     return "IntWrapper", 3, b"", int
                 return "LongWrapper", 4, b"", int
             case Kind.FLOAT:
                 return "FloatWrapper", 5, b"", float
             case Kind.DOUBLE:
                 if all(_is_single(bound) for bound in bounds) and self.rng.random() < 0.3:
-                    self.told["narrow"] += 1
+                    self.fault_counts["narrow"] += 1
                     return "FloatWrapper", 5, b"", float
                 return "DoubleWrapper", 6, b"", float
             case Kind.DECIMAL:
@@ -289,7 +293,7 @@ class Writer:
             scale = self.type.scale + self.rng.choice((0, 0, 1, 5))
             if all(bound == bound.to_integral_value() for bound in bounds) and self.rng.random() < 0.2:
                 scale = 0
-            self.told["rescaled"] += scale != self.type.scale
+            self.fault_counts["rescaled"] += scale != self.type.scale
 
         def unscaled(bound: Decimal) -> bytes:
             return int(Fraction(bound) * 10**scale).to_bytes(24, "big", signed=True)
@@ -300,7 +304,7 @@ class Writer:
 
     def _timestamp_form(self) -> tuple[str, int, bytes, Any]:
         ordinal = _UNITS.index(self.unit) + (18 if self.type.kind is Kind.TIMESTAMP else 15)
-        self.told["cut"] += self.unit != "micros"
+        self.fault_counts["cut"] += self.unit != "micros"
         beyond = self.rng.randrange(1000)
 
         def written(micros: int) -> int:
@@ -321,7 +325,7 @@ class Writer:
     def _rebased(self, value: int, cutoff: int, by: int) -> int:
         if value >= cutoff:
             return value
-        self.told["rebased"] += 1
+        self.fault_counts["rebased"] += 1
         return min(value + by, cutoff - 1)
 
 
