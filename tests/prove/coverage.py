@@ -1,4 +1,4 @@
-"""The coverage of the cases: counts by leaf form, operator, type, function, cast, semantics, outcome and writer's fault.
+"""The coverage of the cases: counts by leaf form, operator, type, function, cast, semantics, outcome and fault.
 
 ``cases`` are (filter, slice) pairs with the feature in the filter; ``decided`` are those where a leaf with the feature
 has an outcome other than unknown, and ``valued`` are rows for which the oracle has a value. A listed feature without a

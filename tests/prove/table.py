@@ -62,9 +62,8 @@ class Table:
     """``holds`` is ``(slices, rows) bool``. ``statistics`` are those of the first source, by column.
 
     ``sources`` are all the sources: the index with its parts, and in some rounds a second kind. ``indexed`` are the
-    sources with an index for searching. ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, many times
-    each.
-    In half of the rounds the indexed ones are in Arrow form. ``layered`` are ``sources`` in the two ``layers``.
+    sources with an index for searching. ``wide`` is the first one, indexed, over ``wide_rows`` of its slices, each many
+    times. In half of the rounds the indexed ones are in Arrow form. ``layered`` are ``sources`` in the two ``layers``.
     ``palettes`` are the values of each column, for the filters; ``fault_counts`` counts the writers' faults.
     """
 
