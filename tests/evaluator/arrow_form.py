@@ -44,10 +44,10 @@ def stored(known: ColumnStatistics) -> ColumnStatistics:
     )
 
 
-def mapped(index: ColumnIndex, of: Type) -> ColumnIndex:
+def mapped(index: ColumnIndex, column_type: Type) -> ColumnIndex:
     """The same index from the bytes of its parts."""
 
     def again(part: Any) -> Any:
         return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part
 
-    return ColumnIndex.from_arrays(of, {name: again(part) for name, part in index.to_arrays().items()})
+    return ColumnIndex.from_arrays(column_type, {name: again(part) for name, part in index.to_arrays().items()})

@@ -63,11 +63,11 @@ def sql_type(text: str, engine: str) -> Type:
     return TIMESTAMP_LTZ if text == "timestamp" and engine.startswith("spark") else Type.parse(text)
 
 
-def value_of_text(text: str | None, of: Type) -> Any:
+def value_of_text(text: str | None, column_type: Type) -> Any:
     """A value of the grid in the form of ``evaluator.language.types``."""
     if text is None:
         return None
-    match of.kind:
+    match column_type.kind:
         case Kind.BOOLEAN:
             return text == "true"
         case kind if kind.is_integer:
@@ -151,8 +151,8 @@ def filter_of(condition: Sequence[Any], engine: str) -> ex.HudiExpression:
             inside = ex.And((ex.Compare(">=", column, literals[0]), ex.Compare("<=", column, literals[1])))
             return inside if form == "between" else ex.Not(inside)
         case "in" | "not in":
-            found = ex.In(column, tuple(literals))
-            return found if form == "in" else ex.Not(found)
+            result = ex.In(column, tuple(literals))
+            return result if form == "in" else ex.Not(result)
         case "cols":
             return ex.Compare(op, column, ex.Column((parts[0],)))
         case "cast":
@@ -181,8 +181,8 @@ def own_outcomes(engine: str) -> tuple[list[int], ...]:
 def outcomes_of(condition: Sequence[Any], engine: str, semantics: Semantics) -> list[int]:
     """The outcome in each slice."""
     bound = bind(filter_of(condition, engine), table(engine)[0], semantics)
-    found: list[int] = evaluate(bound, len(slices()), [source(engine)]).outcomes.tolist()
-    return found
+    result: list[int] = evaluate(bound, len(slices()), [source(engine)]).outcomes.tolist()
+    return result
 
 
 def pair_of(condition: Sequence[Any]) -> str:

@@ -25,30 +25,30 @@ def all_answers(
     schema: Schema,
 ) -> dict[str, Any]:
     """The kept rows first, then the outcomes, and what is made of them; ``rows`` are asked for by themselves."""
-    found: dict[str, Any] = {"kept_rows": evaluation.kept_rows.tolist()}
-    found["fully_matched_rows"] = evaluation.fully_matched_rows.tolist()
-    found["outcomes_at"] = evaluation.outcomes_at(rows).tolist()
-    found["leaf_at"] = [evaluation.leaf_at(leaf, rows).tolist() for leaf in range(len(bound.leaves))]
-    found["keep"], found["fully_matched"] = evaluation.keep.tolist(), evaluation.fully_matched.tolist()
-    found["outcomes"] = evaluation.outcomes.tolist()
-    found["leaves"] = [leaf.outcomes.tolist() for leaf in evaluation.leaves]
-    found["by_provider"] = [
+    result: dict[str, Any] = {"kept_rows": evaluation.kept_rows.tolist()}
+    result["fully_matched_rows"] = evaluation.fully_matched_rows.tolist()
+    result["outcomes_at"] = evaluation.outcomes_at(rows).tolist()
+    result["leaf_at"] = [evaluation.leaf_at(leaf, rows).tolist() for leaf in range(len(bound.leaves))]
+    result["keep"], result["fully_matched"] = evaluation.keep.tolist(), evaluation.fully_matched.tolist()
+    result["outcomes"] = evaluation.outcomes.tolist()
+    result["leaves"] = [leaf.outcomes.tolist() for leaf in evaluation.leaves]
+    result["by_provider"] = [
         {name: outcomes.tolist() for name, outcomes in leaf.by_provider.items()} for leaf in evaluation.leaves
     ]
     explanation = Explanation(bound, evaluation, sources, evaluation.n)
     residuals = explanation.residuals(evaluation.kept_rows)
-    found["residuals"] = (residuals.expressions, residuals.group_of.tolist())
-    found["reports"] = [report.to_dict() for report in explanation.leaves]
-    found["obstacles"] = [obstacle.to_dict() for obstacle in explanation.pruning_blockers]
-    found["reasons"] = [[leaf.to_dict() for leaf in explanation.file_leaves(row)] for row in rows[:3].tolist()]
+    result["residuals"] = (residuals.expressions, residuals.group_of.tolist())
+    result["reports"] = [report.to_dict() for report in explanation.leaves]
+    result["obstacles"] = [obstacle.to_dict() for obstacle in explanation.pruning_blockers]
+    result["reasons"] = [[leaf.to_dict() for leaf in explanation.file_leaves(row)] for row in rows[:3].tolist()]
     for name in {name for leaf in bound.leaves for name in leaf.columns}:
         column = schema.resolve(name, case_sensitive=True)
         if column is not None and why_unordered(column, bound.semantics) is None:
             known = [source.statistics[name] for source in sources if name in source.statistics]
             order = order_slices(SortKey(column, True, "last"), known, evaluation.kept_rows)
-            found["order", name] = (
+            result["order", name] = (
                 order.slices.tolist(),
                 order.ranks.tolist(),
                 [order.best_value(place) for place in range(len(order.slices))],
             )
-    return found
+    return result

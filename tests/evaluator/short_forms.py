@@ -23,13 +23,13 @@ def col(name: str, of: Type | None = None) -> ex.Column:
     return ex.Column(tuple(name.split(".")), of)
 
 
-def lit(value: object, of: Type) -> ex.Literal:
-    return ex.Literal(value, of)
+def lit(value: object, column_type: Type) -> ex.Literal:
+    return ex.Literal(value, column_type)
 
 
-def stats(of: Type, lo: Any, hi: Any, nulls: int | None = 0, rows: int | None = 10) -> ColumnStatistics:
+def stats(column_type: Type, lo: Any, hi: Any, nulls: int | None = 0, rows: int | None = 10) -> ColumnStatistics:
     """One slice."""
-    return from_values(of, [lo], [hi], [nulls], [rows])
+    return from_values(column_type, [lo], [hi], [nulls], [rows])
 
 
 def outcome_of(
@@ -41,14 +41,14 @@ def outcome_of(
     """The outcome of one slice as letters: "T", "F", "N" in that order. Scalar and vectorised paths must agree."""
     known = schema or Schema([Field(name, s.type) for name, s in statistics.items()])
     bound = bind(expression, known, semantics)
-    [found] = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]).outcomes.tolist()
-    assert found == evaluate_slice(bound, {name: interval_at(s, 0) for name, s in statistics.items()})
-    return letters(found)
+    [result] = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]).outcomes.tolist()
+    assert result == evaluate_slice(bound, {name: interval_at(s, 0) for name, s in statistics.items()})
+    return letters(result)
 
 
-def letters(found: int) -> str:
+def letters(result: int) -> str:
     names = {outcome.TRUE: "T", outcome.FALSE: "F", outcome.NULL: "N"}
-    return "".join(name for bit, name in names.items() if found & bit)
+    return "".join(name for bit, name in names.items() if result & bit)
 
 
 def reasons_of(

@@ -292,11 +292,11 @@ def leaves(draw: st.DrawFn, columns: Sequence[str]) -> ex.HudiExpression:
             return draw(function_leaves(name))
 
 
-def _family(of: Type) -> str:
+def _family(column_type: Type) -> str:
     """Types that engines compare with each other."""
-    if of.kind.is_number or of.kind.is_text:
-        return "number" if of.kind.is_number else "text"
-    return "moment" if of.kind is Kind.DATE or of.kind.is_timestamp else of.kind.value
+    if column_type.kind.is_number or column_type.kind.is_text:
+        return "number" if column_type.kind.is_number else "text"
+    return "moment" if column_type.kind is Kind.DATE or column_type.kind.is_timestamp else column_type.kind.value
 
 
 @st.composite

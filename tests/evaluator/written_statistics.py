@@ -59,30 +59,32 @@ def stored(
 ) -> ColumnStatistics:
     """The statistics of one slice: a base file and its log files. A file that is None has no record."""
     names = ["b-0_0-1-1_2.parquet", *(f".b-0_3.log.{j}_0-1-1" for j in range(1, len(files)))]
-    found = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b-0", names[0], tuple(names[1:])),)))
+    result = SliceFiles.of(FileSlices("3", "file listing", (FileSlice("", "b-0", names[0], tuple(names[1:])),)))
     records, places, deleted = [], [], []
     for name, file in zip(names, files, strict=True):
         if file is not None and file.deleted:
-            deleted.append(found.by_name[name.encode()])
+            deleted.append(result.by_name[name.encode()])
         elif file is not None:
             records.append(_decoded(name, column if file.of is None else file.of, file))
-            places.append(found.by_name[name.encode()])
+            places.append(result.by_name[name.encode()])
     rows = FileStatistics.of(records, np.array(places, np.intp), column, unit if column.kind.is_timestamp else "", 9)
-    rows = believe(rows, found, lambda _: proof)
-    return unite(rows, found, np.array(deleted, np.intp), custom_merge=not merges)
+    rows = believe(rows, result, lambda _: proof)
+    return unite(rows, result, np.array(deleted, np.intp), custom_merge=not merges)
 
 
-def _decoded(name: str, of: Type, file: File) -> Any:
-    wrapper, ordinal = _WRAPPERS[of.kind]
+def _decoded(name: str, column_type: Type, file: File) -> Any:
+    wrapper, ordinal = _WRAPPERS[column_type.kind]
     ordinal = file.ordinal or (ordinal if file.lo is not None else 1)
-    info = f"{of.precision},{of.scale}" if of.kind is Kind.DECIMAL and ordinal == 10 else None
-    lo, hi = (None if bound is None else (wrapper, _plain(bound, of)) for bound in (file.lo, file.hi))
+    info = (
+        f"{column_type.precision},{column_type.scale}" if column_type.kind is Kind.DECIMAL and ordinal == 10 else None
+    )
+    lo, hi = (None if bound is None else (wrapper, _plain(bound, column_type)) for bound in (file.lo, file.hi))
     data = stats_value(name, "c", lo, hi, file.rows, file.nulls, value_type=(ordinal, info), size=file.size)
     return ColumnStatsDecoder(V9_SCHEMA).decode(data, 0, len(data))
 
 
-def _plain(bound: Any, of: Type) -> Any:
-    if of.kind is not Kind.DECIMAL:
+def _plain(bound: Any, column_type: Type) -> Any:
+    if column_type.kind is not Kind.DECIMAL:
         return bound
-    unscaled = int(bound.scaleb(of.scale))
+    unscaled = int(bound.scaleb(column_type.scale))
     return unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)

@@ -74,8 +74,8 @@ OPS = ["=", "!=", "<", "<=", ">", ">=", "<=>"]
 def in_general(leaf: ex.HudiExpression, semantics: Semantics, monkeypatch: pytest.MonkeyPatch) -> general.BoundLeaf:
     with monkeypatch.context() as patched:
         patched.setattr(general, "bind_plain", lambda *_: None)
-        [found] = general.bind(leaf, SCHEMA, semantics).leaves
-    return found
+        [result] = general.bind(leaf, SCHEMA, semantics).leaves
+    return result
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -88,10 +88,10 @@ def test_what_is_bound_quickly_is_what_is_bound_in_general(
     for (index, of), value, op in itertools.product(enumerate(TYPES), VALUES, OPS):
         column = ex.Column((f"c{index}",), of if declared else None)
         leaf = ex.Compare(op, column, ex.Literal(value, of))
-        found = bind_plain(leaf, SCHEMA, semantics)
-        if found is not None:
+        actual = bind_plain(leaf, SCHEMA, semantics)
+        if actual is not None:
             quick += 1
-            assert found[0] == in_general(leaf, semantics, monkeypatch)
+            assert actual[0] == in_general(leaf, semantics, monkeypatch)
     assert quick > 100
 
 
@@ -100,9 +100,9 @@ def test_a_null_test_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch
     semantics = Semantics.named(engine, "UTC")
     for index in range(len(TYPES)):
         leaf = ex.IsNull(ex.Column((f"C{index}",)))
-        found = bind_plain(leaf, SCHEMA, semantics)
-        assert found is not None
-        assert found[0] == in_general(leaf, semantics, monkeypatch)
+        actual = bind_plain(leaf, SCHEMA, semantics)
+        assert actual is not None
+        assert actual[0] == in_general(leaf, semantics, monkeypatch)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -114,10 +114,10 @@ def test_a_prefix_is_bound_alike(engine: str, monkeypatch: pytest.MonkeyPatch) -
     quick = 0
     for index, pattern, escape in patterns:
         leaf = ex.Like(ex.Column((f"c{index}",)), pattern, escape)
-        found = bind_plain(leaf, SCHEMA, semantics)
-        if found is not None:
+        actual = bind_plain(leaf, SCHEMA, semantics)
+        if actual is not None:
             quick += 1
-            assert found[0] == in_general(leaf, semantics, monkeypatch), (pattern, escape)
+            assert actual[0] == in_general(leaf, semantics, monkeypatch), (pattern, escape)
     assert quick > 2
 
 
@@ -131,9 +131,9 @@ def test_an_in_list_is_bound_alike(engine: str, members: list[object], monkeypat
     semantics = Semantics.named(engine, "UTC")
     for index, of in enumerate(TYPES):
         leaf = ex.In(ex.Column((f"c{index}",)), tuple(ex.Literal(m, of) for m in members))
-        found = bind_plain(leaf, SCHEMA, semantics)
-        if found is not None:
-            quick, wanted = found[0], in_general(leaf, semantics, monkeypatch)
+        actual = bind_plain(leaf, SCHEMA, semantics)
+        if actual is not None:
+            quick, wanted = actual[0], in_general(leaf, semantics, monkeypatch)
             assert (quick.columns, quick.reason, quick.lookup) == (wanted.columns, wanted.reason, wanted.lookup)
             assert isinstance(quick.test, Membership)
             assert isinstance(wanted.test, Membership)

@@ -76,8 +76,8 @@ SCHEMA = Schema([Field(name, known.type) for name, known in STATISTICS.items()])
 
 def kept(expression: ex.HudiExpression, semantics=SPARK) -> str:
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, len(SLICES), [StatisticsProvider("column_stats", STATISTICS)])
-    return "".join(name for name, keep in zip(SLICES, found.keep.tolist(), strict=True) if keep)
+    result = evaluate(bound, len(SLICES), [StatisticsProvider("column_stats", STATISTICS)])
+    return "".join(name for name, keep in zip(SLICES, result.keep.tolist(), strict=True) if keep)
 
 
 #: form: [(filter, slices kept)]; a third member is for Hive where it differs.

@@ -134,10 +134,10 @@ def test_membership_is_exact(has_null: bool, filler: int) -> None:
         one = [rules.pack(rules.is_in(range_of(a), members)) for a in INTERVALS]
         many = rules.pack(rules.is_in(masked(INTERVALS, filler), members))
         loose = [_reaches(a, numbers) for a in INTERVALS]
-        assert [found | more for found, more in zip(wanted, loose, strict=True)] == [
-            found | more for found, more in zip(one, loose, strict=True)
+        assert [actual | more for actual, more in zip(wanted, loose, strict=True)] == [
+            actual | more for actual, more in zip(one, loose, strict=True)
         ]
-        assert all(exact & ~found == 0 for exact, found in zip(wanted, one, strict=True))
+        assert all(exact & ~actual == 0 for exact, actual in zip(wanted, one, strict=True))
         assert np.broadcast_to(many, len(INTERVALS)).tolist() == one
 
 
@@ -153,8 +153,8 @@ def test_membership_is_the_same_when_one_flag_stands_for_all_slices(sides: tuple
         members = Members.of(numbers, np.int64, has_null=False)
         wanted = [rules.pack(rules.is_in(range_of(a), members)) for a in chosen]
         for filler in (0, 2, 9):
-            found = rules.pack(rules.is_in(with_plain_flags(masked(chosen, filler)), members))
-            assert np.broadcast_to(found, len(chosen)).tolist() == wanted
+            actual = rules.pack(rules.is_in(with_plain_flags(masked(chosen, filler)), members))
+            assert np.broadcast_to(actual, len(chosen)).tolist() == wanted
 
 
 @pytest.mark.parametrize("text", ["a\0", b"a\0", "", b""], ids=repr)
@@ -254,14 +254,14 @@ def test_a_slice_of_one_value_is_decided_by_the_value(answer: bool | None) -> No
     point, wide, half = Interval("a", "a"), Interval("a", "b"), Interval("a", None)
     intervals = [point, wide, half, Interval(None, "a"), Interval("a", "a"), Interval(None, None)]
     every, both = TRUE | FALSE | NULL, TRUE | FALSE
-    found = np.array([every, every, every, both, both, both], np.uint8)
+    actual = np.array([every, every, every, both, both, both], np.uint8)
     expected = [left | NULL, every, every, both, left, both]
     for filler in ("a", ""):
         asked.clear()
-        decided = rules.refine_single_values(found, masked(intervals, filler, object), holds)
+        decided = rules.refine_single_values(actual, masked(intervals, filler, object), holds)
         assert decided.tolist() == expected
         assert asked == ["a"]
-    one = [rules.refine_single_values(int(f), range_of(a), holds) for f, a in zip(found, intervals, strict=True)]
+    one = [rules.refine_single_values(int(f), range_of(a), holds) for f, a in zip(actual, intervals, strict=True)]
     assert one == expected
     for settled in (TRUE, FALSE, NULL, TRUE | NULL, FALSE | NULL):
         assert rules.refine_single_values(settled, range_of(point), holds) == settled
@@ -269,7 +269,7 @@ def test_a_slice_of_one_value_is_decided_by_the_value(answer: bool | None) -> No
         assert rules.refine_single_values(some, masked([point, wide], "", object), holds).tolist() == [settled] * 2
     scalar = masked_range_of(point, "")
     assert rules.refine_single_values(TRUE | FALSE, scalar, holds) == TRUE | FALSE
-    assert found.tolist()[0] == TRUE | FALSE | NULL
+    assert actual.tolist()[0] == TRUE | FALSE | NULL
 
 
 def test_flags_and_arrays_are_packed_alike() -> None:

@@ -34,8 +34,8 @@ OPS = ("<", "<=", "=", "!=", ">", ">=")
 @pytest.mark.parametrize(("bounds", "row"), GRID, ids=[str(b) for b, _ in GRID])
 def test_comparison_with_a_constant(bounds: tuple[int | None, int | None], row: str, nulls: int | None) -> None:
     statistics = {"x": stats(INT, *bounds, nulls=nulls)}
-    found = [outcome_of(ex.Compare(op, col("x"), lit(5, INT)), statistics) for op in OPS]
-    assert found == [cell + ("N" if nulls != 0 else "") for cell in row.split()]
+    actual = [outcome_of(ex.Compare(op, col("x"), lit(5, INT)), statistics) for op in OPS]
+    assert actual == [cell + ("N" if nulls != 0 else "") for cell in row.split()]
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -174,5 +174,5 @@ def test_a_function_over_too_many_distinct_bounds_is_unknown_for_the_rest(monkey
     monkeypatch.setattr("evaluator.evaluation.leaf_outcomes.MAX_FUNCTION_INPUTS", 2)
     statistics = from_values(INT, [1, 2, 1, 3, 4], [1, 2, 1, 3, 4], [0] * 5, [1] * 5)
     bound = bind(ex.Compare("=", ex.Call("negative", (col("x"),)), lit(9, INT)), Schema([Field("x", INT)]), SPARK)
-    found = evaluate(bound, 5, [StatisticsProvider("column_stats", {"x": statistics})])
-    assert [letters(o) for o in found.outcomes.tolist()] == ["F", "F", "F", "TFN", "TFN"]
+    actual = evaluate(bound, 5, [StatisticsProvider("column_stats", {"x": statistics})])
+    assert [letters(o) for o in actual.outcomes.tolist()] == ["F", "F", "F", "TFN", "TFN"]

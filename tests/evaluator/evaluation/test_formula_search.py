@@ -54,7 +54,7 @@ class Table:
     def statistics(self) -> dict[str, ColumnStatistics]:
         return {name: self._column(of) for name, of in TYPES.items()}
 
-    def _column(self, of: Type) -> ColumnStatistics:
+    def _column(self, column_type: Type) -> ColumnStatistics:
         n, choose, draw = self.n, self.choose, self.draw
         span = choose.choice([5, 40, 1000, 10**6])
         lo = draw.integers(-span, span, n)
@@ -62,12 +62,12 @@ class Table:
         hi = lo + draw.integers(0, choose.choice([1, 3, span]), n)
         wide = draw.random(n) < choose.choice([0, 0.01, 0.3])
         lo, hi = np.where(wide, -3 * span, lo), np.where(wide, 3 * span, hi)
-        lo, hi = self._as(of, lo), self._as(of, hi)
-        if of is WIDE_DECIMAL:
+        lo, hi = self._as(column_type, lo), self._as(column_type, hi)
+        if column_type is WIDE_DECIMAL:
             hi = np.maximum(lo, hi)
         missing = choose.choice([0, 0, 0.02, 0.3])
         lo_known, hi_known = draw.random(n) >= missing, draw.random(n) >= missing
-        if of is DOUBLE and choose.random() < 0.3:
+        if column_type is DOUBLE and choose.random() < 0.3:
             lo = np.where(draw.random(n) < 0.05, np.nan, lo)
         rows = np.where(draw.random(n) < choose.choice([0, 0.05]), 0, 100)
         nulls = np.where(draw.random(n) < choose.choice([0, 0.2, 1]), 3, 0)
@@ -75,11 +75,18 @@ class Table:
         nulls = np.where(draw.random(n) < choose.choice([0, 0.1]), UNKNOWN_COUNT, nulls)
         nulls = np.where(rows == 0, 0, nulls)
         return ColumnStatistics(
-            of, lo, hi, lo_known, hi_known, nulls.astype(np.int64), rows.astype(np.int64), np.zeros(n, np.uint8)
+            column_type,
+            lo,
+            hi,
+            lo_known,
+            hi_known,
+            nulls.astype(np.int64),
+            rows.astype(np.int64),
+            np.zeros(n, np.uint8),
         )
 
-    def _as(self, of: Type, values: Any) -> Any:
-        match of.kind:
+    def _as(self, column_type: Type, values: Any) -> Any:
+        match column_type.kind:
             case Kind.DOUBLE:
                 return values / 4
             case Kind.STRING:
@@ -168,10 +175,10 @@ def test_an_indexed_search_finds_the_slices_whose_outcome_holds_true(seed: int) 
         bound = bind(expression, SCHEMA, Semantics.named(choose.choice(["spark", "hive"]), "UTC"))
         wanted = evaluate(bound, table.n, [StatisticsProvider("x", plain)]).outcomes
         for statistics in (plain, indexed):
-            found = evaluate(bound, table.n, [StatisticsProvider("x", statistics)])
-            assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist(), str(expression)
-            assert found.fully_matched_rows.tolist() == np.flatnonzero(wanted == TRUE).tolist(), str(expression)
-            assert found.outcomes_at(found.kept_rows).tolist() == wanted[found.kept_rows].tolist(), str(expression)
+            actual = evaluate(bound, table.n, [StatisticsProvider("x", statistics)])
+            assert actual.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist(), str(expression)
+            assert actual.fully_matched_rows.tolist() == np.flatnonzero(wanted == TRUE).tolist(), str(expression)
+            assert actual.outcomes_at(actual.kept_rows).tolist() == wanted[actual.kept_rows].tolist(), str(expression)
 
 
 def test_codes_keep_the_order_of_values_of_every_type() -> None:
@@ -208,8 +215,8 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
         Semantics.named("spark"),
     )
     wanted = evaluate(bound, n, [StatisticsProvider("x", {"s": statistics})]).outcomes
-    found = evaluate(bound, n, [StatisticsProvider("x", {"s": with_index(statistics)})])
-    assert found.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
+    actual = evaluate(bound, n, [StatisticsProvider("x", {"s": with_index(statistics)})])
+    assert actual.kept_rows.tolist() == np.flatnonzero(wanted & TRUE).tolist()
 
 
 def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
@@ -225,8 +232,8 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
         np.zeros(800, np.uint8),
     )
     bound = bind(ex.Compare("=", ex.Column(("s",)), ex.Literal(long + "c", STRING)), SCHEMA, Semantics.named("spark"))
-    found = evaluate(bound, 800, [StatisticsProvider("x", {"s": with_index(known, max_edges=3)})])
-    assert found.kept_rows.tolist() == list(range(2, 800, 8))
+    actual = evaluate(bound, 800, [StatisticsProvider("x", {"s": with_index(known, max_edges=3)})])
+    assert actual.kept_rows.tolist() == list(range(2, 800, 8))
 
 
 @pytest.mark.parametrize("wide", [0.0, 0.02, 0.5])

@@ -22,16 +22,16 @@ from handler.sql.parsing import parse
 DAY = 86_400_000_000
 
 
-def column(of: Type, lo: np.ndarray, hi: np.ndarray, seed: int = 0) -> ColumnStatistics:
+def column(column_type: Type, lo: np.ndarray, hi: np.ndarray, seed: int = 0) -> ColumnStatistics:
     n, draw = len(lo), np.random.default_rng(seed)
     nulls = draw.choice([0, 0, 0, 3, 10, UNKNOWN_COUNT], n)
     return ColumnStatistics(
-        of, lo, hi, draw.random(n) > 0.02, draw.random(n) > 0.02, nulls, np.full(n, 10), np.zeros(n, np.uint8)
+        column_type, lo, hi, draw.random(n) > 0.02, draw.random(n) > 0.02, nulls, np.full(n, 10), np.zeros(n, np.uint8)
     )
 
 
-def asked_of(condition: str, name: str, of: Type, zone: str) -> Callable[[Interval], int]:
-    bound = bind(parse(condition, "spark"), Schema([Field(name, of)]), Semantics.named("spark", zone))
+def asked_of(condition: str, name: str, column_type: Type, zone: str) -> Callable[[Interval], int]:
+    bound = bind(parse(condition, "spark"), Schema([Field(name, column_type)]), Semantics.named("spark", zone))
     return lambda interval: evaluate_slice(bound, {name: interval})
 
 
@@ -60,8 +60,8 @@ def test_moments_are_decided_as_one_by_one_with_fewer_questions(
         asked.append(interval)
         return ask(interval)
 
-    found = evaluate_groups(with_index(known, max_edges=50) if indexed else known, counting)
-    assert found.tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
+    actual = evaluate_groups(with_index(known, max_edges=50) if indexed else known, counting)
+    assert actual.tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
     assert len(asked) <= most * len(known)
 
 
@@ -97,10 +97,10 @@ def test_after_so_many_questions_the_rest_is_what_its_group_was() -> None:
         np.zeros(5000, np.uint8),
     )
     ask = asked_of("a % 7 = 3", "a", INT, "UTC")
-    found = evaluate_groups(known, ask, max_evaluations=100)
+    actual = evaluate_groups(known, ask, max_evaluations=100)
     exact = np.array([ask(interval_at(known, index)) for index in range(5000)])
-    assert ((found & exact) == exact).all()
-    assert (found == TRUE | FALSE).any()
+    assert ((actual & exact) == exact).all()
+    assert (actual == TRUE | FALSE).any()
 
 
 def test_a_function_that_never_decides_is_given_up_soon() -> None:

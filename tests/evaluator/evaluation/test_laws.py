@@ -69,12 +69,12 @@ def test_not_not_is_nothing_and_not_goes_inward_by_de_morgan(data: st.DataObject
     semantics = replace(data.draw(SESSIONS), between_is_one_test=False)  # Hive's BETWEEN is one test, not two leaves
     parts = data.draw(st.lists(slices(column_names(expression)), min_size=1, max_size=3))
     known = drawn_statistics(data, parts, expression)
-    found = outcomes(expression, semantics, known, n=len(parts)).tolist()
-    assert outcomes(ex.Not(ex.Not(expression)), semantics, known, n=len(parts)).tolist() == found
-    assert outcomes(straight(expression), semantics, known, n=len(parts)).tolist() == found
+    actual = outcomes(expression, semantics, known, n=len(parts)).tolist()
+    assert outcomes(ex.Not(ex.Not(expression)), semantics, known, n=len(parts)).tolist() == actual
+    assert outcomes(straight(expression), semantics, known, n=len(parts)).tolist() == actual
     negated = outcomes(ex.Not(expression), semantics, known, n=len(parts)).tolist()
     assert outcomes(turned(expression), semantics, known, n=len(parts)).tolist() == negated
-    assert negated == [outcome.NOT_TABLE[one] for one in found]
+    assert negated == [outcome.NOT_TABLE[one] for one in actual]
 
 
 @LAW
@@ -140,12 +140,12 @@ def test_the_search_finds_the_kept_and_the_fully_matched_slices(data: st.DataObj
     edges, block = data.draw(st.sampled_from([(1, 4), (3, 8), (8, 64), (65_000, 1024)]))
     indexed = {name: with_index(s, edges, block) for name, s in plain.items()}
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, n, [StatisticsProvider("column_stats", plain)]).outcomes
+    actual = evaluate(bound, n, [StatisticsProvider("column_stats", plain)]).outcomes
     for known in (plain, indexed):
         searched = evaluate(bound, n, [StatisticsProvider("column_stats", known)])
-        assert searched.kept_rows.tolist() == np.flatnonzero(found & outcome.TRUE).tolist()
-        assert searched.fully_matched_rows.tolist() == np.flatnonzero(found == outcome.TRUE).tolist()
-        assert searched.outcomes.tolist() == found.tolist()
+        assert searched.kept_rows.tolist() == np.flatnonzero(actual & outcome.TRUE).tolist()
+        assert searched.fully_matched_rows.tolist() == np.flatnonzero(actual == outcome.TRUE).tolist()
+        assert searched.outcomes.tolist() == actual.tolist()
     half = np.flatnonzero(np.arange(n) % 2 == 0)
     some = evaluate(bound, n, [StatisticsProvider("column_stats", indexed)]).outcomes_at(half)
-    assert some.tolist() == found[half].tolist()
+    assert some.tolist() == actual[half].tolist()

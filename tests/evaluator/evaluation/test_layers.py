@@ -139,11 +139,11 @@ def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Laye
     assert isinstance(whole.lo, StoredBounds) is either
     for place, (of, row) in enumerate(meaning(layers)):
         wanted = (base if of == "base" else delta).take(numbers(row))
-        found = whole.take(numbers(place))
-        assert plain(replace(found, parts=None)) == plain(replace(wanted, parts=None))
+        actual = whole.take(numbers(place))
+        assert plain(replace(actual, parts=None)) == plain(replace(wanted, parts=None))
         of_files = [
             [] if one.parts is None else plain(one.parts.statistics) if len(one.parts.slice_of) else []
-            for one in (found, wanted)
+            for one in (actual, wanted)
         ]
         assert of_files[0] == of_files[1]
     first, second = layers.split_statistics(whole)
@@ -238,8 +238,8 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
 
     whole = [replace(source.whole, statistics=dict(source.whole.statistics)) for source in sources]
     wanted = all_answers(bound, evaluate(bound, layers.n, whole), whole, rows, SCHEMA)
-    found = evaluate_layers(bound, layers, sources)
-    answers = all_answers(bound, found, found.providers, rows, SCHEMA)
+    actual = evaluate_layers(bound, layers, sources)
+    answers = all_answers(bound, actual, actual.providers, rows, SCHEMA)
     for what, value in wanted.items():
         assert answers[what] == value, what
     again = evaluate_layers(bound, layers, sources)
@@ -247,8 +247,8 @@ def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: L
         leaf.outcomes.tolist() for leaf in evaluate(bound, layers.n, whole).leaves
     ], "asked for before the kept rows"
     assert again.outcomes.tolist() == wanted["outcomes"] or ask is not None or keys is not None
-    assert matched or not found.matches
-    assert {name: one.filter_might_match.tolist() for name, one in found.matches.items()} == {
+    assert matched or not actual.matches
+    assert {name: one.filter_might_match.tolist() for name, one in actual.matches.items()} == {
         name: one.filter_might_match.tolist() for name, one in evaluate(bound, layers.n, whole).matches.items()
     }
 
@@ -264,8 +264,8 @@ def test_rows_may_be_asked_for_in_any_order() -> None:
     source = LayeredProvider.joined(layers, StatisticsProvider("a", {"x": base}), StatisticsProvider("a", {"x": delta}))
     bound = bind(ex.Compare("=", X, ex.Literal(5, INT)), TWO, SPARK)
     rows = numbers(5, 0, 4, 2, 4)  # slices with 6, 0, 5, 3, 5
-    found = evaluate_layers(bound, layers, [source])
-    assert (found.outcomes_at(rows) & 1).tolist() == (found.leaf_at(0, rows) & 1).tolist() == [0, 0, 1, 0, 1]
+    actual = evaluate_layers(bound, layers, [source])
+    assert (actual.outcomes_at(rows) & 1).tolist() == (actual.leaf_at(0, rows) & 1).tolist() == [0, 0, 1, 0, 1]
 
 
 def test_keys_are_looked_up_once_and_only_where_the_statistics_leave_a_slice_open() -> None:
@@ -285,11 +285,11 @@ def test_keys_are_looked_up_once_and_only_where_the_statistics_leave_a_slice_ope
         StatisticsProvider("a", {"x": base.take(np.arange(5))}),
         might_contain,
     )
-    found = evaluate_layers(bind(ex.Compare("=", X, ex.Literal(7, INT)), TWO, SPARK), layers, [source])
-    assert found.kept_rows.tolist() == [*range(0, 100, 2), 200, 202, 204]
+    actual = evaluate_layers(bind(ex.Compare("=", X, ex.Literal(7, INT)), TWO, SPARK), layers, [source])
+    assert actual.kept_rows.tolist() == [*range(0, 100, 2), 200, 202, 204]
     assert len(asked) == 1
     assert np.flatnonzero(asked[0]).tolist() == [*range(100), *range(200, 205)]
-    assert np.flatnonzero(found.keep).tolist() == found.kept_rows.tolist()
+    assert np.flatnonzero(actual.keep).tolist() == actual.kept_rows.tolist()
 
 
 class Counted(Mapping[str, ColumnStatistics]):
@@ -343,9 +343,9 @@ def test_statistics_of_functions_are_layered_too() -> None:
         layers, StatisticsProvider("e", {}, expressions={("lower", "s"): base}), StatisticsProvider("e", {})
     )
     bound = bind(ex.Compare("=", ex.Call("lower", (S,)), ex.Literal("c", STRING)), TWO, SPARK)
-    found = evaluate_layers(bound, layers, [source])
-    assert found.kept_rows.tolist() == [1, 2]
+    actual = evaluate_layers(bound, layers, [source])
+    assert actual.kept_rows.tolist() == [1, 2]
     whole = StatisticsProvider("e", {}, expressions=dict(source.whole.expressions))
-    assert found.outcomes.tolist() == evaluate(bound, 3, [whole]).outcomes.tolist()
+    assert actual.outcomes.tolist() == evaluate(bound, 3, [whole]).outcomes.tolist()
     halves = LayeredProvider.split(layers, whole)
-    assert evaluate_layers(bound, layers, [halves]).outcomes.tolist() == found.outcomes.tolist()
+    assert evaluate_layers(bound, layers, [halves]).outcomes.tolist() == actual.outcomes.tolist()

@@ -57,16 +57,16 @@ def test_outcomes_hold_every_rows_value_and_kept_are_those_with_true(engine: str
     bound = bind(expression, SCHEMA, semantics)
     known = StatisticsProvider("a", {name: one.take(rows) for name, one in statistics.items()})
     match = StatisticsProvider("b", {}, filter_might_match=lambda _, candidates: Match(told[rows] & candidates, ()))
-    plain, found = evaluate(bound, len(rows), [known]), evaluate(bound, len(rows), [known, match])
-    assert found.kept_rows.tolist() == plain.kept_rows[told[rows][plain.kept_rows]].tolist()
-    ruled_out = plain.keep & ~found.keep
-    assert (found.outcomes == np.where(ruled_out, plain.outcomes & ~np.uint8(TRUE), plain.outcomes)).all()
-    assert found.outcomes_at(np.arange(len(rows))).tolist() == found.outcomes.tolist()
-    assert np.flatnonzero(found.outcomes & TRUE).tolist() == found.kept_rows.tolist()
-    for row, got in zip(rows.tolist(), found.outcomes.tolist(), strict=True):
+    plain, actual = evaluate(bound, len(rows), [known]), evaluate(bound, len(rows), [known, match])
+    assert actual.kept_rows.tolist() == plain.kept_rows[told[rows][plain.kept_rows]].tolist()
+    ruled_out = plain.keep & ~actual.keep
+    assert (actual.outcomes == np.where(ruled_out, plain.outcomes & ~np.uint8(TRUE), plain.outcomes)).all()
+    assert actual.outcomes_at(np.arange(len(rows))).tolist() == actual.outcomes.tolist()
+    assert np.flatnonzero(actual.outcomes & TRUE).tolist() == actual.kept_rows.tolist()
+    for row, got in zip(rows.tolist(), actual.outcomes.tolist(), strict=True):
         assert all(value == UNKNOWN or got & value for value in values[row])
     again = evaluate(bound, len(rows), [match, known])
-    assert again.outcomes_at(np.arange(len(rows))).tolist() == found.outcomes.tolist(), "asked before the kept rows"
+    assert again.outcomes_at(np.arange(len(rows))).tolist() == actual.outcomes.tolist(), "asked before the kept rows"
     assert set(again.fully_matched_rows) <= set(again.kept_rows)
 
 
@@ -88,7 +88,7 @@ def test_a_kind_is_asked_once_after_keys_for_what_is_left() -> None:
         asked.append(np.flatnonzero(candidates).tolist())
 
     x = from_values(INT, [0] * 6, [9, 9, 9, 9, 9, 3])
-    found = evaluate(
+    actual = evaluate(
         both(5, 1),
         6,
         [
@@ -97,20 +97,20 @@ def test_a_kind_is_asked_once_after_keys_for_what_is_left() -> None:
             StatisticsProvider("c", {}, filter_might_match=nothing_to_say),
         ],
     )
-    assert found.kept_rows.tolist() == [0]
+    assert actual.kept_rows.tolist() == [0]
     assert asked == [[0, 2, 3, 4], [0]]
-    assert list(found.matches) == ["b"]
-    assert found.matches["b"].leaves == (0, 1)
-    assert (~found.matches["b"].filter_might_match).nonzero()[0].tolist() == [2, 3, 4]
-    assert [bool(one & TRUE) for one in found.outcomes.tolist()] == [True] + [False] * 5
-    assert [describes(found, number) for number in range(2)] == [[True, False, True, True, True, False], [True] * 6], (
+    assert list(actual.matches) == ["b"]
+    assert actual.matches["b"].leaves == (0, 1)
+    assert (~actual.matches["b"].filter_might_match).nonzero()[0].tolist() == [2, 3, 4]
+    assert [bool(one & TRUE) for one in actual.outcomes.tolist()] == [True] + [False] * 5
+    assert [describes(actual, number) for number in range(2)] == [[True, False, True, True, True, False], [True] * 6], (
         "leaves stay what they are"
     )
     assert len(asked) == 2
 
 
-def describes(found: Evaluation, number: int) -> list[Any]:
-    return ((found.leaves[number].outcomes & TRUE) != 0).tolist()
+def describes(result: Evaluation, number: int) -> list[Any]:
+    return ((result.leaves[number].outcomes & TRUE) != 0).tolist()
 
 
 def test_where_statistics_leave_nothing_no_kind_is_asked() -> None:
@@ -118,10 +118,10 @@ def test_where_statistics_leave_nothing_no_kind_is_asked() -> None:
         raise AssertionError
 
     x = from_values(INT, [0] * 300, [4] * 300)
-    found = evaluate(
+    actual = evaluate(
         both(5, 1),
         300,
         [StatisticsProvider("a", {"x": x}), StatisticsProvider("b", {}, filter_might_match=filter_might_match)],
     )
-    assert not found.keep.any()
-    assert not found.matches
+    assert not actual.keep.any()
+    assert not actual.matches

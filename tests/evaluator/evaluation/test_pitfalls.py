@@ -51,8 +51,8 @@ def test_a_pitfall_is_avoided(row: Pitfall) -> None:
     )
     bound = bind(expression, Schema([Field(name, known.type) for name, known in row.statistics.items()]), row.engine)
     keys = (lambda _lookup, _candidates: np.array([False])) if row.no_key else None
-    found = evaluate(bound, 1, [StatisticsProvider("statistics", row.statistics, keys)]).outcomes.tolist()
-    assert letters(found[0]) == row.outcome
+    actual = evaluate(bound, 1, [StatisticsProvider("statistics", row.statistics, keys)]).outcomes.tolist()
+    assert letters(actual[0]) == row.outcome
     if not row.no_key:
         assert outcome_of(expression, row.statistics, row.engine) == row.outcome
 
@@ -290,10 +290,12 @@ def test_p12_decimals_are_compared_at_a_common_scale() -> None:
     assert outcome_of(ex.Compare("<", col("a"), col("b")), wide) == "T"
 
 
-@pytest.mark.parametrize(("of", "outcome"), [(decimal_type(38, 6), "F"), (decimal_type(38, 10), "TFN")], ids=str)
-def test_p12_a_sum_of_more_than_38_digits_is_decided_while_its_scale_is_kept(of: Type, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("column_type", "outcome"), [(decimal_type(38, 6), "F"), (decimal_type(38, 10), "TFN")], ids=str
+)
+def test_p12_a_sum_of_more_than_38_digits_is_decided_while_its_scale_is_kept(column_type: Type, outcome: str) -> None:
     leaf = ex.Compare("<=", ex.Call("+", (col("x"), lit(1, INT))), lit(Decimal(9), decimal_type(38, 6)))
-    assert outcome_of(leaf, {"x": stats(of, Decimal(10), Decimal(20))}) == outcome
+    assert outcome_of(leaf, {"x": stats(column_type, Decimal(10), Decimal(20))}) == outcome
 
 
 # P13, P14: fractions of a microsecond and zones (delta#6080, trino#31050)
@@ -442,21 +444,27 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
     second = StatisticsProvider(
         "record_index", {}, lambda lookup, _candidates: np.array([lookup.values == (5,), False, True])
     )
-    found = evaluate(bound, 3, [first, second])
-    assert found.keep.tolist() == [True, False, False]
-    assert set(found.leaves[0].by_provider) == {"column_stats", "record_index"}
+    actual = evaluate(bound, 3, [first, second])
+    assert actual.keep.tolist() == [True, False, False]
+    assert set(actual.leaves[0].by_provider) == {"column_stats", "record_index"}
 
 
 # NUL is a character and a byte like any other: numpy drops it at the end of its own fixed-width text
-@pytest.mark.parametrize(("of", "value", "less"), [(STRING, "a\0", "a"), (BINARY, b"a\0", b"a")], ids=["text", "bytes"])
-def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(of: Type, value: object, less: object) -> None:
-    statistics = from_values(of, [value, value, None], [value, None, value], [0, 0, 0], [1, 2, 2])
-    bound = bind(ex.In(col("x"), (lit(value, of),)), Schema([Field("x", of)]), SPARK)
+@pytest.mark.parametrize(
+    ("column_type", "value", "less"), [(STRING, "a\0", "a"), (BINARY, b"a\0", b"a")], ids=["text", "bytes"]
+)
+def test_a_nul_at_the_end_of_a_member_or_a_constant_counts(column_type: Type, value: object, less: object) -> None:
+    statistics = from_values(column_type, [value, value, None], [value, None, value], [0, 0, 0], [1, 2, 2])
+    bound = bind(ex.In(col("x"), (lit(value, column_type),)), Schema([Field("x", column_type)]), SPARK)
     assert evaluate(bound, 3, [StatisticsProvider("column_stats", {"x": statistics})]).keep.tolist() == [True] * 3
     assert evaluate(bound, 3, [StatisticsProvider("column_stats", {})]).keep.tolist() == [True] * 3
-    assert outcome_of(ex.Compare("=", col("x"), lit(value, of)), {"x": stats(of, value, value)}) == "T"
-    assert outcome_of(ex.Compare("<=", col("x"), lit(less, of)), {"x": stats(of, value, value)}) == "F"
-    assert outcome_of(ex.In(col("x"), (lit(less, of),)), {"x": stats(of, value, value)}) == "F"
+    assert (
+        outcome_of(ex.Compare("=", col("x"), lit(value, column_type)), {"x": stats(column_type, value, value)}) == "T"
+    )
+    assert (
+        outcome_of(ex.Compare("<=", col("x"), lit(less, column_type)), {"x": stats(column_type, value, value)}) == "F"
+    )
+    assert outcome_of(ex.In(col("x"), (lit(less, column_type),)), {"x": stats(column_type, value, value)}) == "F"
 
 
 # P15: padding does not count between constants either

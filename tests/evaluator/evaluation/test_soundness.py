@@ -37,12 +37,12 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
         del statistics[data.draw(st.sampled_from(columns))]
 
     bound = bind(expression, SCHEMA, semantics)
-    found = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)]).outcomes
+    result = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)]).outcomes
 
     slices_of = [{name: interval_at(s, k) for name, s in statistics.items()} for k in range(len(parts))]
     scalar = [evaluate_slice(bound, intervals) for intervals in slices_of]
-    assert found.tolist() == scalar, "the scalar and the vectorised path differ"
-    for part, got in zip(parts, found.tolist(), strict=True):
+    assert result.tolist() == scalar, "the scalar and the vectorised path differ"
+    for part, got in zip(parts, result.tolist(), strict=True):
         for row in part.rows:
             try:
                 value = value_of(expression, row, SCHEMA, semantics)
@@ -82,7 +82,7 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
         for name in columns
     }
 
-    found = evaluate(bind(expression, SCHEMA, semantics), 2, [StatisticsProvider("column_stats", statistics)]).outcomes
+    actual = evaluate(bind(expression, SCHEMA, semantics), 2, [StatisticsProvider("column_stats", statistics)]).outcomes
 
     for index in set(slice_of.tolist()):
         rows = [row for file, of in zip(files, slice_of, strict=True) if of == index for row in file.rows]
@@ -91,4 +91,4 @@ def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(dat
             value = value_of(expression, merged, SCHEMA, semantics)
         except UnsupportedError:
             continue
-        assert found[index] & outcome.of_value(value), f"{expression} is {value} on {merged}"
+        assert actual[index] & outcome.of_value(value), f"{expression} is {value} on {merged}"

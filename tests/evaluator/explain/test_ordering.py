@@ -72,12 +72,12 @@ def read_with_early_stop(
     order: SliceOrder, values: list[list[Any]], n: int, place: Callable[[Any], Any]
 ) -> tuple[list[Any], int]:
     """The n best values, and how many slices were read to find them."""
-    found: list[Any] = []
+    result: list[Any] = []
     for read, index in enumerate(order.slices.tolist()):
-        if len(found) == n and order.may_stop(read, found[-1]):
-            return found, read
-        found = sorted([*found, *values[index]], key=place)[:n]
-    return found, len(order.slices)
+        if len(result) == n and order.may_stop(read, result[-1]):
+            return result, read
+        result = sorted([*result, *values[index]], key=place)[:n]
+    return result, len(order.slices)
 
 
 def with_nan(statistics: ColumnStatistics, parts: list[Slice], name: str, draw: st.DrawFn) -> ColumnStatistics:
@@ -176,8 +176,8 @@ def test_early_stop_finds_what_a_full_sort_finds(
         return place_of(value, descending, null_first, semantics.signed_zero_differs)
 
     expected = sorted((value for part in values for value in part), key=place)[:n]
-    found, _ = read_with_early_stop(order, values, n, place)
-    assert [place(v) for v in found] == [place(v) for v in expected]
+    actual, _ = read_with_early_stop(order, values, n, place)
+    assert [place(v) for v in actual] == [place(v) for v in expected]
     assert sorted(order.slices.tolist()) == kept.tolist()
     assert (np.diff(order.ranks.astype(int)) >= 0).all()
 
@@ -186,7 +186,7 @@ def test_early_stop_finds_what_a_full_sort_finds(
 
 
 def ordered(
-    of: Type,
+    column_type: Type,
     lo: list[Any],
     hi: list[Any],
     nulls: list[int | None],
@@ -196,9 +196,12 @@ def ordered(
     null_order: Nulls = "first",
     without_null: bool = False,
 ) -> SliceOrder:
-    statistics = from_values(of, lo, hi, nulls, rows or [10] * len(lo))
+    statistics = from_values(column_type, lo, hi, nulls, rows or [10] * len(lo))
     return order_slices(
-        SortKey(Field("c", of), descending, null_order), [statistics], np.arange(len(lo)), without_null=without_null
+        SortKey(Field("c", column_type), descending, null_order),
+        [statistics],
+        np.arange(len(lo)),
+        without_null=without_null,
     )
 
 
@@ -289,7 +292,7 @@ def test_a_field_of_a_struct_may_be_null_although_none_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "lo", "hi", "best", "worst"),
+    ("column_type", "lo", "hi", "best", "worst"),
     [
         (decimal_type(10, 2), Decimal("1.25"), Decimal("3.50"), Decimal("1.25"), Decimal("1.2")),
         (decimal_type(30, 10), Decimal("1.25"), Decimal("3.50"), Decimal("1.2500000000"), Decimal("-7")),
@@ -312,8 +315,10 @@ def test_a_field_of_a_struct_may_be_null_although_none_is_counted() -> None:
     ],
     ids=str,
 )
-def test_values_have_the_form_that_people_and_engines_use(of: Type, lo: Any, hi: Any, best: Any, worst: Any) -> None:
-    order = ordered(of, [lo], [hi], [0])
+def test_values_have_the_form_that_people_and_engines_use(
+    column_type: Type, lo: Any, hi: Any, best: Any, worst: Any
+) -> None:
+    order = ordered(column_type, [lo], [hi], [0])
     assert order.best_value(0) == best
     assert type(order.best_value(0)) is type(best)
     assert order.may_stop(0, worst)

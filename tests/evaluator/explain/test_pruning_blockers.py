@@ -61,7 +61,7 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
     written = source_filter(bound)
     rows = evaluation.kept_rows
 
-    found = pruning_blockers(bound, evaluation, [source])
+    actual = pruning_blockers(bound, evaluation, [source])
 
     per_leaf = [leaf.outcomes(evaluation, rows).tolist() for leaf in written.leaves]
     expected: dict[str, list[int]] = {}
@@ -78,11 +78,11 @@ def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: s
                 now[number] = impossible
                 counts[1] += not run_tree(written, now) & outcome.TRUE
     got: dict[str, list[int]] = {text: [0, 0] for text in expected}
-    for one in found:
+    for one in actual:
         got[one.condition][0] += one.open
         got[one.condition][1] += one.alone
     assert got == expected
-    assert [(one.alone, one.open) for one in found] == sorted(((one.alone, one.open) for one in found), reverse=True)
+    assert [(one.alone, one.open) for one in actual] == sorted(((one.alone, one.open) for one in actual), reverse=True)
 
 
 def test_the_answer_does_not_depend_on_how_many_slices_are_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,8 +179,8 @@ def test_every_cause_has_its_words(
     statistics: dict[str, ColumnStatistics],
     expected: list[tuple[str, int, int, str, str]],
 ) -> None:
-    found = the_obstacles(expression, statistics, 3)
-    assert [(o.cause, o.open, o.alone, o.reason, o.remedy) for o in found] == expected
+    actual = the_obstacles(expression, statistics, 3)
+    assert [(o.cause, o.open, o.alone, o.reason, o.remedy) for o in actual] == expected
 
 
 def test_a_condition_under_or_keeps_what_the_one_beside_it_rules_out() -> None:
@@ -195,14 +195,14 @@ def test_a_condition_under_or_keeps_what_the_one_beside_it_rules_out() -> None:
 
 
 def test_not_turns_and_into_or() -> None:
-    found = the_obstacles(ex.Not(ex.And((X_IS_5, ex.Not(Y_IS_5)))), {"x": from_values(INT, [5], [5], [0], [1])}, 1)
-    assert [(o.condition, o.alone, o.beside) for o in found] == [("y = 5", 1, ("x = 5",))]
+    actual = the_obstacles(ex.Not(ex.And((X_IS_5, ex.Not(Y_IS_5)))), {"x": from_values(INT, [5], [5], [0], [1])}, 1)
+    assert [(o.condition, o.alone, o.beside) for o in actual] == [("y = 5", 1, ("x = 5",))]
 
 
 def test_what_was_not_understood_is_named_once() -> None:
-    [found] = the_obstacles(ex.Unknown("a subquery is not decided"), {}, 3)
-    assert found.sentence == "a subquery is not decided; were it decided, up to 3 more file slices could be skipped"
-    assert found.to_dict() == {
+    [actual] = the_obstacles(ex.Unknown("a subquery is not decided"), {}, 3)
+    assert actual.sentence == "a subquery is not decided; were it decided, up to 3 more file slices could be skipped"
+    assert actual.to_dict() == {
         "condition": "?(a subquery is not decided)",
         "columns": [],
         "cause": "not decided",
@@ -227,7 +227,7 @@ def test_a_list_of_two_thousand_conditions_is_explained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "lo", "hi", "expected"),
+    ("column_type", "lo", "hi", "expected"),
     [
         (INT, [0, 0, 50], [100, 50, 100], 0.5),
         (INT, [0, 5, 10], [0, 5, 10], 0.0),
@@ -246,9 +246,11 @@ def test_a_list_of_two_thousand_conditions_is_explained() -> None:
     ],
     ids=str,
 )
-def test_the_typical_share_of_the_tables_range(of: Type, lo: list[Any], hi: list[Any], expected: float | None) -> None:
-    found = typical_range_width([from_values(of, lo, hi)], np.arange(len(lo)))
-    assert found == (None if expected is None else pytest.approx(expected, abs=0.02))
+def test_the_typical_share_of_the_tables_range(
+    column_type: Type, lo: list[Any], hi: list[Any], expected: float | None
+) -> None:
+    actual = typical_range_width([from_values(column_type, lo, hi)], np.arange(len(lo)))
+    assert actual == (None if expected is None else pytest.approx(expected, abs=0.02))
 
 
 def test_the_source_that_knows_most_is_measured() -> None:

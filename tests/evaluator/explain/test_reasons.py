@@ -48,34 +48,34 @@ def python(text: str) -> str:
 @pytest.mark.parametrize("op", OPS)
 def test_the_text_of_a_comparison_is_its_rule(op: str) -> None:
     leaf = ex.Compare(op, col("x"), lit(5, INT))
-    said = rule_texts(the_test(leaf))
-    assert said.test == f"x {op} v"
-    assert said.constants == "v = 5"
+    texts = rule_texts(the_test(leaf))
+    assert texts.test == f"x {op} v"
+    assert texts.constants == "v = 5"
     for lo, hi, nulls in itertools.product(range(3, 8), range(3, 8), (0, 2)):
         if lo <= hi:
-            found = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"x": Interval(lo, hi, bool(nulls))})
+            actual = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"x": Interval(lo, hi, bool(nulls))})
             names = {"lo": lo, "hi": hi, "v": 5, "nulls": nulls, "rows": 10}
-            assert said.true is not None
-            assert said.false is not None
-            assert bool(eval(python(said.true.text), names)) == bool(found & TRUE), (said.true.text, names)
-            assert bool(eval(python(said.false.text), names)) == bool(found & FALSE), (said.false.text, names)
+            assert texts.true is not None
+            assert texts.false is not None
+            assert bool(eval(python(texts.true.text), names)) == bool(actual & TRUE), (texts.true.text, names)
+            assert bool(eval(python(texts.false.text), names)) == bool(actual & FALSE), (texts.false.text, names)
 
 
 @pytest.mark.parametrize("op", OPS)
 def test_the_text_of_a_comparison_of_columns_is_its_rule(op: str) -> None:
     leaf = ex.Compare(op, col("x"), col("y"))
-    said = rule_texts(the_test(leaf))
+    texts = rule_texts(the_test(leaf))
     spans = [(lo, hi) for lo in range(3) for hi in range(lo, 3)]
     for (lo_x, hi_x), (lo_y, hi_y), nulls_x, nulls_y in itertools.product(spans, spans, (0, 1), (0, 1)):
         names = {"lo_x": lo_x, "hi_x": hi_x, "lo_y": lo_y, "hi_y": hi_y, "nulls_x": nulls_x, "nulls_y": nulls_y}
-        found = evaluate_slice(
+        actual = evaluate_slice(
             bind(leaf, SCHEMA, SPARK),
             {"x": Interval(lo_x, hi_x, bool(nulls_x)), "y": Interval(lo_y, hi_y, bool(nulls_y))},
         )
-        assert said.true is not None
-        assert said.false is not None
-        assert bool(eval(python(said.true.text), names)) == bool(found & TRUE), (said.true.text, names)
-        assert bool(eval(python(said.false.text), names)) == bool(found & FALSE), (said.false.text, names)
+        assert texts.true is not None
+        assert texts.false is not None
+        assert bool(eval(python(texts.true.text), names)) == bool(actual & TRUE), (texts.true.text, names)
+        assert bool(eval(python(texts.false.text), names)) == bool(actual & FALSE), (texts.false.text, names)
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_the_text_of_a_comparison_of_columns_is_its_rule(op: str) -> None:
     ids=str,
 )
 def test_the_text_of_the_other_leaves_is_their_rule(leaf: ex.HudiExpression) -> None:
-    said = rule_texts(the_test(leaf))
+    texts = rule_texts(the_test(leaf))
     members = [m.value for m in getattr(leaf, "members", ()) if m.value is not None]
     for lo, hi, nulls in itertools.product(range(3, 8), range(3, 8), (0, 2)):
         if lo <= hi:
             names = {"lo": lo, "hi": hi, "v": 5, "members": members, "nulls": nulls, "rows": 10}
-            found = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"x": Interval(lo, hi, bool(nulls))})
-            assert said.true is not None
-            assert bool(eval(python(said.true.text), names)) == bool(found & TRUE), (said.true.text, names)
-            if said.false is not None:
-                assert bool(eval(python(said.false.text), names)) == bool(found & FALSE), (said.false.text, names)
+            actual = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"x": Interval(lo, hi, bool(nulls))})
+            assert texts.true is not None
+            assert bool(eval(python(texts.true.text), names)) == bool(actual & TRUE), (texts.true.text, names)
+            if texts.false is not None:
+                assert bool(eval(python(texts.false.text), names)) == bool(actual & FALSE), (texts.false.text, names)
 
 
 def test_the_text_of_a_prefix_is_its_rule() -> None:
@@ -109,11 +109,11 @@ def test_the_text_of_a_prefix_is_its_rule() -> None:
     for lo, hi in itertools.product(texts, texts):
         if lo <= hi:
             names = {"lo": lo, "hi": hi, "v": "b", "w": "c"}
-            found = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"s": Interval(lo, hi, False)})
+            actual = evaluate_slice(bind(leaf, SCHEMA, SPARK), {"s": Interval(lo, hi, False)})
             assert said.true is not None
             assert said.false is not None
-            assert eval(said.true.text, names) == bool(found & TRUE)
-            assert eval(said.false.text, names) == bool(found & FALSE)
+            assert eval(said.true.text, names) == bool(actual & TRUE)
+            assert eval(said.false.text, names) == bool(actual & FALSE)
 
 
 @pytest.mark.parametrize(
@@ -244,17 +244,17 @@ def test_a_decision_says_what_was_known_and_what_it_led_to(
 
 def test_a_function_without_a_range_says_so() -> None:
     wide = from_values(INT, [5], [4000], [0], [10])
-    [found] = decide(ex.Compare(">", ex.Cast(col("x"), TINYINT), lit(1, TINYINT)), column_stats(x=wide))
-    assert found.trust == "CAST(x AS tinyint) is not decided on these bounds"
+    [actual] = decide(ex.Compare(">", ex.Cast(col("x"), TINYINT), lit(1, TINYINT)), column_stats(x=wide))
+    assert actual.trust == "CAST(x AS tinyint) is not decided on these bounds"
 
 
 def test_distrust_is_named_with_its_report() -> None:
     distrusted = replace(
         X, lo_known=np.zeros(3, np.bool_), hi_known=np.zeros(3, np.bool_), trust=np.full(3, Trust.NAN_ZERO, np.uint8)
     )
-    [found] = decide(ex.Compare(">", col("x"), lit(1, INT)), column_stats(x=distrusted), n=3)
-    assert found.trust == reason(Trust.NAN_ZERO)
-    assert "hudi#18754" in found.trust
+    [actual] = decide(ex.Compare(">", col("x"), lit(1, INT)), column_stats(x=distrusted), n=3)
+    assert actual.trust == reason(Trust.NAN_ZERO)
+    assert "hudi#18754" in actual.trust
 
 
 def no_key(lookup: Lookup, candidates: Any) -> Any:
@@ -266,22 +266,22 @@ def test_every_kind_speaks_for_itself() -> None:
     sources = (column_stats(x=X), path, StatisticsProvider("bloom_filters", {}, no_key))
     bound, evaluation = evaluated(ex.Compare("=", col("x"), lit(6, INT)), *sources, n=3)
     assert evaluation.kept_rows.tolist() == []
-    found = decisions(bound, evaluation, sources, 0, 0)
-    assert [(d.kind, d.outcome) for d in found] == [
+    actual = decisions(bound, evaluation, sources, 0, 0)
+    assert [(d.kind, d.outcome) for d in actual] == [
         ("column_stats", "{true, false}"),
         ("partition_values", "{true, false}"),
         ("bloom_filters", "{false, null}"),
     ]
-    assert found[2].statistic == "the key is in no file of the slice"
+    assert actual[2].statistic == "the key is in no file of the slice"
 
 
 def test_a_slice_that_was_decided_file_by_file_shows_its_files() -> None:
     files = from_values(INT, [1, 8], [2, 9], [0, 0], [5, 5])
     united = from_values(INT, [1], [9], [0], [None])
     statistics = replace(united, parts=PartStatistics(files, np.array([0, 0], np.intp)))
-    [found] = decide(ex.Compare("=", col("x"), lit(5, INT)), column_stats(x=statistics))
-    assert found.statistic == "lo = 1, hi = 2; lo = 8, hi = 9"
-    assert found.outcome == "{false}"
+    [actual] = decide(ex.Compare("=", col("x"), lit(5, INT)), column_stats(x=statistics))
+    assert actual.statistic == "lo = 1, hi = 2; lo = 8, hi = 9"
+    assert actual.outcome == "{false}"
 
 
 @pytest.mark.parametrize(
@@ -294,13 +294,13 @@ def test_a_slice_that_was_decided_file_by_file_shows_its_files() -> None:
     ids=str,
 )
 def test_values_are_written_as_people_write_them(leaf: ex.HudiExpression, value: str) -> None:
-    [found] = decide(leaf)
-    assert found.value == value
+    [actual] = decide(leaf)
+    assert actual.value == value
 
 
 def test_plain_values_for_json() -> None:
-    [found] = decide(ex.Compare(">", col("x"), lit(100, INT)), column_stats(x=X), n=3)
-    assert found.to_dict() == {
+    [actual] = decide(ex.Compare(">", col("x"), lit(100, INT)), column_stats(x=X), n=3)
+    assert actual.to_dict() == {
         "kind": "column_stats",
         "column": "x",
         "rule": "x > v needs hi > v",

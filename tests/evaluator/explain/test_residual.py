@@ -45,10 +45,10 @@ def scalar_residual(
             open_parts = tuple(part for part in parts if part != neutral)
             return neutral if not open_parts else open_parts[0] if len(open_parts) == 1 else type(node)(open_parts)
         case leaf:
-            found = evaluate_slice(bind(leaf, schema, semantics), intervals)
+            result = evaluate_slice(bind(leaf, schema, semantics), intervals)
             if negated:
-                return F if found == FALSE else leaf if found & FALSE else T
-            return T if found == TRUE else leaf if found & TRUE else F
+                return F if result == FALSE else leaf if result & FALSE else T
+            return T if result == TRUE else leaf if result & TRUE else F
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=["spark", "hive"])
@@ -63,12 +63,12 @@ def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, 
     evaluation = evaluate(bound, len(parts), [StatisticsProvider("column_stats", statistics)])
     kept = np.flatnonzero(evaluation.keep)
 
-    found = residuals(bound, evaluation, kept)
+    actual = residuals(bound, evaluation, kept)
 
-    assert len(found.group_of) == len(kept)
-    assert len(found.expressions) == len(set(found.group_of.tolist()))
+    assert len(actual.group_of) == len(kept)
+    assert len(actual.expressions) == len(set(actual.group_of.tolist()))
     for place, index in enumerate(kept.tolist()):
-        residual = found.expressions[found.group_of[place]]
+        residual = actual.expressions[actual.group_of[place]]
         intervals = {name: interval_at(s, index) for name, s in statistics.items()}
         assert residual == scalar_residual(expression, False, intervals, SCHEMA, semantics)
         [alone] = residuals(bound, evaluation, np.array([index])).expressions
@@ -106,8 +106,8 @@ def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> 
 def one_residual(expression: ex.HudiExpression, statistics: Mapping[str, ColumnStatistics]) -> ex.HudiExpression:
     bound = bind(expression, Schema([Field(name, s.type) for name, s in statistics.items()]), SPARK)
     evaluation = evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)])
-    [found] = residuals(bound, evaluation, np.array([0])).expressions
-    return found
+    [result] = residuals(bound, evaluation, np.array([0])).expressions
+    return result
 
 
 X_IS_5 = ex.Compare("=", col("x"), lit(5, INT))
@@ -179,10 +179,10 @@ def test_slices_share_their_residuals() -> None:
     expression = ex.And((ex.Compare(">=", col("x"), lit(1, INT)), ex.Compare("<=", col("x"), lit(2, INT))))
     bound = bind(expression, Schema([Field("x", INT)]), SPARK)
     evaluation = evaluate(bound, n, [StatisticsProvider("column_stats", statistics)])
-    found = residuals(bound, evaluation, np.arange(n))
-    by_low = {low: found.expressions[found.group_of[low]] for low in range(4)}
+    actual = residuals(bound, evaluation, np.arange(n))
+    by_low = {low: actual.expressions[actual.group_of[low]] for low in range(4)}
     assert by_low == {0: expression.children[0], 1: expression.children[1], 2: T, 3: F}
-    assert (found.group_of == np.tile(found.group_of[:4], n // 4)).all()
+    assert (actual.group_of == np.tile(actual.group_of[:4], n // 4)).all()
 
 
 def test_ten_thousand_levels_and_ten_thousand_children() -> None:
@@ -192,8 +192,8 @@ def test_ten_thousand_levels_and_ten_thousand_children() -> None:
         deep = ex.Not(ex.And((deep, ex.Compare("<", col("x"), lit(9, INT)))))
     statistics = {"x": stats(INT, 1, 5)}
     bound = bind(deep, Schema([Field("x", INT)]), SPARK)
-    found = residuals(bound, evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]), np.array([0]))
-    assert sum(isinstance(node, ex.Compare) for node in ex.walk(found.expressions[0])) == 1
+    actual = residuals(bound, evaluate(bound, 1, [StatisticsProvider("column_stats", statistics)]), np.array([0]))
+    assert sum(isinstance(node, ex.Compare) for node in ex.walk(actual.expressions[0])) == 1
     wide = ex.Or(tuple(ex.Compare("=", col("x"), lit(value, INT)) for value in range(10_000)))
     left = one_residual(wide, statistics)
     assert isinstance(left, ex.Or)

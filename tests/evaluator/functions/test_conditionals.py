@@ -50,9 +50,9 @@ def test_every_row_of_a_conditional_is_in_the_outcome(rows, choice, op, other):
     schema = Schema([Field("x", INT), Field("y", INT)])
     columns = {name: statistics_of([row[i] for row in rows]) for i, name in enumerate(("x", "y"))}
     for leaf in (ex.Compare(op, choice, other), ex.IsNull(choice), ex.Not(ex.Compare(op, other, choice))):
-        found = outcome_of(leaf, columns, schema=schema)
+        actual = outcome_of(leaf, columns, schema=schema)
         for x, y in rows:
-            assert LETTERS[value_of(leaf, {"x": x, "y": y}, schema, SPARK)] in found
+            assert LETTERS[value_of(leaf, {"x": x, "y": y}, schema, SPARK)] in actual
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_conditional_of_constants_is_a_constant_if_it_is_one_value(condition, 
 
 
 @pytest.mark.parametrize(
-    ("of", "lo", "hi", "constant", "taken"),
+    ("column_type", "lo", "hi", "constant", "taken"),
     [
         (STRING, "a", "c", lit("d", STRING), False),
         (STRING, "a", "c", lit("b", STRING), True),
@@ -100,10 +100,10 @@ def test_a_conditional_of_constants_is_a_constant_if_it_is_one_value(condition, 
     ],
     ids=str,
 )
-def test_the_condition_reads_constants_like_a_filter(of: Type, lo, hi, constant, taken):
+def test_the_condition_reads_constants_like_a_filter(column_type: Type, lo, hi, constant, taken):
     condition = ex.Compare(">=", col("x"), constant)
     leaf = ex.Compare("=", ex.If(condition, lit(1, INT), lit(2, INT)), lit(1, INT))
-    assert ("T" in outcome_of(leaf, {"x": stats(of, lo, hi)})) is taken
+    assert ("T" in outcome_of(leaf, {"x": stats(column_type, lo, hi)})) is taken
 
 
 def test_the_condition_of_many_slices_is_decided_slice_by_slice():
@@ -115,6 +115,6 @@ def test_the_condition_of_many_slices_is_decided_slice_by_slice():
     leaf = ex.Compare(
         "=", ex.If(ex.Compare("<", col("x"), lit(10, INT)), lit("low", STRING), lit("high", STRING)), lit("low", STRING)
     )
-    found = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [StatisticsProvider("column_stats", {"x": x})])
-    assert found.outcomes.tolist() == [TRUE] * 10 + [FALSE] * (n - 10)
-    assert NULL not in found.outcomes
+    actual = evaluate(bind(leaf, Schema([Field("x", INT)]), SPARK), n, [StatisticsProvider("column_stats", {"x": x})])
+    assert actual.outcomes.tolist() == [TRUE] * 10 + [FALSE] * (n - 10)
+    assert NULL not in actual.outcomes

@@ -16,9 +16,9 @@ from tests.evaluator import conversion_grid as grid
 BITS = {"T": TRUE, "F": FALSE, "N": NULL, ".": FALSE | NULL}
 
 
-def contradictions(engine: str, found: Iterable[list[int]], step: int = 1) -> Iterator[tuple[Any, ...]]:
+def contradictions(engine: str, result: Iterable[list[int]], step: int = 1) -> Iterator[tuple[Any, ...]]:
     """(filter and row, what the engine says, outcome of a slice with this row) where the outcome does not hold it."""
-    for (condition, rows, selected), outcomes in zip(grid.answered(engine, step), found, strict=True):
+    for (condition, rows, selected), outcomes in zip(grid.answered(engine, step), result, strict=True):
         for answers in (rows, selected):
             for members, outcome in zip(grid.slices(), outcomes, strict=True):
                 for row in members if answers else ():
@@ -38,8 +38,8 @@ def test_every_outcome_holds_what_the_engine_says(engine: str) -> None:
 @pytest.mark.parametrize("engine", grid.ENGINES)
 def test_an_engine_whose_version_is_not_known_may_be_any_of_them(engine: str) -> None:
     semantics = Semantics.named(grid.ENGINES[engine], "UTC")
-    found = [grid.outcomes_of(condition, engine, semantics) for condition, _, _ in grid.answered(engine, 4)]
-    assert list(contradictions(engine, found, 4))[:20] == []
+    actual = [grid.outcomes_of(condition, engine, semantics) for condition, _, _ in grid.answered(engine, 4)]
+    assert list(contradictions(engine, actual, 4))[:20] == []
 
 
 def test_a_file_whose_rows_raise_an_error_is_kept() -> None:

@@ -49,13 +49,13 @@ def test_a_pattern_without_a_fixed_start_is_unknown(pattern):
 def test_what_a_pattern_is_found_in_starts_as_it_says(rest, text):
     pattern = "^" + rest
     try:
-        found = re.search(pattern, text) is not None
+        actual = re.search(pattern, text) is not None
     except (re.error, FutureWarning):
         return
     match matches(col("s"), pattern):
         case ex.And(children=(prefix, _)):
-            assert not found or value_of(prefix, {"s": text}, SCHEMA, SPARK) is True
+            assert not actual or value_of(prefix, {"s": text}, SCHEMA, SPARK) is True
         case ex.Like() as prefix:
-            assert found is value_of(prefix, {"s": text}, SCHEMA, SPARK)
+            assert actual is value_of(prefix, {"s": text}, SCHEMA, SPARK)
         case other:
             assert isinstance(other, ex.Unknown)

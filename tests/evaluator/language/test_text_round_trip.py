@@ -22,7 +22,7 @@ def text(name: str) -> ex.Cast:
 
 
 @pytest.mark.parametrize(
-    ("operand", "of"),
+    ("operand", "column_type"),
     [
         (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP_LTZ),
         (ex.Call("to_timestamp", (text("x"),)), TIMESTAMP),
@@ -33,9 +33,9 @@ def text(name: str) -> ex.Cast:
     ],
     ids=str,
 )
-def test_a_moment_read_from_its_own_text_is_that_moment(operand: ex.Operand, of: Type) -> None:
-    unit = 1 if of is DATE else DAY
-    day = {"x": stats(of, D20200301 * unit, (D20200301 + 1) * unit)}
+def test_a_moment_read_from_its_own_text_is_that_moment(operand: ex.Operand, column_type: Type) -> None:
+    unit = 1 if column_type is DATE else DAY
+    day = {"x": stats(column_type, D20200301 * unit, (D20200301 + 1) * unit)}
     for op, days, expected in ((">", 2, "F"), (">", 0, "TF"), ("<", 2, "T"), (">=", 0, "T"), ("=", 5, "F")):
         leaf = ex.Compare(op, operand, lit((D20200301 + days) * DAY, TIMESTAMP))
         assert outcome_of(leaf, day) == expected, (op, days)
@@ -51,17 +51,17 @@ def test_the_day_of_a_moments_text_is_its_day(operand: ex.Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operand", "of"),
+    ("operand", "column_type"),
     [
         (ex.Call("to_timestamp", (col("x"),)), STRING),
         (ex.Call("to_timestamp", (text("x"), lit("yyyy", STRING))), DATE),
     ],
     ids=str,
 )
-def test_what_text_may_spell_otherwise_is_unknown(operand: ex.Operand, of: Type) -> None:
+def test_what_text_may_spell_otherwise_is_unknown(operand: ex.Operand, column_type: Type) -> None:
     leaf = ex.Compare("=", operand, lit(D20200301 * DAY, TIMESTAMP))
-    assert reasons_of(leaf, [("x", of)], HIVE)
-    assert reasons_of(leaf, [("x", of)], SPARK)
+    assert reasons_of(leaf, [("x", column_type)], HIVE)
+    assert reasons_of(leaf, [("x", column_type)], SPARK)
 
 
 @pytest.mark.parametrize("hour", range(5))
@@ -87,7 +87,7 @@ def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: s
 
 
 @pytest.mark.parametrize(
-    ("operand", "of", "literal"),
+    ("operand", "column_type", "literal"),
     [
         (ex.Cast(text("x"), DATE), TIMESTAMP_LTZ, lit(D20200301, DATE)),
         (ex.Cast(text("x"), TIMESTAMP), DATE, lit(D20200301 * DAY, TIMESTAMP)),
@@ -96,9 +96,9 @@ def test_an_hour_that_is_shown_again_counts_as_either(operand: ex.Operand, op: s
 )
 @pytest.mark.parametrize("engine", [SPARK, HIVE], ids=["spark", "hive"])
 def test_what_old_hive_reads_as_null_may_be_the_day_or_null(
-    operand: ex.Operand, of: Type, literal: ex.Literal, engine: Semantics
+    operand: ex.Operand, column_type: Type, literal: ex.Literal, engine: Semantics
 ) -> None:
-    value = D20200301 if of is DATE else D20200301 * DAY
-    found = outcome_of(ex.Compare("=", operand, literal), {"x": stats(of, value, value)}, engine)
-    assert "T" in found
-    assert "N" in found or engine is SPARK
+    value = D20200301 if column_type is DATE else D20200301 * DAY
+    actual = outcome_of(ex.Compare("=", operand, literal), {"x": stats(column_type, value, value)}, engine)
+    assert "T" in actual
+    assert "N" in actual or engine is SPARK

@@ -104,8 +104,8 @@ def test_spark_drops_what_a_constant_says_below_the_microsecond(engine: str, sam
     fine = ex.Literal(Fraction(1_577_404_800_000_000_372, 1000), TIMESTAMP)
     semantics = Semantics.named(engine, "UTC")
     for op, truth in (("=", same), ("!=", not same), ("<=>", same), ("<", not same), (">=", same)):
-        found = evaluate(bind(ex.Compare(op, coarse, fine), Schema([]), semantics), 1, [])
-        assert found.outcomes.tolist() == [outcome.TRUE if truth else outcome.FALSE], op
+        actual = evaluate(bind(ex.Compare(op, coarse, fine), Schema([]), semantics), 1, [])
+        assert actual.outcomes.tolist() == [outcome.TRUE if truth else outcome.FALSE], op
 
 
 def test_a_fixed_offset_is_a_zone():

@@ -38,18 +38,18 @@ def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
     for _ in range(15):
         bound = bind(table.filter(indexed, choose.randrange(4)), SCHEMA, Semantics.named("spark", "UTC"))
         wanted = evaluate(bound, table.n, [StatisticsProvider("x", indexed)])
-        found = evaluate(bound, table.n, [StatisticsProvider("x", opened)])
-        assert found.kept_rows.tolist() == wanted.kept_rows.tolist()
-        assert found.fully_matched_rows.tolist() == wanted.fully_matched_rows.tolist()
-        assert found.outcomes.tolist() == wanted.outcomes.tolist()
+        actual = evaluate(bound, table.n, [StatisticsProvider("x", opened)])
+        assert actual.kept_rows.tolist() == wanted.kept_rows.tolist()
+        assert actual.fully_matched_rows.tolist() == wanted.fully_matched_rows.tolist()
+        assert actual.outcomes.tolist() == wanted.outcomes.tolist()
 
 
-@pytest.mark.parametrize("of", [*TYPES.values(), Type(Kind.OTHER), Type(Kind.CHAR, 3)], ids=str)
-def test_an_index_of_no_known_bound_at_all_has_parts_too(of: Type) -> None:
+@pytest.mark.parametrize("column_type", [*TYPES.values(), Type(Kind.OTHER), Type(Kind.CHAR, 3)], ids=str)
+def test_an_index_of_no_known_bound_at_all_has_parts_too(column_type: Type) -> None:
     for n in (0, 5):
-        index = with_index(ColumnStatistics.unknown(of, n)).index
+        index = with_index(ColumnStatistics.unknown(column_type, n)).index
         assert index is not None
-        parts = mapped(index, of).to_arrays()
+        parts = mapped(index, column_type).to_arrays()
         assert {name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in parts.items()} == {
             name: part.tolist() if isinstance(part, np.ndarray) else part for name, part in index.to_arrays().items()
         }
@@ -94,7 +94,7 @@ def test_offsets_of_other_slices_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("of", "edges", "prefix", "key_bytes"),
+    ("column_type", "edges", "prefix", "key_bytes"),
     [
         (BIGINT, np.zeros(3), b"", 24),
         (DOUBLE, np.zeros(3, np.int64), b"", 24),
@@ -106,9 +106,9 @@ def test_offsets_of_other_slices_are_refused(name: str) -> None:
         (INT, np.zeros((2, 2), np.int64), b"", 24),
     ],
 )
-def test_a_coder_needs_keys_of_its_type(of: Type, edges: Any, prefix: bytes, key_bytes: int) -> None:
+def test_a_coder_needs_keys_of_its_type(column_type: Type, edges: Any, prefix: bytes, key_bytes: int) -> None:
     with pytest.raises(ValueError, match=r"edges|keys"):
-        Coder(of, edges, prefix, key_bytes)
+        Coder(column_type, edges, prefix, key_bytes)
 
 
 def test_new_statistics_are_coded_with_the_edges_of_another_index() -> None:

@@ -242,8 +242,12 @@ def test_p20_inverted_bounds_prove_a_fault(lo, hi, doubted):
 def test_p20_text_that_java_orders_otherwise(text, as_lower, as_upper):
     assert distrust.distrust_reordered_text([text], upper=False).tolist() == [as_lower]
     assert distrust.distrust_reordered_text([text], upper=True).tolist() == [as_upper]
-    for upper, said in ((False, as_lower), (True, as_upper)):
-        assert distrust.distrust_reordered_text(["plain", text, "\u00e4"], upper=upper).tolist() == [False, said, False]
+    for upper, expected in ((False, as_lower), (True, as_upper)):
+        assert distrust.distrust_reordered_text(["plain", text, "\u00e4"], upper=upper).tolist() == [
+            False,
+            expected,
+            False,
+        ]
 
 
 @given(st.lists(st.text(), min_size=1, max_size=8))

@@ -31,13 +31,13 @@ EXPRESSIONS = {
 
 def exact_expression(function, column, parts: list[Slice]) -> ColumnStatistics:
     of = EXPRESSIONS[function, column]
-    found = [[call(function, [(row[column], TYPES[column])], of) for row in part.rows] for part in parts]
-    present = [[value for value in values if value is not None] for values in found]
+    result = [[call(function, [(row[column], TYPES[column])], of) for row in part.rows] for part in parts]
+    present = [[value for value in values if value is not None] for values in result]
     return from_values(
         of,
         [min(values, default=None) for values in present],
         [max(values, default=None) for values in present],
-        [values.count(None) for values in found],
+        [values.count(None) for values in result],
     )
 
 
@@ -108,12 +108,12 @@ def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine
     own = StatisticsProvider("column_stats", columns)
 
     filters = filters_of(parts) if data.draw(st.booleans()) else None
-    found = evaluate(bound, len(parts), [own, StatisticsProvider("expression_index", {}, filters, known)])
+    actual = evaluate(bound, len(parts), [own, StatisticsProvider("expression_index", {}, filters, known)])
     without = evaluate(bound, len(parts), [own]).outcomes
 
-    assert (found.keep == (found.outcomes & outcome.TRUE > 0)).all()
-    assert (found.outcomes & ~without == 0).all()
-    for part, got in zip(parts[:3], found.outcomes.tolist(), strict=False):
+    assert (actual.keep == (actual.outcomes & outcome.TRUE > 0)).all()
+    assert (actual.outcomes & ~without == 0).all()
+    for part, got in zip(parts[:3], actual.outcomes.tolist(), strict=False):
         for row in part.rows:
             try:
                 value = value_of(expression, row, SCHEMA, semantics)
@@ -149,9 +149,9 @@ STATED = {("year", "dt"): from_values(INT, [2019, 2020, None], [2019, 2021, None
 )
 def test_only_the_very_same_function_of_the_very_same_column_is_answered(expression, expected):
     bound = bind(expression, SCHEMA, SPARK)
-    found = evaluate(bound, 3, [StatisticsProvider("expression_index", {}, None, STATED)])
-    assert [letters(one) for one in found.outcomes.tolist()] == expected
-    assert found.kept_rows.tolist() == [i for i, one in enumerate(expected) if "T" in one]
+    actual = evaluate(bound, 3, [StatisticsProvider("expression_index", {}, None, STATED)])
+    assert [letters(one) for one in actual.outcomes.tolist()] == expected
+    assert actual.kept_rows.tolist() == [i for i, one in enumerate(expected) if "T" in one]
 
 
 def test_a_char_column_is_not_the_column_that_was_indexed():
@@ -171,9 +171,9 @@ def test_taking_slices_takes_their_expressions_along():
 def test_the_statistics_of_an_expression_are_named_in_the_explanation():
     bound = bind(year_is(2020), SCHEMA, SPARK)
     sources = [StatisticsProvider("expression_index", {}, None, STATED)]
-    [said] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
-    assert (said.kind, said.column, said.outcome) == ("expression_index", "year(dt)", "{false}")
-    assert "2019" in said.statistic
+    [texts] = decisions(bound, evaluate(bound, 3, sources), sources, 0, 0)
+    assert (texts.kind, texts.column, texts.outcome) == ("expression_index", "year(dt)", "{false}")
+    assert "2019" in texts.statistic
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -210,11 +210,11 @@ def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
         asked.append(lookup)
         return might_contain(lookup, candidates)
 
-    found = evaluate(
+    actual = evaluate(
         bind(expression, SCHEMA, semantics), len(parts), [StatisticsProvider("expression_index", {}, counting)]
     )
-    outcomes = found.outcomes.tolist()
-    assert asked or not any(leaf.lookup for leaf in found.bound.leaves)
+    outcomes = actual.outcomes.tolist()
+    assert asked or not any(leaf.lookup for leaf in actual.bound.leaves)
     for part, got in zip(parts, outcomes, strict=True):
         for row in part.rows:
             try:

@@ -53,9 +53,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     decode: Callable[..., npt.NDArray[Any]] = stored_bounds._decoded
 
-    def counting(array: pa.Array, of: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
+    def counting(array: pa.Array, column_type: Type, rows: Sequence[int] | None = None) -> npt.NDArray[Any]:
         counts.append(len(array) if rows is None else len(rows))
-        return decode(array, of, rows)
+        return decode(array, column_type, rows)
 
     monkeypatch.setattr(stored_bounds, "_decoded", counting)
     return counts
@@ -109,9 +109,9 @@ def test_it_compares_like_an_array_of_objects(data: st.DataObject, pair: tuple[n
     for name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
         # Plain bytes against an array would lose NULs at their end: numpy takes them for its own type.
         for theirs, against in ((value, value), (value.item(), value), (other, other), (also, other)):
-            found, wanted = getattr(held, name)(theirs), getattr(array, name)(against)
-            assert found.tolist() == np.asarray(wanted, np.bool_).tolist()
-            assert found.dtype == np.bool_
+            actual, wanted = getattr(held, name)(theirs), getattr(array, name)(against)
+            assert actual.tolist() == np.asarray(wanted, np.bool_).tolist()
+            assert actual.dtype == np.bool_
     assert (other < held).tolist() == (other < array).tolist()
     assert (value <= held).tolist() == (value <= array).tolist()
 
@@ -134,7 +134,7 @@ def test_decimals_become_the_doubles_that_python_makes_of_them(values: list[int]
 
 
 @pytest.mark.parametrize(
-    ("array", "of"),
+    ("array", "column_type"),
     [
         (pa.array(["a", None]), STRING),
         (pa.array([1]), STRING),
@@ -147,15 +147,15 @@ def test_decimals_become_the_doubles_that_python_makes_of_them(values: list[int]
         (pa.array([1], pa.decimal128(18, 0)), decimal_type(18, 0)),
     ],
 )
-def test_an_array_that_cannot_be_the_bounds_is_refused(array: Any, of: Type) -> None:
+def test_an_array_that_cannot_be_the_bounds_is_refused(array: Any, column_type: Type) -> None:
     with pytest.raises(ValueError, match="bounds of"):
-        StoredBounds(array, of)
+        StoredBounds(array, column_type)
 
 
-@pytest.mark.parametrize("of", [INT, decimal_type(18, 0), Type(Kind.OTHER), Type(Kind.VOID)])
-def test_numbers_are_not_stored_so(of: Type) -> None:
+@pytest.mark.parametrize("column_type", [INT, decimal_type(18, 0), Type(Kind.OTHER), Type(Kind.VOID)])
+def test_numbers_are_not_stored_so(column_type: Type) -> None:
     with pytest.raises(ValueError, match="as numbers"):
-        StoredBounds.of(objects([1]), of)
+        StoredBounds.of(objects([1]), column_type)
 
 
 @pytest.mark.parametrize("arrow", [pa.string(), pa.large_string(), pa.binary(), pa.large_binary()])
@@ -213,9 +213,9 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         sources = [StatisticsProvider("column_stats", known)]
         return all_answers(bound, evaluate(bound, n, sources), sources, asked, SCHEMA)
 
-    wanted, found = answers(statistics), answers(held)
+    wanted, actual = answers(statistics), answers(held)
     for what, value in wanted.items():
-        assert found[what] == value, what
+        assert actual[what] == value, what
 
 
 @settings(max_examples=100, deadline=None)
@@ -292,11 +292,11 @@ def test_an_indexed_search_makes_objects_of_the_ties_only(
     assert sum(decoded) <= 8, "indexing makes objects of the common prefix only"
     decoded.clear()
     bound = bind(leaf, TEXT_SCHEMA, Semantics.named("spark", "UTC"))
-    found = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
-    assert len(found.kept_rows) == kept
+    actual = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
+    assert len(actual.kept_rows) == kept
     assert sum(decoded) <= 4 * 200, "a constant ties with the few slices of its code"
     if kept <= 300:
-        assert len(found.fully_matched_rows) == kept
+        assert len(actual.fully_matched_rows) == kept
         assert sum(decoded) <= 4 * 200 + 4 * kept
 
 
@@ -305,8 +305,8 @@ def test_without_an_index_and_for_everybodys_outcomes_arrow_compares_text(decode
     bound = bind(
         ex.Or((ex.Compare("=", S, text(777)), ex.Like(S, "user-000001%"))), TEXT_SCHEMA, Semantics.named("spark", "UTC")
     )
-    found = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
-    assert len(found.kept_rows) == 1001
-    assert len(found.outcomes) == N
-    assert len(found.leaves[1].outcomes) == N
+    actual = evaluate(bound, N, [StatisticsProvider("column_stats", statistics)])
+    assert len(actual.kept_rows) == 1001
+    assert len(actual.outcomes) == N
+    assert len(actual.leaves[1].outcomes) == N
     assert sum(decoded) == 0
