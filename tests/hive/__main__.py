@@ -26,8 +26,8 @@ LINE = re.compile(r"(?P<day>[\d-]+) +(?P<minutes>\d+) min  (?P<group>\S+) +(?P<c
 def group_of(test: str) -> str:
     """The lane of a test of the matrix, otherwise the file."""
     file, _, name = test.partition("::")
-    found = re.search(r"\[(.+?)-(?:native|stored)-", name)
-    return found[1] if found and Path(file).stem == "test_matrix" else Path(file).stem
+    match = re.search(r"\[(.+?)-(?:native|stored)-", name)
+    return match[1] if match and Path(file).stem == "test_matrix" else Path(file).stem
 
 
 class Results:
@@ -55,9 +55,9 @@ class Results:
     def text(self, before: str = "") -> str:
         """The lines of these groups, and those of the others as they were before."""
         day = f"{datetime.now(timezone.utc):%Y-%m-%d}"
-        lines = {found["group"]: found[0] for found in LINE.finditer(before)}
+        lines = {match["group"]: match[0] for match in LINE.finditer(before)}
         failed = {
-            group: [found[0] for found in re.finditer(rf"failed, {re.escape(group)}: .*", before)] for group in lines
+            group: [match[0] for match in re.finditer(rf"failed, {re.escape(group)}: .*", before)] for group in lines
         }
         for group, counts in self.counts.items():
             shown = ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items()))

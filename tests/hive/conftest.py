@@ -44,5 +44,5 @@ def failing() -> Iterator[Callable[..., FailingSidecar]]:
         return made[-1]
 
     yield make
-    for one in made:
-        one.stop()
+    for sidecar in made:
+        sidecar.stop()

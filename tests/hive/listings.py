@@ -1,4 +1,10 @@
-"""What the jar says of each listing in the log: how many files were listed, how many skipped, and why not."""
+"""The jar's log line for each listing: how many files were listed and skipped, or the reason why none was.
+
+A line of the log and its Listing:
+
+    sargo: asked, listed=20 skipped=19 ... query=...            Listing(20, 1, "", ...)
+    sargo: kept all, listed=20 reason=NO_FILTER ... query=...   Listing(20, 20, "NO_FILTER", ...)
+"""
 
 from __future__ import annotations
 
@@ -21,6 +27,6 @@ class Listing:
 
 
 def listings(log: str) -> Iterator[Listing]:
-    for found in _LINE.finditer(log):
-        n = int(found["listed"] or found["all"])
-        yield Listing(n, n - int(found["skipped"] or 0), found["reason"] or "", found["query"])
+    for match in _LINE.finditer(log):
+        n = int(match["listed"] or match["all"])
+        yield Listing(n, n - int(match["skipped"] or 0), match["reason"] or "", match["query"])

@@ -2,9 +2,9 @@
 
     write(directory, files) -> the table, of ROWS rows a file: row i has id = k = i
 
-What names or counts files is made anew for the new ones and true of them: the commit's list of written files, and
-the metadata table's list of files and its column statistics. Everything else is Hudi's as it stands. Its partition
-statistics are taken out. Files have no Bloom filters, which in Hudi's own are 430 KB for every reader to pass.
+The commit's list of written files, and the metadata table's list of files and its column statistics, are written for
+the new files and are true of them. The partition statistics are removed. Everything else is as Hudi wrote it. The files
+have no Bloom filters, which are 430 KB each in files of Hudi.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def write(directory: Path, files: int) -> Path:
 
 
 def _rows(file: _File, template: pa.Table) -> pa.Table:
-    """The rows of a file, as Hudi's files have them; columns that the benchmarks do not read hold what one row had."""
+    """The rows of a file, as Hudi's files have them; columns that the benchmarks do not read have one row's values."""
     ids, n = list(file.ids), len(file.ids)
     columns: dict[str, Any] = {name: [template[name][0].as_py()] * n for name in template.column_names}
     columns |= {
@@ -134,15 +134,15 @@ def _rewrite(commit: Path, listed: Callable[[dict[str, list[Any]]], Iterable[dic
         reader = fastavro.reader(opened)
         schema, metadata = reader.writer_schema, next(reader)
     stats: dict[str, list[Any]] = {}
-    for one in listed(metadata["partitionToWriteStats"]):
-        stats.setdefault(one["partitionPath"], []).append(one)
+    for file_stats in listed(metadata["partitionToWriteStats"]):
+        stats.setdefault(file_stats["partitionPath"], []).append(file_stats)
     metadata["partitionToWriteStats"] = stats
     with commit.open("wb") as opened:
         fastavro.writer(opened, schema, [metadata])
 
 
 def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
-    """What was one log file of each file group becomes a base file."""
+    """Turn the one log file of each file group into a base file."""
     by_partition: dict[str, dict[str, int]] = {}
     for file, size in sizes.items():
         by_partition.setdefault(file.partition, {})[file.name] = size
@@ -156,17 +156,17 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
 
     def listed(old: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
         for partition, held in records.items():
-            groups = sorted(old[partition], key=lambda one: one["fileId"])
-            for number, one in enumerate(groups):
-                log = directory / one["path"]
-                found = re.fullmatch(r"\.(.+)_(\d+)\.log\.1_(.+)", log.name)
-                assert found
-                base = log.with_name(f"{found[1]}_{found[3]}_{found[2]}.hfile")
+            groups = sorted(old[partition], key=lambda file_stats: file_stats["fileId"])
+            for number, file_stats in enumerate(groups):
+                log = directory / file_stats["path"]
+                name_parts = re.fullmatch(r"\.(.+)_(\d+)\.log\.1_(.+)", log.name)
+                assert name_parts
+                base = log.with_name(f"{name_parts[1]}_{name_parts[3]}_{name_parts[2]}.hfile")
                 base.write_bytes(hfile([record for record in held if _file_group(record[0], len(groups)) == number]))
                 log.unlink()
                 size = base.stat().st_size
                 yield {
-                    **one,
+                    **file_stats,
                     "path": f"{partition}/{base.name}",
                     "baseFile": None,
                     "logFiles": None,
@@ -183,7 +183,7 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
 
 
 def _file_group(key: bytes, groups: int) -> int:
-    """Where Hudi looks for a key: Java's hash of it."""
+    """The file group of a key in the metadata table, by Java's hash of the key."""
     value = 0
     for byte in key:
         value = (31 * value + byte) & 0xFFFFFFFF

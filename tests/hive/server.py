@@ -3,8 +3,8 @@
     build(stack) -> class path   (Maven, once; `stack/<name>/target`)
     Server(stack, home) -> start() -> connect({"hive.execution.engine": "tez"}) -> ... -> stop()
 
-The administrator's settings come from ``hive_conf/hive-site-<version>.xml`` as they stand there; what only a test needs
-is in ``stack/hive-site.xml``. Needs a JDK 17 and Maven, nothing installed beforehand.
+The administrator's settings come unchanged from ``hive_conf/hive-site-<version>.xml``. Settings that only a test needs
+are in ``stack/hive-site.xml``. Needs a JDK 17 and Maven, and no installation of Hive.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OPENED = (
 
 @dataclass(frozen=True)
 class Stack:
-    """One version of Hive with what it runs on; `fragment` is the administrator's part of its hive-site.xml."""
+    """One version of Hive, and the versions it runs on; `fragment` is the administrator's part of its hive-site.xml."""
 
     name: str
     fragment: str
@@ -104,13 +104,13 @@ def free_port() -> int:
 
 def site(*files: Path, **more: str) -> str:
     """One hive-site.xml of several, the later ones first to win."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for file in files:
         for item in ET.parse(file).getroot().iter("property"):
-            found[item.findtext("name", "")] = item.findtext("value", "")
-    found.update(more)
+            properties[item.findtext("name", "")] = item.findtext("value", "")
+    properties.update(more)
     root = ET.Element("configuration")
-    for name, value in found.items():
+    for name, value in properties.items():
         item = ET.SubElement(root, "property")
         ET.SubElement(item, "name").text = name
         ET.SubElement(item, "value").text = value
@@ -194,6 +194,6 @@ class Server:
         )
 
     def log(self) -> str:
-        """What the jar said so far."""
+        """The jar's log so far."""
         file = self.home / "sargo.log"
         return file.read_text() if file.exists() else ""

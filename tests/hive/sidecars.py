@@ -82,7 +82,7 @@ def framed(data: bytes) -> bytes:
 
 
 def skip_everything(call: ThriftCall, **wrong: Any) -> bytes:
-    """The most harmful answer there is, right in everything but `wrong`: the client must not believe it."""
+    """The most harmful answer possible, with the fields in `wrong` false: the client must refuse it."""
     request = call.arguments[0]
     n = request.name_count
     bits = bytearray(b"\xff" * ((n + 7) // 8))
@@ -141,7 +141,7 @@ def answering(answer: Callable[[ThriftCall], bytes]) -> Callable[[socket.socket,
 
 
 def forwarding(port: int, seen: Callable[[ThriftCall], object]) -> Callable[[socket.socket, bytes], None]:
-    """What the real sidecar at this port answers; `seen` is told of each call first."""
+    """Forwards to the real sidecar at this port, after calling `seen` with the request."""
 
     def behave(connection: socket.socket, frame: bytes) -> None:
         seen(read_call(memoryview(frame)))

@@ -1,6 +1,6 @@
 """The tables of the Hive tests: unpacked, registered as Hudi's Hive sync does it, pruned natively and STORED BY.
 
-name        what Hive reads it with
+name        Hive reads it with
 plain_<t>   Hudi's own input format: the reference
 native_<t>  the same, then hive_conf/native_table.sql
 stored_<t>  hive_conf/stored_by.sql
@@ -62,7 +62,7 @@ def statements(script: str, **names: str) -> Iterator[str]:
     for statement in filter(None, map(str.strip, text.split(";"))):
         wanted = set(re.findall(r"\$\{hivevar:(\w+)\}", statement))
         if wanted <= set(names):
-            yield re.sub(r"\$\{hivevar:(\w+)\}", lambda found: names[found[1]], statement)
+            yield re.sub(r"\$\{hivevar:(\w+)\}", lambda match: names[match[1]], statement)
 
 
 def as_synced(name: str, table: Table, location: str, partition_values: Callable[[str], str] = str) -> Iterator[str]:

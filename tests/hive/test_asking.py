@@ -1,4 +1,4 @@
-"""How the jar asks: how often, over which connection, in which form, whom, and what it counts."""
+"""The jar's requests: how many, over which connection, in which form, to which sidecar, and what it counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_fetch_task_asks_once_a_partition_over_one_connection(
         {"sargo.sidecar.address": through.address},
     )
     assert rows == [(100,), (101,)]
-    assert [(one.listed, one.kept) for one in seen] == [(5, 1), (5, 0), (5, 0), (5, 0)]
+    assert [(listing.listed, listing.kept) for listing in seen] == [(5, 1), (5, 0), (5, 0), (5, 0)]
     assert [count for _, count, _ in requests] == [5, 5, 5, 5]
     assert through.connections == 1
 
@@ -58,7 +58,7 @@ def test_names_are_sent_compressed_when_they_are_many(
             {"sargo.sidecar.address": through.address, "sargo.names.compress.from": least},
         )
         assert rows == [(100,), (101,)]
-        assert [(one.listed, one.kept) for one in seen] == [(20, 1)]
+        assert [(listing.listed, listing.kept) for listing in seen] == [(20, 1)]
     [(was_packed, count, names)] = packed
     assert was_packed
     assert count == 20
@@ -69,7 +69,7 @@ def test_names_are_sent_compressed_when_they_are_many(
 def test_a_stored_table_names_its_own_sidecar(
     hive401: Hive, failing: Callable[[Behaviour], FailingSidecar], engine: str
 ) -> None:
-    """One that says "skip everything": what comes back without rows has asked it."""
+    """That sidecar answers "skip everything", so a query without rows has asked it."""
     own = failing(answering(skip_everything)).address
     (create,) = statements("stored_by.sql", table="own_sidecar", location=f"file://{hive401.directory / 'flat'}")
     run(
@@ -86,7 +86,7 @@ def test_a_stored_table_names_its_own_sidecar(
     ):
         rows, seen = run(hive401, [sql], {"hive.execution.engine": engine})
         assert rows == none
-        assert [one.kept for one in seen] == [0]
+        assert [listing.kept for listing in seen] == [0]
 
 
 def counted(hive: Hive) -> Counter[str]:

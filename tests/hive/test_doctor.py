@@ -1,4 +1,4 @@
-"""``sargo doctor`` against a running HiveServer2: it sees whether a query makes Hive ask the sidecar."""
+"""``sargo doctor`` against a running HiveServer2: it reports whether a query makes Hive ask the sidecar."""
 
 import json
 
@@ -32,19 +32,19 @@ def examine(hive, table):
         ],
     )
     findings = json.loads(result.stdout)["findings"]
-    return {one["check"]: (one["state"], one["text"]) for one in findings}, result.exit_code
+    return {finding["check"]: (finding["state"], finding["text"]) for finding in findings}, result.exit_code
 
 
 def test_an_installation_that_skips_files_is_found_well(hive401):
     for table in ("native_trips", "stored_flat"):
-        found, code = examine(hive401, table)
-        assert found["filter"] == ("ok", f"{table}: a query with a filter asked the sidecar")
-        assert {check: state for check, (state, _) in found.items()} == dict.fromkeys(found, "ok")
+        states, code = examine(hive401, table)
+        assert states["filter"] == ("ok", f"{table}: a query with a filter asked the sidecar")
+        assert {check: state for check, (state, _) in states.items()} == dict.fromkeys(states, "ok")
         assert code == 0
 
 
 def test_a_table_with_hudis_own_input_format_is_found_not_to_ask(hive401):
-    found, code = examine(hive401, "plain_trips")
-    assert found["filter"][0] == "failed"
-    assert "nobody asked" in found["filter"][1]
+    states, code = examine(hive401, "plain_trips")
+    assert states["filter"][0] == "failed"
+    assert "nobody asked" in states["filter"][1]
     assert code == 1

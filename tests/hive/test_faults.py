@@ -28,7 +28,7 @@ Failing = Callable[[Callable[[socket.socket, bytes], None]], FailingSidecar]
 
 
 def ask(hive: Hive, sql: str, **settings: str) -> tuple[list[Any], list[Listing]]:
-    """The rows, sorted, and what the jar said; `sargo_sidecar_address` stands for sargo.sidecar.address."""
+    """The rows, sorted, and the jar's listings; `sargo_sidecar_address` stands for sargo.sidecar.address."""
     before = len(hive.server.log())
     with hive.server.connect({name.replace("_", "."): value for name, value in settings.items()}) as connection:
         cursor = connection.cursor()
@@ -38,14 +38,14 @@ def ask(hive: Hive, sql: str, **settings: str) -> tuple[list[Any], list[Listing]
 
 
 def reasons(seen: list[Listing]) -> list[str]:
-    return [one.reason for one in seen]
+    return [listing.reason for listing in seen]
 
 
 def test_an_answer_that_is_right_in_everything_is_believed(hive401: Hive, failing: Failing) -> None:
-    """The other tests of this file show nothing unless this sidecar does harm when nothing gives it away."""
+    """This sidecar does harm when its answer has no fault. Without that the other tests of this file show nothing."""
     rows, seen = ask(hive401, TWO_ROWS, sargo_sidecar_address=failing(answering(skip_everything)).address)
     assert rows == []
-    assert [(one.listed, one.kept) for one in seen] == [(20, 0)]
+    assert [(listing.listed, listing.kept) for listing in seen] == [(20, 0)]
 
 
 def cut(call: ThriftCall) -> bytes:
@@ -91,7 +91,7 @@ def hang(connection: socket.socket, frame: bytes) -> None:
 
 
 def drip(connection: socket.socket, frame: bytes) -> None:
-    """Never silent for as long as the time-out, and never done in it."""
+    """Sends a byte before every time-out, and is not done within it."""
     for byte in b"\x00\x00\x01\x00" + bytes(256):
         connection.sendall(bytes([byte]))
         time.sleep(0.1)
@@ -142,7 +142,7 @@ def test_a_sidecar_that_comes_back_is_asked_again(hive401: Hive, tmp_path: Path)
         time.sleep(0.6)
         rows, seen = ask(hive401, native, **settings)
         assert rows == [100, 101]
-        assert sum(one.kept for one in seen) == 1
+        assert sum(listing.kept for listing in seen) == 1
     finally:
         sidecar.stop()
 
@@ -161,10 +161,10 @@ def test_many_queries_at_once_while_the_sidecar_dies(hive401: Hive, tmp_path: Pa
             return sorted(row[0] for row in cursor.fetchall())
 
     with ThreadPoolExecutor(32) as pool:
-        found = list(pool.map(query, range(32)))
-    assert found == [[i * 60, i * 60 + 1, i * 60 + 2] for i in range(32)]
-    said = set(reasons(list(listings(hive401.server.log()[before:]))))
-    assert said & {"SIDECAR_DOWN", "WRONG_ANSWER", "SIDECAR_SLOW"}
+        results = list(pool.map(query, range(32)))
+    assert results == [[i * 60, i * 60 + 1, i * 60 + 2] for i in range(32)]
+    logged = set(reasons(list(listings(hive401.server.log()[before:]))))
+    assert logged & {"SIDECAR_DOWN", "WRONG_ANSWER", "SIDECAR_SLOW"}
 
 
 def test_thirty_two_queries_at_once(hive401: Hive) -> None:
@@ -180,7 +180,7 @@ def test_thirty_two_queries_at_once(hive401: Hive) -> None:
         assert list(pool.map(query, range(32))) == [[i * 61] for i in range(32)]
     seen = list(listings(hive401.server.log()[before:]))
     assert set(reasons(seen)) == {""}
-    assert sum(one.kept for one in seen) == 32
+    assert sum(listing.kept for listing in seen) == 32
 
 
 # -- the table moves between Hive's listing and the sidecar's answer
@@ -232,13 +232,13 @@ def test_a_commit_between_listing_and_answer_does_not_mix_in(
         sargo_sidecar_timeout_ms="20000",
     )
     assert rows == [55, 56]
-    assert [one.listed for one in seen] == [12]
+    assert [listing.listed for listing in seen] == [12]
 
 
 def test_a_sidecar_that_has_not_seen_the_commit_does_not_lose_its_rows(
     hive401: Hive, moving: tuple[str, Path], tmp_path: Path
 ) -> None:
-    """Hive lists the table after the commit; the sidecar still answers from before, when no row was above 599."""
+    """Hive lists the table after the commit; the sidecar still answers as of before, when no row was above 599."""
     name, directory = moving
     late = Sidecar(hive401.directory, tmp_path / "log", more=("--refresh-seconds", "3600")).start()
     try:
@@ -246,7 +246,7 @@ def test_a_sidecar_that_has_not_seen_the_commit_does_not_lose_its_rows(
         sql = f"select id from {name} where k >= 100000"
         rows, seen = ask(hive401, sql, **settings)
         assert rows == []
-        assert [(one.listed, one.kept) for one in seen] == [(12, 0)]
+        assert [(listing.listed, listing.kept) for listing in seen] == [(12, 0)]
         commit(directory)
         rows, seen = ask(hive401, sql, **settings)
         assert rows == MOVED

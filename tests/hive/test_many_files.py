@@ -1,4 +1,4 @@
-"""The multiplied table of the benchmark is true: its files, the list of them, and what its statistics say."""
+"""The multiplied table of the benchmark is true: its files, the list of files, and its statistics."""
 
 from __future__ import annotations
 

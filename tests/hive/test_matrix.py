@@ -1,4 +1,4 @@
-"""Every query of the matrix on real Hive: the rows as without skipping, and the files read that the evaluator keeps."""
+"""Every query of the matrix on real Hive returns the rows of the unpruned query, and reads the files that are kept."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def expected(hive: Hive, server: str, case: Case) -> Counter[tuple[Any, ...]]:
 
 
 def listed_and_kept(hive: Hive, scan: Scan) -> tuple[int, int]:
-    """What the evaluator says of a scan, in this process and by the SQL text."""
+    """The files that the evaluator lists and keeps for a scan, in this process and by the SQL text."""
     table = open_table(str(hive.directory / scan.table))
     plan = prune(table, scan.condition or "true", engine="hive")
     here = [item for item in plan.slices if scan.partition in (None, item.partition)]
@@ -106,10 +106,10 @@ def test_rows_are_those_without_skipping_and_files_those_the_evaluator_keeps(
     with hive.server.connect({"hive.execution.engine": engine, **settings}) as connection:
         assert rows(connection.cursor(), case.sql.format(**names(kind))) == want
     seen = list(listings(hive.server.log()[before:]))
-    assert all(one.kept <= one.listed for one in seen)
-    assert {one.reason for one in seen} <= {"", "NO_FILTER", "FOREIGN_FILTER"}
+    assert all(listing.kept <= listing.listed for listing in seen)
+    assert {listing.reason for listing in seen} <= {"", "NO_FILTER", "FOREIGN_FILTER"}
     scans = case.scans_of(engine, kind)
     if scans is not None:
         wanted = [listed_and_kept(hive, scan) for scan in scans]
-        found = sum(one.listed for one in seen), sum(one.kept for one in seen)
-        assert found == tuple(map(sum, zip(*wanted, strict=True)))
+        totals = sum(listing.listed for listing in seen), sum(listing.kept for listing in seen)
+        assert totals == tuple(map(sum, zip(*wanted, strict=True)))

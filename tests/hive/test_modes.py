@@ -1,4 +1,4 @@
-"""What an administrator does with the jar: modes of reading, statements of hive_conf/, settings, what is refused."""
+"""An administrator's use of the jar: modes of reading, statements of hive_conf/, settings, and refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.hive
 
 
 def run(hive: Hive, script: Iterable[str], settings: dict[str, str] | None = None) -> tuple[list[Any], list[Listing]]:
-    """The rows of the last statement, sorted, and what the jar said on the way."""
+    """The rows of the last statement, sorted, and the jar's listings for it."""
     before = len(hive.server.log())
     with hive.server.connect(settings) as connection:
         cursor = connection.cursor()
@@ -46,7 +46,10 @@ def test_a_filter_of_another_scan_of_the_job_skips_nothing(hive401: Hive) -> Non
     """Under MapReduce the files of trips are listed while the filter of trips2 is still in the configuration."""
     rows, seen = run(hive401, [UNION], {"hive.execution.engine": "mr"})
     assert rows == [(2200, 2198900)]
-    assert [(one.listed, one.kept, one.reason) for one in sorted(seen)] == [(20, 1, ""), (20, 20, "FOREIGN_FILTER")]
+    assert [(listing.listed, listing.kept, listing.reason) for listing in sorted(seen)] == [
+        (20, 1, ""),
+        (20, 20, "FOREIGN_FILTER"),
+    ]
 
 
 @pytest.mark.parametrize("prefix", ["alt", "native", "one_more", "b"])
@@ -63,7 +66,7 @@ def test_two_scans_of_one_table_are_not_read_by_the_filter_of_one(hive401: Hive,
 
 
 def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive) -> None:
-    """The metastore may spell a partition otherwise than Hudi: 20240102 for 2024-01-02."""
+    """The metastore may spell a partition in another way than Hudi: 20240102 for 2024-01-02."""
     location = f"file://{hive401.directory / 'trips'}"
     run(hive401, as_synced("respelled", TRIPS, location, lambda day: day.replace("-", "")))
     run(hive401, pruned_natively("respelled", TRIPS))
@@ -71,7 +74,7 @@ def test_partition_values_of_the_metastore_are_not_taken_for_hudis(hive401: Hive
         hive401, ["select count(*) from respelled where dt = '20240102' and id >= 700"], {"hive.execution.engine": "mr"}
     )
     assert rows == [(300,)]
-    assert [(one.listed, one.kept) for one in seen] == [(5, 3)]
+    assert [(listing.listed, listing.kept) for listing in seen] == [(5, 3)]
     rows, seen = run(hive401, ["select id from respelled where (dt = '20240101' and id < 2) or id = 1999"])
     assert rows == [(0,), (1,), (1999,)]
 
@@ -91,13 +94,13 @@ def test_incremental_reading_of_a_copy_on_write_table(hive401: Hive) -> None:
     assert run(hive401, [sql.format("plain")], consume)[0] == want
     rows, seen = run(hive401, [sql.format("native")], consume)
     assert rows == want
-    assert (sum(one.listed for one in seen), sum(one.kept for one in seen)) == (2, 1)
+    assert (sum(listing.listed for listing in seen), sum(listing.kept for listing in seen)) == (2, 1)
     with pytest.raises(OperationalError, match="incremental reading"):
         run(hive401, [sql.format("stored")], consume)
 
 
 def test_reading_as_of_an_instant(hive401: Hive) -> None:
-    """Before the update: its files are older versions of those that the index speaks of."""
+    """Before the update: its files are older versions of the files in the index."""
     first = min(path.name.split("_")[0] for path in (hive401.directory / "trips/.hoodie/timeline").glob("*.commit"))
     sql = "select id, name from {}_trips where id between 309 and 311"
     for kind in ("plain", "native", "stored"):
@@ -113,7 +116,7 @@ def test_read_optimised_view_of_a_merge_on_read_table(hive401: Hive) -> None:
     assert run(hive401, ["select id from optimised where k >= 100000"])[0] == []
     rows, seen = run(hive401, ["select id from optimised where k between 100 and 102"])
     assert rows == [(100,), (101,), (102,)]
-    assert [(one.listed, one.kept) for one in seen] == [(12, 2)]  # a log file moved rows of the second one
+    assert [(listing.listed, listing.kept) for listing in seen] == [(12, 2)]  # a log file moved rows of the second one
 
 
 def commits(hive: Hive, table: str) -> list[str]:
@@ -122,7 +125,7 @@ def commits(hive: Hive, table: str) -> list[str]:
 
 
 def test_incremental_reading_of_a_merge_on_read_table(hive313: Hive, hive401: Hive) -> None:
-    """The rows that log files wrote since, and nothing skipped by what base files hold."""
+    """The rows that log files wrote since, and nothing skipped by statistics of base files."""
     first = commits(hive313, "rides")[0]
     consume = {
         "hoodie.rides.consume.mode": "INCREMENTAL",
@@ -134,7 +137,7 @@ def test_incremental_reading_of_a_merge_on_read_table(hive313: Hive, hive401: Hi
     for condition, want in (("id < 302", [55, 56, 255, 256, 301]), ("k >= 100000", moved), ("k < 100", [])):
         rows, seen = run(hive313, [f"select id from native_rides where {since} and {condition}"], consume)
         assert rows == [(i,) for i in want]
-        assert {one.reason for one in seen} == {""}
+        assert {listing.reason for listing in seen} == {""}
     with pytest.raises(OperationalError, match="incremental reading"):
         run(hive401, [f"select id from stored_rides where {since}"], consume)
 
@@ -145,16 +148,16 @@ def test_hudis_merged_view_is_never_as_of_an_instant(hive313: Hive, hive401: Hiv
     for hive, kind in ((hive313, "plain"), (hive313, "native"), (hive401, "stored")):
         rows, seen = run(hive, [f"select id from {kind}_rides where k >= 100000"], settings)
         assert rows == [(i,) for i in (55, 56, 255, 256, 455, 456)]
-        assert {one.reason for one in seen} <= {""}
-        assert sum(one.kept for one in seen) == (0 if kind == "plain" else 3)
+        assert {listing.reason for listing in seen} <= {""}
+        assert sum(listing.kept for listing in seen) == (0 if kind == "plain" else 3)
 
 
 def test_two_views_of_a_table_in_one_query(hive401: Hive) -> None:
-    """Under MapReduce Hive would read both as one of them, without a word."""
+    """Under MapReduce Hive would read both views as one of them, without an error."""
     (create,) = statements("stored_by.sql", table="base_files", location=f"file://{hive401.directory / 'rides'}")
     run(hive401, ["DROP TABLE IF EXISTS base_files", f"{create} TBLPROPERTIES ('sargo.view' = 'read_optimized')"])
-    for one, other in (("base_files", "stored_rides"), ("stored_rides", "base_files")):
-        sql = [f"select count(*), sum(k) from (select k from {one} union all select k from {other}) u"]
+    for first, second in (("base_files", "stored_rides"), ("stored_rides", "base_files")):
+        sql = [f"select count(*), sum(k) from (select k from {first} union all select k from {second}) u"]
         assert run(hive401, sql, {"hive.execution.engine": "tez"})[0] == [(600 + 598, 179700 + 779497)]
         with pytest.raises(OperationalError, match="two views of"):
             run(hive401, sql, {"hive.execution.engine": "mr"})
@@ -188,7 +191,7 @@ def test_native_table_and_back(hive401: Hive) -> None:
     assert run(hive401, sql) == ([(312,)], [])
     run(hive401, statements("native_table.sql", table="there_and_back", partitions="dt"))
     rows, seen = run(hive401, sql)
-    assert (rows, sum(one.kept for one in seen)) == ([(312,)], 1)
+    assert (rows, sum(listing.kept for listing in seen)) == ([(312,)], 1)
     run(hive401, statements("native_table_undo.sql", table="there_and_back", partitions="dt"))
     assert run(hive401, sql) == ([(312,)], [])
 
@@ -197,7 +200,7 @@ def test_native_table_and_back(hive401: Hive) -> None:
 def test_turned_off_for_a_session(hive401: Hive, kind: str) -> None:
     rows, seen = run(hive401, [*statements("turn_off.sql"), f"select id from {kind}_flat where id = 312"])
     assert rows == [(312,)]
-    assert [(one.kept, one.reason) for one in seen] == [(8, "DISABLED")]
+    assert [(listing.kept, listing.reason) for listing in seen] == [(8, "DISABLED")]
 
 
 def test_turned_off_for_a_table(hive401: Hive) -> None:
@@ -205,14 +208,14 @@ def test_turned_off_for_a_table(hive401: Hive) -> None:
     run(hive401, ["DROP TABLE IF EXISTS switched", f"{create} TBLPROPERTIES ('sargo.enabled' = 'false')"])
     rows, seen = run(hive401, ["select id from switched where id = 312"])
     assert rows == [(312,)]
-    assert [one.reason for one in seen] == ["DISABLED"]
+    assert [listing.reason for listing in seen] == ["DISABLED"]
 
 
 @pytest.mark.parametrize("address", ["", "nowhere", "host:99999"])
 def test_no_usable_address(hive401: Hive, address: str) -> None:
     rows, seen = run(hive401, ["select id from stored_flat where id = 312"], {"sargo.sidecar.address": address})
     assert rows == [(312,)]
-    assert [one.kept for one in seen] == [8]
+    assert [listing.kept for listing in seen] == [8]
 
 
 def test_tls_and_a_secret(hive401: Hive, tmp_path: Path) -> None:
@@ -255,15 +258,15 @@ def test_tls_and_a_secret(hive401: Hive, tmp_path: Path) -> None:
     try:
         secrets.write_text(f"{sidecar.address} open sesame\n")
         rows, seen = run(hive401, sql, whole)
-        assert (rows, [one.kept for one in seen]) == ([(312,)], [1])
+        assert (rows, [listing.kept for listing in seen]) == ([(312,)], [1])
         secrets.write_text(f"{sidecar.address} guessed\n")
         rows, seen = run(hive401, sql, whole)
-        assert (rows, [one.reason for one in seen]) == ([(312,)], ["REFUSED"])
+        assert (rows, [listing.reason for listing in seen]) == ([(312,)], ["REFUSED"])
         secrets.write_text("127.0.0.1:1 open sesame\n")
         rows, seen = run(hive401, sql, whole)
-        assert (rows, [one.reason for one in seen]) == ([(312,)], ["FAILURE"])
+        assert (rows, [listing.reason for listing in seen]) == ([(312,)], ["FAILURE"])
         rows, seen = run(hive401, sql, {**whole, "sargo.tls.ca.file": ""})
-        assert (rows, [one.kept for one in seen]) == ([(312,)], [8])
+        assert (rows, [listing.kept for listing in seen]) == ([(312,)], [8])
     finally:
         sidecar.stop()
 
@@ -275,7 +278,7 @@ def test_a_sidecar_that_may_not_read_the_table(hive401: Hive, tmp_path: Path) ->
         rows, seen = run(
             hive401, ["select id from stored_flat where id = 312"], {"sargo.sidecar.address": sidecar.address}
         )
-        assert (rows, [one.reason for one in seen]) == ([(312,)], ["REFUSED"])
+        assert (rows, [listing.reason for listing in seen]) == ([(312,)], ["REFUSED"])
     finally:
         sidecar.stop()
 

@@ -1,12 +1,12 @@
-"""Write the Hudi tables of the Hive tests, anew, and zip them beside this file.
+"""Writes the Hudi tables of the Hive tests anew, and zips them beside this file.
 
     python make_tables.py DIRECTORY [TABLE ...]
 
 Needs pyspark 3.5 and org.apache.hudi:hudi-spark3.5-bundle_2.12:1.0.2 in the local Maven repository. The zips in the
 repository were written with pyspark 3.5.5, UTC, local[2].
 
-Row i has id = i, k = i, name, amount, price, d, ts, maybe (NULL in every third file); in `dt` the partition. Files hold
-disjoint ranges of i, so that a test can say how many files a condition needs.
+Row i has id = i, k = i, name, amount, price, d, ts, maybe (NULL in every third file); in `dt` the partition. Files have
+disjoint ranges of i, so a test knows how many files a condition needs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def session() -> SparkSession:
 
 
 def rows(spark: SparkSession, files: int, per_file: int) -> DataFrame:
-    """`files` stretches of `per_file` rows, in four partitions of equally many stretches."""
+    """`files` runs of `per_file` rows, in four partitions of equally many runs."""
     every = files // len(PARTITIONS)
     stretch = F.col("stretch")
     names = F.array(*[F.lit(name) for name in PARTITIONS])
@@ -94,10 +94,10 @@ def stretches(frame: DataFrame, files: int) -> DataFrame:
 
 
 def changed(frame: DataFrame, condition: str, **columns: str) -> DataFrame:
-    found = frame.where(condition).drop("stretch").withColumn("version", F.lit(1))
+    chosen = frame.where(condition).drop("stretch").withColumn("version", F.lit(1))
     for name, expression in columns.items():
-        found = found.withColumn(name, F.expr(expression))
-    return found.coalesce(1)
+        chosen = chosen.withColumn(name, F.expr(expression))
+    return chosen.coalesce(1)
 
 
 def trips(spark: SparkSession, path: Path) -> None:
