@@ -1,5 +1,14 @@
-"""Indexes of our own: statistics about a table's files, kept in a folder that its writer knows nothing of (RFC-15).
+"""Own indexes: statistics about a table's files, in a folder that the table's writer does not know (RFC-15, RFC-77).
 
-definition   what an index holds              builder      who makes the statistics
-life_cycle   create, refresh, optimize, ...   own_index    reading the current version
+    advice         which index is worth its bytes
+    secondary      indexes of values: key -> record key -> file group
+    provider       answers of sketches to filters
+    maintenance    create, refresh, optimize, vacuum, drop
+    build          from files to rows of statistics
+    store          manifests, versions, optimistic commits
+    sketches       what is kept of a column: bounds, Bloom filters, value lists, ...
+    builder        the interface between ``build`` and ``store``
+    definition     what an index holds
+
+Each folder imports only those below it.
 """

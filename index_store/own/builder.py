@@ -1,13 +1,13 @@
-"""Who makes the statistics of files: anything that turns files into rows, one row a file. The storage knows no more.
+"""The interface of builders: anything that turns files into rows of statistics, one row a file.
 
-    asked    files with ids                       file_id  path                        size    instant
-                                                  0        city=a/f1_0-1-0_2026.parquet  43110   2026...
-    given    record batches, in any order         file_id  city.min  city.max  city.bloom  ...
-             of any columns beside ``file_id``    0        a         kk        <bytes>
+    input     files with ids                       file_id  path                        size    instant
+                                                   0        city=a/f1_0-1-0_2026.parquet  43110   2026...
+    output    record batches, in any order         file_id  city.min  city.max  city.bloom  ...
+              of any columns beside ``file_id``    0        a         kk        <bytes>
 
-A file that gets no row stays unknown to the index, and so is never skipped: that is right for one that vanished, cannot
-be read or is not understood. Batches may differ in their columns and types: a column's type may have changed from one
-file to the next, and each row keeps what its own file has.
+The store keeps these rows and does not interpret them. A file that gets no row stays unknown to the index and is never
+skipped: that is right for a file that vanished, cannot be read or is not understood. Batches may differ in their
+columns and types, because a column's type may change from one file to the next: each row has the types of its file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class IndexedFile:
 
 
 class NewFiles(Sequence[IndexedFile]):
-    """Files to be read, as columns (``table``, of the schema FILES) or one by one."""
+    """Files to be built, as columns (``table``, of the schema FILES) or one by one."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table
@@ -82,33 +82,33 @@ class NewFiles(Sequence[IndexedFile]):
 
 
 class Builder(Protocol):
-    """Reads files and gives their statistics."""
+    """Computes statistics of files."""
 
     def build(self, files: Sequence[IndexedFile]) -> Iterator[pa.RecordBatch]:
-        """At most one row for each file: ``file_id`` as it was given (int32), and whatever columns the sketches have.
+        """At most one row for each file: its ``file_id`` (int32) and the columns of the sketches.
 
-        ``files`` is a ``NewFiles``. Raises SargoError where nothing can be built at all.
+        ``files`` is a ``NewFiles``. Raises SargoError when nothing can be built at all.
         """
         ...
 
 
 @runtime_checkable
 class Aggregating(Protocol):
-    """A builder that also says something of whole partitions, which is kept beside the statistics."""
+    """A builder that also aggregates statistics by partition; an index keeps these rows beside the statistics."""
 
     def aggregate(self, rows: pa.Table) -> pa.Table | None:
-        """One row for each value of ``partition``, which stands beside the statistics in ``rows``; None: nothing.
+        """One row for each value of the column ``partition`` of ``rows``, which are statistics; None: nothing.
 
-        What is said of a partition has to stay true when rows are taken away from it.
+        An aggregate has to stay true when files are taken away from the partition.
         """
         ...
 
 
 class MakeBuilder(Protocol):
-    """Makes the builder of a definition for a table, as it is now. Raises SargoError when it cannot be built."""
+    """Makes the builder of a definition for a table as it is now. Raises SargoError if it cannot be built."""
 
     def __call__(self, table: Table, definition: Definition) -> Builder: ...
 
 
-#: Told what is being done ("files", "rows", ...), how much of it is done, and how much there is.
+#: Called with the unit of progress ("files", "rows", ...), how many are done, and how many there are.
 Progress = Callable[[str, int, int], Any]

@@ -1,8 +1,8 @@
-"""What an index of our own is: its name, its kind, and which sketch is kept of which column or expression.
+"""The definition of an own index: its name, its kind, and which sketch it keeps of which column or expression.
 
     Definition("by_city", (Entry("city", "bloom_filter(fpp=0.01)"), Entry("lower(city)", "min_max")))
 
-The texts are kept as they were given: what an expression or a sketch means is decided by who builds and reads it.
+A definition stores texts. ``build.sketching.SketchPlan`` parses them for a table.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["KINDS", "SECONDARY_INDEX", "SKETCHES", "Definition", "Entry", "check
 
 SKETCHES, SECONDARY_INDEX = "sketches", "secondary_index"
 KINDS = (SKETCHES, SECONDARY_INDEX)
-#: Rises when a definition of a new form could be misread by an older reader.
+#: Raised when an older reader could misread a new definition.
 FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A column or expression, as its text, and the text of a sketch of it ("" where the kind needs none)."""
+    """The text of a column or expression, and the text of a sketch of it ("" for a secondary index)."""
 
     on: str
     sketch: str = ""
@@ -33,9 +33,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An index. ``options`` are what its kind wants to remember, such as the zone in which expressions were computed.
+    """An index. ``options`` belong to its kind: the trees of expressions and the zone in which they are computed.
 
-    Raises ValueError for a name that is none of a folder, an unknown kind, and no entry or one twice.
+    Raises ValueError for a name that cannot be a folder's, an unknown kind, no entry, and an entry that stands twice.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Definition:
             raise ValueError(f"an index of kind {self.kind!r} is not known (known: {', '.join(KINDS)})")
         if not self.entries:
             raise ValueError("an index needs a column or an expression")
-        twice = [one for place, one in enumerate(self.entries) if one in self.entries[:place]]
+        twice = [entry for number, entry in enumerate(self.entries) if entry in self.entries[:number]]
         if twice:
             raise ValueError(f"{' '.join((twice[0].sketch, 'of', twice[0].on)).strip()} is named twice")
 
@@ -77,7 +77,7 @@ class Definition:
 
 
 def check_name(name: str) -> None:
-    """Raise ValueError for a name that is not one of an index: it names a folder."""
+    """Raises ValueError for a name that an index cannot have: it is the name of its folder."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name of an index: letters, digits, _, - and . only, at most 100")
 

@@ -32,7 +32,7 @@ from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.bloom_filter import BloomFilter
-from index_store.own.store.own_index import FileRows, OwnIndex
+from index_store.own.store.own_index import OwnIndex, StatisticsRows
 from index_store.table.file_slices import FileSlice, FileSlices
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class _OneEntry:
     ) -> npt.NDArray[np.int64]:
         return self.index.find(paths, sizes)
 
-    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[StatisticsRows]:
         return self.index.statistics(columns)
 
 
@@ -125,7 +125,7 @@ def _counts(index: _OneEntry, name: str) -> npt.NDArray[np.int64]:
     counts = np.full(index.files.num_rows, -1, np.int64)
     for part in index.statistics([name]):
         if name in part.columns.column_names:
-            counts[part.place] = part.columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
+            counts[part.index_rows] = part.columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
     return counts
 
 

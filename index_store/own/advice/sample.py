@@ -31,7 +31,7 @@ from index_store.own.maintenance.table_files import partitions_of, table_files, 
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.store.manifest import ids_of, row_indices_of
-from index_store.own.store.own_index import FileRows
+from index_store.own.store.own_index import StatisticsRows
 from index_store.own.store.stored_table import stored_size
 from index_store.table.file_slices import FileSlices
 
@@ -60,10 +60,10 @@ class InMemory:
         """``(m,)``: the row of each path in ``files``, -1 where it is not among them."""
         return row_indices_of(paths if isinstance(paths, pa.Array) else pa.array(paths, pa.string()), sizes, self.files)
 
-    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[StatisticsRows]:
         """These columns of all rows."""
         names = [name for name in self.rows.column_names if name != FILE_ID and (columns is None or name in columns)]
-        yield FileRows(row_indices_of_ids(self.files, self.rows), self.rows.select(names))
+        yield StatisticsRows(row_indices_of_ids(self.files, self.rows), self.rows.select(names))
 
 
 def row_indices_of_ids(files: pa.Table, rows: pa.Table) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Create, refresh, optimize and vacuum an own index.
+"""The operations on an own index of sketches, and vacuum and drop for every own index.
 
 Imports ``store`` and ``build``.
 """

@@ -16,7 +16,7 @@ from index_store.own.build.aggregates import AGGREGATES, united
 from index_store.own.builder import FILE_ID, FILES, Aggregating, Builder, NewFiles, Progress
 from index_store.own.maintenance.table_files import partitions_of, with_ids
 from index_store.own.store.folder import Folder, new_token
-from index_store.own.store.manifest import Manifested, ids_of, row_indices_of
+from index_store.own.store.manifest import FileList, ids_of, row_indices_of
 from index_store.own.store.stored_table import TableWriter, read_groups, read_table
 from index_store.own.store.versions import Build
 from index_store.storage.errors import StatsError
@@ -34,7 +34,7 @@ class Built:
     ``size``: bytes of the files in ``known``.
     """
 
-    known: Manifested
+    known: FileList
     unread: pa.Table
     rows: int
     size: int
@@ -70,11 +70,11 @@ def build(
                 progress("files", int(seen.sum()), len(files))
     known = files.table.filter(pa.array(seen))
     size = int(np.sum(known.column("size").to_numpy()))
-    return Built(Manifested(known, parts.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
+    return Built(FileList(known, parts.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
 
 
 def merge(
-    folder: Folder, known: Manifested, files: pa.Table, instant: str | None, progress: Progress | None = None
+    folder: Folder, known: FileList, files: pa.Table, instant: str | None, progress: Progress | None = None
 ) -> Built:
     """The statistics of some of the known files (all but their ids) in one build, with ids in the order given."""
     own = with_ids(files)
@@ -95,7 +95,7 @@ def merge(
             if all(other.aggregates for other in known.builds):  # otherwise they would not speak of all files
                 for aggregate in one.aggregates:
                     parts.add_aggregate(read_table(folder, aggregate))
-    return Built(Manifested(own, parts.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
+    return Built(FileList(own, parts.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
 
 
 _Aggregate = Callable[[pa.Table], "pa.Table | None"]

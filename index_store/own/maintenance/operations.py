@@ -31,7 +31,7 @@ from index_store.own.definition import Definition
 from index_store.own.maintenance.building import Built, build, merge
 from index_store.own.maintenance.table_files import table_files, with_ids
 from index_store.own.store.folder import VERSIONS, Folder, age_of
-from index_store.own.store.manifest import Manifested, compose, live_files, row_indices_of, write_delta, write_master
+from index_store.own.store.manifest import FileList, compose, live_files, row_indices_of, write_delta, write_master
 from index_store.own.store.optimistic_commit import Change, Commit, commit_first, commit_on_latest, refuse_existing
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import (
@@ -168,7 +168,7 @@ class _Refresh:
         return Change(version, _manifests(version))
 
     def _build_missing(
-        self, table: Table, files: pa.Table, instant: str | None, known: list[Manifested], definition: Definition
+        self, table: Table, files: pa.Table, instant: str | None, known: list[FileList], definition: Definition
     ) -> None:
         """Build the files that neither the version nor an earlier attempt knows, nor was unable to read."""
         done = [source.files for source in (*known, *(one.known for one in self.built))]
@@ -259,9 +259,9 @@ def drop(folder: Folder) -> Removed:
 # -- parts of a change
 
 
-def _known(folder: Folder, latest: Latest) -> list[Manifested]:
+def _known(folder: Folder, latest: Latest) -> list[FileList]:
     """The files that the current version knows, and those of other versions with its number."""
-    return [Manifested(live_files(folder, version), version.builds) for version in latest.versions]
+    return [FileList(live_files(folder, version), version.builds) for version in latest.versions]
 
 
 def _in_any(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
@@ -274,7 +274,7 @@ def _in_any(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
 
 
 def _refreshed_version(
-    folder: Folder, latest: Latest, files: pa.Table, sources: list[Manifested], instant: str | None
+    folder: Folder, latest: Latest, files: pa.Table, sources: list[FileList], instant: str | None
 ) -> Version | None:
     """The current version with a new delta; None when it knows these files already, at this instant."""
     current = latest.current
@@ -302,7 +302,7 @@ def _refreshed_version(
 def _whole_version(
     folder: Folder,
     files: pa.Table,
-    sources: list[Manifested],
+    sources: list[FileList],
     *,
     operation: str,
     number: int,
@@ -311,7 +311,7 @@ def _whole_version(
     instant: str | None,
 ) -> Version:
     """A version without a delta: its master lists those of the files that a source knows."""
-    composed = compose(files, sources or [Manifested(FILES.empty_table(), ())])
+    composed = compose(files, sources or [FileList(FILES.empty_table(), ())])
     return Version(
         number=number,
         operation=operation,

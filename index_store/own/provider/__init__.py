@@ -1,4 +1,4 @@
-"""The statistics that own indexes give for a filter.
+"""From own indexes to the statistics that a filter needs.
 
 Imports ``store`` and ``build``.
 """

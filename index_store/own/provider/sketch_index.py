@@ -80,10 +80,10 @@ class SketchIndex:
         with naming_column(self._index.path, target.on):
             file_of_row = self._file_of_row
             for part in self._index.statistics([ROWS, *(field.name for field in target.fields)]):
-                wanted = file_of_row[part.place] >= 0
+                wanted = file_of_row[part.index_rows] >= 0
                 if not wanted.any():
                     continue
-                rows, columns = part.place, part.columns
+                rows, columns = part.index_rows, part.columns
                 if not wanted.all():
                     rows, columns = rows[wanted], columns.filter(wanted)
                 by_type = per_file_statistics(rows, columns, target, column, unit, absent_is_null=absent_is_null)

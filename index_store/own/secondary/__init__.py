@@ -1,7 +1,14 @@
-"""Our own secondary index (RFC-77): which file groups hold a row with these values.
+"""The own secondary index (RFC-77): which file groups have a row with some values.
 
-``keys`` order, ``entries`` are what is kept, ``runs`` sort and merge them beyond memory, ``sorted_table`` keeps them on
-disk in blocks, ``shards`` divides them, and ``search`` finds in them. ``slice_entries`` reads those of a slice, with
-``spark_entries`` on Spark, ``readings`` keeps what was read, ``generation`` writes what changed, ``life_cycle`` commits
-it. ``kind`` answers filters, by ``constraints`` on keys.
+    files to entries       slice_entries, spark_entries    the entries of a slice, in threads or on Spark
+                           staged_entries                  entries that an operation has read
+    entries to versions    keys, entries                   keys as bytes that sort as their values do
+                           runs, sorted_table, shards      sorting beyond memory, and sorted files of blocks
+                           generation, version_builder     what a change of the table changes
+                           operations                      create, refresh, optimize
+    versions to answers    search                           the file groups of keys and ranges
+                           constraints                     the ranges of keys that a filter allows
+                           secondary_index, kind           the slices that a filter may match
+
+Imports ``provider``, ``maintenance``, ``build``, ``store`` and ``sketches``.
 """

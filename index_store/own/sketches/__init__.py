@@ -1,7 +1,9 @@
-"""The sketches that an index may have, by name. A new one is one file and one line here.
+"""The sketches that an index may have, by name. A new one is one file in this folder and one line here.
 
-null_count   nan_count   min_max   value_list(limit=50)   prefix_set(limit=100, length=16)   partition
-bloom_filter(fpp=0.01)   bloom_filter(size=8KB)
+    null_count   nan_count   min_max   value_list(limit=50)   prefix_set(limit=100, length=16)   partition
+    bloom_filter(fpp=0.01)   bloom_filter(size=8KB)
+
+``base`` has the contract. Imports the evaluator only.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from index_store.own.sketches.base import Sketch
 
 __all__ = ["SKETCHES", "Sketch", "parse_sketch"]
 
-#: How each sketch is made of its options. Raises ValueError for options that it does not have.
+#: Makes each sketch from its options. Raises ValueError for options that it does not have.
 SKETCHES: Mapping[str, Callable[[Mapping[str, str]], Sketch]] = {
     "null_count": counts.make_null_count,
     "nan_count": counts.make_nan_count,
@@ -31,7 +33,7 @@ _OPTION = re.compile(r"\s*(\w+)\s*=\s*([\w.+-]+)\s*")
 
 
 def parse_sketch(text: str) -> Sketch:
-    """The sketch that a text such as ``bloom_filter(fpp=0.01)`` means. Raises UnsupportedError with what is wrong."""
+    """Parse a sketch such as ``bloom_filter(fpp=0.01)``. Raises UnsupportedError, which says what is wrong."""
     match = _TEXT.fullmatch(text)
     if match is None or match[1].lower() not in SKETCHES:
         raise UnsupportedError(f"sketch {text!r} is not known: use one of {', '.join(SKETCHES)}")

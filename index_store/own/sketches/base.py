@@ -48,7 +48,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of one column of a file, in plain form (``values.plain_array``), and the type that the file has."""
+    """Some rows of one column of a file, in plain form (``values.plain_array``), and the column's type in the file."""
 
     values: pa.Array
     type: FileType
@@ -60,7 +60,7 @@ class Batch:
 
     @cached_property
     def distinct(self) -> pa.Array:
-        """Each value once, in no order; shared by all sketches of the column."""
+        """The distinct values, in any order; all sketches of the column share one computation."""
         return pc.unique(self.present)
 
     @cached_property
@@ -70,7 +70,7 @@ class Batch:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether values were finer than the plain form: nanoseconds."""
+        """Whether the plain form has lost precision: nanoseconds were rounded down to microseconds."""
         return self.type.unit == "nanos"
 
 
@@ -82,13 +82,13 @@ class Collector(Protocol):
         ...
 
     def stored(self) -> Mapping[str, Any]:
-        """What is stored: a value for each of the sketch's fields."""
+        """The value of each of the sketch's fields."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class FileBounds:
-    """``(f,)``: ``lo <= x <= hi`` for every value x of a file, where known."""
+    """``(f,)`` for f files: ``lo <= x <= hi`` for every value x of a file, where known."""
 
     lo: Bounds
     hi: Bounds
@@ -98,9 +98,9 @@ class FileBounds:
 
 @dataclass(frozen=True, eq=False)
 class FileParts:
-    """Ranges of which each holds some of a file's values, and together all: ``(k,)``, ``file`` the row of each.
+    """Parts of files: ``(k,)`` ranges that together hold all values of a file; ``file`` is the file of each, ascending.
 
-    ``known``: ``(f,)``, for which files there are parts; one that is known and has none has no value but NULL.
+    ``known``: ``(f,)``, whether the parts of a file are known. A known file without parts holds nothing but NULL.
     """
 
     file: npt.NDArray[np.intp]
@@ -143,15 +143,15 @@ class Stored:
 
 
 class Sketch(Protocol):
-    """One kind of sketch with its options, which say how it is built and never what it means."""
+    """One kind of sketch with its options. Options change how a sketch is built, never how it is decoded."""
 
     #: The name that it is registered under.
     name: str
     #: As a user writes it, with all options: ``bloom_filter(fpp=0.01)``.
     text: str
-    #: What is stored of a file.
+    #: The columns that are stored of a file.
     fields: tuple[pa.Field, ...]
-    #: Whether a file's footer can be enough.
+    #: Whether the footer of a file can be enough to build it.
     from_footers: bool
     #: Whether it answers look-ups only: then it is not read for any other question.
     is_filter: bool
@@ -170,7 +170,7 @@ class Sketch(Protocol):
 
 
 def flatten_lists(lists: pa.Array) -> tuple[npt.NDArray[np.intp], pa.Array]:
-    """The row of each element of a list column, and the elements."""
+    """The row of each element of a column of lists, and the elements."""
     lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
     counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
     return np.repeat(np.arange(len(lists)), counts).astype(np.intp), lists.flatten()
@@ -182,6 +182,6 @@ def has_nan(batch: Batch) -> bool:
 
 
 def refuse_options(sketch: str, options: Mapping[str, str]) -> None:
-    """Raises ValueError when a sketch that has no options is given some."""
+    """Raises ValueError when options are given to a sketch that has none."""
     if options:
         raise ValueError(f"{sketch} has no option {', '.join(options)}")

@@ -1,7 +1,6 @@
 """``bloom_filter(fpp=0.01)`` or ``bloom_filter(size=8KB)``: which values a file does not have. Answers = and IN.
 
-The filter of each file is made for the number of distinct values that the file has, which is counted while its rows are
-read and never asked of the user:
+The filter of a file is sized for the number n of its distinct values, which is counted while the rows are read:
 
     fpp=0.01     m = -n ln(fpp) / (ln 2)^2 bits, at most 4 MB
     size=8KB     m = 8 * 8192 bits for every file
@@ -9,9 +8,11 @@ read and never asked of the user:
     k = m / n * ln 2 positions, from 1 to 16; position i is (h + i * step) mod m, where h is the 64-bit hash of the
     value's bytes (``hashing``) and step = mix(h) | 1
 
-A filter with which more than half of all other values would be found is not stored: that file is unknown. So is one
-with nanoseconds. The two zeros are one value, and NaN is never looked up (P16). Values are hashed in the plain form of
-their type, which for all integers is the same: a column that became wider keeps its filters.
+    1,000 distinct values, fpp=0.01      m = 9,592 bits, k = 7
+
+A file is unknown when its filter would pass more than half of all absent values, or when it has nanoseconds. The two
+zeros are one value, and NaN is never looked up (P16). Values are hashed in the plain form of their type, which is the
+same for all integers: filters stay valid when a column is widened.
 
 Pitfall P16 is described in docs/facts/pitfalls.md#p16.
 """
@@ -35,8 +36,8 @@ __all__ = ["BloomFilter", "make"]
 
 _LARGEST = 4 << 20
 _MAX_HASHES = 16
-#: So many hashes may wait to be told apart.
-_MAX_APART = 1 << 22
+#: So many hashes are collected before duplicates are removed.
+_MAX_UNSORTED = 1 << 22
 _UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20}
 
 
@@ -77,7 +78,7 @@ class BloomFilter:
         return _Collector(self.fpp, self.size)
 
     def bits_of(self, distinct: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """``(n,)``: how many bits the filters of files with so many distinct values have."""
+        """``(n,)``: the bits of the filters of files with so many distinct values."""
         return np.array([8 * _size(count, self.fpp, self.size) for count in distinct.tolist()], np.int64)
 
     def decode(self, stored: Stored) -> SketchStatistics:
@@ -94,7 +95,7 @@ class BloomFilter:
 
 
 class _Filters:
-    """The filters of many files in one buffer; a value is looked for in all of them at once."""
+    """The filters of many files in one buffer; a value is looked up in all of them at once."""
 
     def __init__(self, bits: pa.Array, counts: npt.NDArray[Any], known: Mask) -> None:
         _, offsets, content = bits.cast(pa.large_binary()).buffers()
@@ -104,19 +105,19 @@ class _Filters:
         self._sizes = (np.diff(edges) * 8).astype(np.uint64)
         self._counts, self._known = counts, known
 
-    def might_contain(self, looked_for: npt.NDArray[np.uint64]) -> Mask:
-        found = ~self._known
+    def might_contain(self, value_hashes: npt.NDArray[np.uint64]) -> Mask:
+        might_contain = ~self._known
         rows = np.flatnonzero(self._known)
         empty = rows[self._sizes[rows] == 0]  # no value at all
         rows = rows[self._sizes[rows] > 0]
-        found[empty] = False
-        for value in looked_for:
-            left = rows[~found[rows]]
+        might_contain[empty] = False
+        for value in value_hashes:
+            left = rows[~might_contain[rows]]
             step = mix(np.array([value], np.uint64))[0] | np.uint64(1)
             for i in range(_MAX_HASHES):
                 still = left[self._counts[left] > i]
                 done = left[self._counts[left] <= i]
-                found[done] = True
+                might_contain[done] = True
                 if not len(still):
                     left = still
                     break
@@ -124,8 +125,8 @@ class _Filters:
                     at = (value + np.uint64(i) * step) % self._sizes[still]
                 byte = self._content[self._starts[still] + (at >> np.uint64(3)).astype(np.int64)]
                 left = still[(byte >> (at & np.uint64(7)).astype(np.uint8)) & 1 == 1]
-            found[left] = True
-        return found
+            might_contain[left] = True
+        return might_contain
 
 
 class _Collector:
@@ -138,7 +139,7 @@ class _Collector:
         self._known = self._known and not batch.is_rounded
         if self._known:
             self._hashes.append(hashes(batch.distinct_bytes))
-            if sum(map(len, self._hashes[1:])) > max(len(self._hashes[0]), _MAX_APART):
+            if sum(map(len, self._hashes[1:])) > max(len(self._hashes[0]), _MAX_UNSORTED):
                 self._hashes = [_distinct(self._hashes)]
 
     def stored(self) -> Mapping[str, Any]:
@@ -162,12 +163,12 @@ class _Collector:
 
 
 def _size(n: int, fpp: float | None, size: int | None) -> int:
-    """Bytes of the filter of n distinct values."""
+    """The bytes of a filter of n distinct values."""
     return size or min(max(8, math.ceil(-n * math.log(fpp or 0.01) / math.log(2) ** 2 / 8)), _LARGEST)
 
 
 def _distinct(some: Sequence[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    """Each hash once, in order."""
+    """The distinct hashes, in order."""
     if not some:
         return np.zeros(0, np.uint64)
     ordered = np.sort(np.concatenate(some))

@@ -1,8 +1,10 @@
 """``null_count`` and ``nan_count``: how many values of a file are NULL, and how many are NaN.
 
-``null_count`` answers IS NULL and IS NOT NULL, and lets other sketches match a file fully. The number of NULLs stands
-beside every sketch of a column anyway: this one asks for nothing else. ``nan_count`` answers ``isnan(x)``, and where it
-is 0 the bounds of a float hold for all values.
+    null_count    answers IS NULL and IS NOT NULL. An index stores the number of NULLs beside every sketch, so this one
+                  stores nothing else
+    nan_count     answers ``isnan(x)``: a file without NaN has the bounds -infinity .. infinity
+
+Pitfall P3 is described in docs/facts/pitfalls.md#p3.
 """
 
 from __future__ import annotations

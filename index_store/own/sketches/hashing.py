@@ -1,4 +1,4 @@
-"""A 64-bit hash of many values at once, the same on every machine: what bloom filters of an index are made with.
+"""A 64-bit hash of many values at once, the same on every machine: Bloom filters and shards are made with it.
 
     word 0, 1, ...   8 bytes of the value each, little-endian, the last one filled up with zeros
     hash             h = mix(length), then h = mix(h ^ word) for each word; mix is the finalizer of SplitMix64
@@ -19,7 +19,7 @@ Hashes = npt.NDArray[np.uint64]
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _ALL = (1 << 64) - 1
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
-#: By how many bytes of a word count: what is beyond the value's end is zero.
+#: Masks that keep the first 0 to 8 bytes of a word: bytes beyond the end of a value are zero.
 _KEPT = np.array([(1 << 8 * kept) - 1 for kept in range(8)] + [(1 << 64) - 1], np.uint64)
 
 
@@ -34,11 +34,11 @@ def mix(words: Hashes) -> Hashes:
 
 
 def hash_of(value: bytes) -> int:
-    """The same as ``hashes`` of one value, sooner."""
-    found = _mix(len(value))
-    for at in range(0, len(value), 8):
-        found = _mix(found ^ int.from_bytes(value[at : at + 8], "little"))
-    return found
+    """``hashes`` of one value, without arrays."""
+    state = _mix(len(value))
+    for start in range(0, len(value), 8):
+        state = _mix(state ^ int.from_bytes(value[start : start + 8], "little"))
+    return state
 
 
 def _mix(word: int) -> int:
@@ -60,11 +60,11 @@ def hashes(values: pa.Array) -> Hashes:
     held = np.frombuffer(content or b"", np.uint8)[int(edges[0]) : int(edges[-1])]
     padded = np.concatenate([held, np.zeros(8, np.uint8)])
     words = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
-    found = mix(lengths.astype(np.uint64))
+    state = mix(lengths.astype(np.uint64))
     rows = np.arange(n)
     at = 0
     while len(rows := rows[lengths[rows] > at]):
         word = words[starts[rows] - int(edges[0]) + at] & _KEPT[np.minimum(lengths[rows] - at, 8)]
-        found[rows] = mix(found[rows] ^ word)
+        state[rows] = mix(state[rows] ^ word)
         at += 8
-    return found
+    return state

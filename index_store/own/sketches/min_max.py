@@ -3,12 +3,12 @@
     values of the file        stored                     why
     ------------------------  -------------------------  ----------------------------------------------------------
     3, 9, NULL                3 .. 9
-    'a', 500 times 'z'        'a' .. 'z' * 99 + '{'      text is cut after 100 characters, the upper end outward
+    'a', 500 times 'z'        'a' .. 'z' * 99 + '{'      text is cut after 100 characters, the upper end upward
     1.5, NaN                  nothing                    NaN has no place in an order (P3)
     nanoseconds 1, 1999       0 .. 2 microseconds        outward (P13)
-    nothing but NULL          nothing                    the number of NULLs says it all
+    nothing but NULL          nothing                    the number of NULLs is enough
 
-Footers are enough where they prove their bounds (``own.footers``).
+A footer is enough where it proves its bounds (``build.footer_bounds``).
 
 Pitfalls P3 and P13 are described in docs/facts/pitfalls.md.
 """
@@ -78,8 +78,8 @@ class _Collector:
     def add(self, batch: Batch) -> None:
         self._type = batch.type.type
         self._nan = self._nan or has_nan(batch)
-        found = pc.min_max(batch.present)
-        lo, hi = found["min"].as_py(), found["max"].as_py()
+        ends = pc.min_max(batch.present)
+        lo, hi = ends["min"].as_py(), ends["max"].as_py()
         if lo is None:
             return
         if batch.is_rounded:

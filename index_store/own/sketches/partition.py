@@ -1,7 +1,10 @@
-"""``partition``: the one value that all rows of a file have, for columns that files are divided by.
+"""``partition``: the single value of a file, for columns that files are divided by without being partition columns.
 
-A file with one value is a partition of that column, whether the table says so or not: ``region`` where each file is of
-one region. Stored is that value, or nothing when there are two. With NULL beside it, the value and NULL are the parts.
+values of the file      stored      parts of the file
+----------------------  ----------  -----------------------------------
+'eu', 'eu'              'eu'        'eu': region = 'eu' fully matches
+'eu', NULL              'eu'        'eu' and NULL
+'eu', 'us'              nothing     unknown
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ def make(options: Mapping[str, str]) -> Sketch:
 
 
 class Partition(ValueList):
-    """The only value of a file."""
+    """The single value of a file."""
 
     name = "partition"
     fields = (pa.field("value", pa.large_binary()), pa.field("many", pa.bool_()))
@@ -60,13 +63,13 @@ class _Collector:
     def add(self, batch: Batch) -> None:
         if self._many:
             return
-        found = batch.distinct_bytes
-        if not len(found):
+        distinct = batch.distinct_bytes
+        if not len(distinct):
             return
-        value = found[0].as_py()
+        value = distinct[0].as_py()
         self._many = (
             batch.is_rounded
-            or len(found) > 1
+            or len(distinct) > 1
             or len(value) > MAX_BYTES
             or (self._value is not None and value != self._value)
         )

@@ -1,12 +1,12 @@
-"""``prefix_set(limit=100, length=16)``: with which characters the texts of a file begin. Answers LIKE 'p%', = and IN.
+"""``prefix_set(limit=100, length=16)``: the first characters of the texts of a file. Answers LIKE 'p%', = and IN.
 
-Of each file the longest prefixes are stored, up to ``length`` characters, of which there are at most ``limit``:
+A file stores prefixes of the greatest length, up to ``length`` characters, at which there are at most ``limit``:
 
-    'ada-1', 'ada-2', 'bob'       prefixes 'ada-', whole text 'bob'
+    'ada-1', 'ada-2', 'bob'       limit=2        prefix 'ada-', whole text 'bob'
 
-A prefix is a part of the file that reaches from the prefix to the least text above all that begin with it; a text that
-is no longer than the prefixes is a part with both bounds itself. So a range that spans everything, 'aachen' .. 'rome',
-still tells that no city begins with 'x'. Binary and other types have no prefixes.
+A prefix is a part of the file: its bounds are the prefix and the least text above all texts that begin with it. A text
+that is not longer than the prefixes is a part with both bounds the text. So LIKE 'l%' is impossible in a file of
+'aachen' and 'rome', although the bounds of the file span it. Only text has prefixes.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class PrefixSet:
 
 
 class _Collector:
-    """Keeps the prefixes of the greatest length that the limit still allows; shortens them when they become too many.
+    """Keeps prefixes at the greatest length that the limit allows, and shortens them when there are too many.
 
-    A text is "whole" when it is no longer than that length.
+    A text that is not longer than that length is kept whole.
     """
 
     def __init__(self, limit: int, length: int) -> None:

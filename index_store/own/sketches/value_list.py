@@ -1,13 +1,13 @@
-"""``value_list(limit=50)``: every value of a file with few. Answers =, !=, IN, NOT IN and LIKE of any shape.
+"""``value_list(limit=50)``: every value of a file that has few. Answers =, !=, IN, NOT IN and LIKE of any shape.
 
     stored 'oslo', 'rome'     city = 'bonn'        FALSE
                               city NOT IN ('rome')  TRUE or FALSE
                               city LIKE '%x%'       FALSE
                               city LIKE '%o%'       TRUE: the file is fully matched, unless there are NULLs
 
-Each value is a part of the file of its own, with both bounds the value: a leaf is what it is on one of them. A file
-with more than ``limit`` values, or with more than 16 KB of them, is unknown; so is one with nanoseconds. A NaN is a
-part of which nothing is known.
+Each value is a part of the file with both bounds the value, so a leaf has the union of its outcomes on these values. A
+file with more than ``limit`` values, with more than 16 KB of them, or with nanoseconds, is unknown. A NaN is a part
+without bounds.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _size(values: pa.Array) -> int:
 
 
 def bounds_of_parts(parts: FileParts, stored: Stored) -> FileBounds:
-    """Bounds of each file over its parts, which stand in the order of the files. A file without parts has none."""
+    """The bounds of each file over its parts. A file without parts has none."""
     n = len(stored)
     count = np.bincount(parts.file, minlength=n)
     starts = np.cumsum(count) - count
@@ -112,8 +112,8 @@ def bounds_of_parts(parts: FileParts, stored: Stored) -> FileBounds:
 
 def _extreme(bound: Bounds, starts: Any, has: Any, least: bool, of: Type) -> Any:
     values = np.asarray(bound)
-    found = np.full(len(has), filler(of), values.dtype)
+    extremes = np.full(len(has), filler(of), values.dtype)
     if len(values):
         reduce = np.minimum if least else np.maximum
-        found[has] = reduce.reduceat(values, starts[has])
-    return found
+        extremes[has] = reduce.reduceat(values, starts[has])
+    return extremes

@@ -1,4 +1,4 @@
-"""The values of a column as sketches see them: one plain Arrow form per family of types, and its bytes.
+"""The plain form of values: one Arrow type for each family of column types, and the bytes of each value.
 
     type                           plain Arrow array      bytes of one value
     -----------------------------  ---------------------  ----------------------------------------
@@ -10,9 +10,9 @@
     STRING                         large_binary, UTF-8    itself
     BINARY                         large_binary           itself
 
-Everything a sketch stores is in these bytes, so that one column of an index holds what files of different types gave
-(P19): each row says the type that its file has (``FileType``), and the reader of the index decides what it still says
-of the column. Text is UTF-8 here: a file with other bytes in a text column says nothing of it.
+Sketches store values in these bytes, so one column of an index holds values of files that have the column in different
+types (P19). Each row names the type in its file (``FileType``), and ``provider.per_file_statistics`` converts it to the
+table's type. Text is UTF-8: a text column with other bytes is unknown in that file.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
@@ -51,28 +51,28 @@ _MAX_MILLIS = (1 << 63) // 1000 - 1
 
 @dataclass(frozen=True, slots=True)
 class FileType:
-    """The type that a file has for a column, as text: ``int``, ``decimal(10,2)``, ``timestamp@millis``.
+    """The type of a column in a file, as text: ``int``, ``decimal(10,2)``, ``timestamp@millis``.
 
-    ``absent``: the file has no such column. ``empty``: it has no row. ``!why``: its values are not known.
+    ``absent``: the file has no such column. ``empty``: it has no row. ``!why``: its values are unknown, and why.
     """
 
     text: str
 
     @classmethod
     def of(cls, column_type: Type, unit: str = "") -> FileType:
-        """A type that sketches are made of; ``unit`` is that of a timestamp in the file."""
+        """A type that sketches support; ``unit`` is that of a timestamp in the file."""
         if column_type.kind is Kind.OTHER or (column_type.kind is Kind.DECIMAL and column_type.precision > 38):
             return cls.unknown(f"type {column_type}")
         return cls(f"{column_type}@{unit}" if unit else str(column_type))
 
     @classmethod
     def unknown(cls, why: str) -> FileType:
-        """Nothing can be said of the column in this file."""
+        """The type of a column whose values in the file are unknown."""
         return cls(f"!{why}")
 
     @property
     def is_known(self) -> bool:
-        """Whether values of the column were looked at."""
+        """Whether the file has rows whose values of the column are known."""
         return not self.text.startswith("!") and self.text not in (ABSENT.text, EMPTY.text)
 
     @property
@@ -112,7 +112,7 @@ def plain_type(of: Type) -> pa.DataType:
 def plain_array(array: pa.Array, of: FileType) -> pa.Array:
     """The plain form of values as pyarrow reads them. Raises ``pa.ArrowInvalid`` for values that have none.
 
-    Nanoseconds are rounded down: whoever needs both sides widens (``FileType.unit``).
+    Nanoseconds are rounded down to microseconds; an upper bound of them has to be raised (``FileType.unit``).
     """
     column_type = of.type
     match column_type.kind:
@@ -162,7 +162,7 @@ def _micros(array: pa.Array, unit: str) -> pa.Array:
 
 
 def _unscaled(array: pa.Array, column_type: Type) -> pa.Array:
-    """Unscaled integers: the words of the decimals themselves."""
+    """The unscaled integers of decimals, from their words in memory."""
     array = array.cast(pa.decimal128(column_type.precision, column_type.scale))
     if column_type.precision > 18:
         return pa.Array.from_buffers(pa.decimal128(38, 0), len(array), array.buffers(), -1, array.offset)
@@ -199,7 +199,7 @@ def value_bytes(value: object, of: Type) -> bytes:
 
 
 def decoded(stored: pa.Array, of: Type) -> Any:
-    """Plain values of their bytes, ``(n,)``: as ``ColumnStatistics`` holds bounds of the type. No value may be NULL.
+    """The plain values of stored bytes, ``(n,)``, in the form of bounds of ``ColumnStatistics``. No value may be NULL.
 
     Raises ValueError for bytes of another width.
     """
@@ -221,10 +221,10 @@ def decoded(stored: pa.Array, of: Type) -> Any:
 
 
 def python_values(plain: pa.Array, of: Type) -> Iterable[Any]:
-    """Plain values as the evaluator's (``evaluator.language.interval``): text, and decimals as unscaled integers."""
+    """Plain values in the form of ``evaluator.language.interval``: text as str, decimals as unscaled integers."""
     if of.kind.is_text:
         return [None if value is None else value.decode("utf-8") for value in plain.to_pylist()]
     if pa.types.is_decimal(plain.type):
         return [None if value is None else int(value) for value in plain.to_pylist()]
-    found: list[Any] = plain.to_pylist()
-    return found
+    values: list[Any] = plain.to_pylist()
+    return values

@@ -1,12 +1,14 @@
-"""The folder of an index: whole files under names that nobody uses twice, and one step that makes a version count.
+"""The folder of an index: whole files under unique names, and one atomic step that commits a version.
 
-    versions/<number>.json              local: created by a hard link, which fails when somebody was first
-    versions/<number>-<token>.json      elsewhere: pyarrow's file systems overwrite, so each writer has names of its own
-    manifests/  statistics/  ...        what versions name: <instant>-<token>....parquet, complete before it is named
+    versions/<number>.json              local: created by a hard link, which fails when the number is taken
+    versions/<number>-<token>.json      elsewhere: pyarrow's file systems overwrite, so names are unique by a token
+    manifests/  statistics/  ...        the files that versions name: <instant>-<token>....parquet
 
-A file appears whole or not at all: local ones are written beside their place, forced to disk and then renamed, objects
-of a store appear when they are closed, and other file systems rename. So a process may die at any step: what it leaves
-behind is named by no version, and ``vacuum`` takes it away.
+A file appears whole or not at all. A local file is written under a temporary name, synchronized to disk and renamed; an
+object of a store appears when it is closed; other file systems rename. A version is written after the files that it
+names. So a process may die at any step: no version names what it leaves behind, and ``vacuum`` removes it.
+
+Facts about object stores: docs/facts/object-stores.md.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
 
 
 def new_token() -> str:
-    """What makes a name nobody else's."""
+    """Sixteen random hexadecimal digits, which make a name unique."""
     return uuid.uuid4().hex[:16]
 
 
@@ -48,7 +50,7 @@ class Stat:
 
 
 class Folder:
-    """The folder of one index. Methods raise TableError; a file that cannot be written is not there."""
+    """The folder of one index. Methods raise TableError; a file that could not be written does not exist."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -65,15 +67,15 @@ class Folder:
 
     @property
     def path(self) -> str:
-        """For people."""
+        """The path or URI, for messages."""
         return self.storage.root
 
     @property
     def creates_atomically(self) -> bool:
-        """Whether a name can be taken by one writer only."""
+        """Whether only one of several writers can create a file of one name."""
         return self.storage.is_local
 
-    # -- what is there
+    # -- reading
 
     def read(self, file: str) -> bytes:
         """All bytes of a file."""
@@ -97,14 +99,14 @@ class Folder:
             if info.type is fs.FileType.File
         ]
 
-    # -- what is written
+    # -- writing
 
     @contextmanager
     def writing(self, file: str) -> Iterator[Path]:
-        """A local file to write; at the end of the block it is the folder's ``file``, after an error it is gone."""
+        """A local path to write to. It becomes the folder's ``file`` at the end; an error removes it."""
         if self.storage.is_local:
             place = Path(self.storage.place(file))
-            self.make_room(file)
+            self.create_parent(file)
             with self._temporary(place.parent) as temporary:
                 yield temporary
                 self.publish(temporary, file)
@@ -115,10 +117,10 @@ class Folder:
                 self.publish(temporary, file)
 
     def write_version(self, number: int, data: bytes) -> str | None:
-        """Write the file of a version; None when another writer has this number already, else the name of the file.
+        """Write the file of a version and return its name; None when another writer has taken the number.
 
-        Where a name cannot be taken atomically, versions of other writers may have the same number afterwards:
-        the caller looks. Then each has a name of its own, and nothing is lost.
+        Where names cannot be taken atomically, another writer's version may have the same number afterwards, under
+        another name. The caller has to look for it.
         """
         if not self.creates_atomically:
             file = f"{VERSIONS}/{number:010d}-{new_token()}.json"
@@ -127,13 +129,13 @@ class Folder:
             return file
         file = f"{VERSIONS}/{number:010d}.json"
         place = Path(self.storage.place(file))
-        self.make_room(file)
+        self.create_parent(file)
         with self._temporary(place.parent) as temporary:
             temporary.write_bytes(data)
             return file if self.link(temporary, file) else None
 
     def remove(self, file: str) -> None:
-        """Remove a file, which need not be there."""
+        """Remove a file, if it exists."""
 
         def removed() -> None:
             with suppress(FileNotFoundError):
@@ -142,7 +144,7 @@ class Folder:
         self.storage.change(file, removed)
 
     def remove_all(self) -> None:
-        """Remove the folder, which no longer holds a version."""
+        """Remove the folder, after its versions."""
 
         def removed() -> None:
             with suppress(FileNotFoundError):
@@ -150,16 +152,16 @@ class Folder:
 
         self.storage.change("", removed)
 
-    # -- the single steps
+    # -- single steps: tests stop a process after each
 
-    def make_room(self, file: str) -> None:
-        """Make the directory that the file belongs into, where there are directories."""
+    def create_parent(self, file: str) -> None:
+        """Create the directory of a file; object stores have none."""
         if self.storage.filesystem.type_name not in _OBJECT_STORES:
             parent = self.storage.place(file).rpartition("/")[0]
             self.storage.change(file, lambda: self.storage.filesystem.create_dir(parent, recursive=True))
 
     def publish(self, temporary: Path, file: str) -> None:
-        """Give a local file, which is complete, its place and name."""
+        """Move a complete local file into the folder under its name."""
         place = self.storage.place(file)
         if self.storage.is_local:
 
@@ -170,7 +172,7 @@ class Folder:
 
             self.storage.change(file, renamed)
             return
-        self.make_room(file)
+        self.create_parent(file)
         filesystem = self.storage.filesystem
         at_once = filesystem.type_name in _OBJECT_STORES
         first = place if at_once else f"{place}.{new_token()}.part"
@@ -184,7 +186,7 @@ class Folder:
         self.storage.change(file, uploaded)
 
     def link(self, temporary: Path, file: str) -> bool:
-        """Give a local file a second name, unless there is a file of this name: the one step that commits."""
+        """Give a local file a second name, unless a file has that name: the one step that commits a version."""
         place = self.storage.place(file)
 
         def linked() -> bool:
@@ -220,7 +222,7 @@ def age_of(stat: Stat) -> float:
 
 
 def _force(path: Path) -> None:
-    """What was written is on the disk when this returns."""
+    """Synchronize a file or directory to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

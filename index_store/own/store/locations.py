@@ -1,10 +1,10 @@
-"""Where the indexes of a table are.
+"""The locations of a table's indexes.
 
     <table>/.sargo/<name>            the default
-    any other folder                 for a table that is only read; named by --path, or by the option sargo.index.paths
-                                     of the table's catalog entry, which names folders, separated by commas
+    any other folder                 for a table that is only read: given by --path, or by the option sargo.index.paths
+                                     of the table's catalog entry, a list of folders separated by commas
 
-Names that begin with a dot are none of a table's data to Hudi, Hive and Spark.
+Hudi, Hive and Spark do not read names that begin with a dot as data of a table.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DIRECTORY, OTHERS = ".sargo", "sargo.index.paths"
 
 @dataclass(frozen=True, slots=True)
 class IndexLocation:
-    """An index of a table: ``index`` is None when it cannot be read, and ``fault`` says why."""
+    """The location of an index. ``index`` is None when it cannot be read; then ``fault`` says why."""
 
     name: str
     folder: Folder
@@ -39,7 +39,7 @@ class IndexLocation:
 
 
 def folder_of(table: Table, name: str, path: str = "", storage_options: Mapping[str, str] | None = None) -> Folder:
-    """The folder of the index of this name, or the one at ``path``. Raises ValueError for what is no name."""
+    """The folder of the index of this name, or the one at ``path``. Raises ValueError for an invalid name."""
     if path:
         return Folder.at(path, None, storage_options)
     check_name(name)
@@ -47,17 +47,17 @@ def folder_of(table: Table, name: str, path: str = "", storage_options: Mapping[
 
 
 def may_have_indexes(table: Table) -> bool:
-    """Whether it is worth looking for indexes of the table."""
+    """Whether the table has a folder of indexes or an option that names some."""
     return bool(table.options.get(OTHERS)) or table.storage.exists(DIRECTORY)
 
 
 def version_names(storage: Storage, options: Mapping[str, str]) -> list[str]:
-    """The names of all versions of all indexes of the table there: they change whenever an index does."""
+    """The names of all versions of all indexes of the table: they change whenever an index does."""
     listed = storage.below(DIRECTORY).files(recursive=True)
-    found = [entry.path for entry in listed if f"/{VERSIONS}/" in entry.path]
+    names = [entry.path for entry in listed if f"/{VERSIONS}/" in entry.path]
     for path in _others(options):
-        found += [f"{path}/{name}" for name in Folder(storage.elsewhere(path)).names(VERSIONS)]
-    return sorted(found)
+        names += [f"{path}/{name}" for name in Folder(storage.elsewhere(path)).names(VERSIONS)]
+    return sorted(names)
 
 
 def _others(options: Mapping[str, str]) -> list[str]:
@@ -67,9 +67,9 @@ def _others(options: Mapping[str, str]) -> list[str]:
 def indexes_of(
     table: Table, paths: Sequence[str] = (), storage_options: Mapping[str, str] | None = None
 ) -> list[IndexLocation]:
-    """The indexes of a table, by name: beside its data, in the folders at ``paths``, and where its options say.
+    """The indexes of a table, by name: beside its data, at ``paths``, and in the folders that its options name.
 
-    Raises TableError when the table's folder cannot be listed; what is wrong with one index is said of it.
+    Raises TableError when the table's folder cannot be listed. A fault of one index is part of its location.
     """
     listed = table.storage.below(DIRECTORY).files(recursive=True)
     names = sorted({entry.path.split("/")[0] for entry in listed if f"/{VERSIONS}/" in entry.path})
@@ -77,14 +77,14 @@ def indexes_of(
     others = dict.fromkeys(path for path in _others(table.options) if path not in paths)
     folders += [Folder.at(path, None, storage_options) for path in dict.fromkeys(filter(None, paths))]
     folders += [Folder(table.storage.elsewhere(path)) for path in others]
-    found = []
+    locations = []
     for folder in folders:
         name = folder.path.rstrip("/").rpartition("/")[2]
         try:
             index = OwnIndex.open(folder)
-            found.append(IndexLocation(index.definition.name, folder, index))
+            locations.append(IndexLocation(index.definition.name, folder, index))
         except NoIndexError:
             continue
         except TableError as error:
-            found.append(IndexLocation(name, folder, None, error.why if error.path == folder.path else str(error)))
-    return sorted(found, key=lambda one: one.name)
+            locations.append(IndexLocation(name, folder, None, error.why if error.path == folder.path else str(error)))
+    return sorted(locations, key=lambda location: location.name)

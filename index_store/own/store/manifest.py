@@ -1,10 +1,12 @@
-"""Which files an index knows, as columns: a master list and one delta, which is cumulative (RFC-15).
+"""The manifest: which files an index knows, as a master list and one cumulative delta (RFC-15).
 
-    master   file_id  path  size  instant               every file when the master was made
+    master   file_id  path  size  instant               every file when the master was written
     delta    file_id  path  size  instant  tombstone    since then: files that came, and ids of the master that are gone
 
-So two small files are read however often the table changed. A file is the same as long as its path and its size are.
-All of it is done on whole columns, also with millions of files.
+    master 0 a, 1 b    delta 1 tombstone, 2 c           the index knows 0 a and 2 c
+
+A reader opens two files, however often the table has changed. Two files are the same when their path and size are.
+Everything works on whole columns, for millions of files.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from index_store.own.store.stored_table import StoredTable, read_table, write_ta
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
 
-__all__ = ["DELTA", "Composed", "Manifested", "compose", "live_files", "row_indices_of", "write_delta", "write_master"]
+__all__ = ["DELTA", "Composed", "FileList", "compose", "live_files", "row_indices_of", "write_delta", "write_master"]
 
 DELTA = pa.schema(
     [
@@ -36,8 +38,8 @@ MAX_IDS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Manifested:
-    """Files with ids (the schema FILES, ascending), and the builds that have their statistics."""
+class FileList:
+    """Files by ascending id (the schema FILES), and the builds that have their statistics."""
 
     files: pa.Table
     builds: tuple[Build, ...]
@@ -45,9 +47,9 @@ class Manifested:
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """Files chosen from several sources, with ids and builds of their own. ``next_id`` is greater than every id."""
+    """Files chosen from several lists, with new ids. ``next_id`` is greater than every id."""
 
-    known: Manifested
+    known: FileList
     next_id: int
 
 
@@ -71,9 +73,9 @@ def write_master(folder: Folder, files: pa.Table, instant: str | None) -> Stored
 
 
 def write_delta(folder: Folder, files: pa.Table, base: Version, instant: str | None) -> tuple[StoredTable | None, int]:
-    """Write what the files differ in from the master of a version; and how many tombstones there are.
+    """Write the difference of the files from the master of a version; None if there is none. And count its tombstones.
 
-    The ids of files that are in the master must be those of the master.
+    Files of the master have to have the ids of the master.
     """
     master = ids_of(read_table(folder, base.master, [FILE_ID]))
     ids = ids_of(files)
@@ -98,18 +100,18 @@ def write_delta(folder: Folder, files: pa.Table, base: Version, instant: str | N
 def row_indices_of(
     paths: pa.ChunkedArray | pa.Array, sizes: npt.NDArray[np.int64] | None, files: pa.Table
 ) -> npt.NDArray[np.int64]:
-    """``(n,)``: the row of each path among the files, -1 where there is none, or none of that size."""
-    found = pc.fill_null(pc.index_in(paths, value_set=files.column("path")), -1)
-    rows: npt.NDArray[np.int64] = np.asarray(found.to_numpy(), np.int64).copy()
+    """``(n,)``: the row of each path among the files, -1 for a path that is not there, or has another size."""
+    indices = pc.fill_null(pc.index_in(paths, value_set=files.column("path")), -1)
+    rows: npt.NDArray[np.int64] = np.asarray(indices.to_numpy(), np.int64).copy()
     if sizes is not None and files.num_rows:
         rows[(rows >= 0) & (files.column("size").to_numpy()[rows] != sizes)] = -1
     return rows
 
 
-def compose(wanted: pa.Table, sources: Sequence[Manifested], *, keep: int | None = None) -> Composed:
-    """The wanted files (``path``, ``size``), as far as a source knows them: the first that does.
+def compose(wanted: pa.Table, sources: Sequence[FileList], *, keep: int | None = None) -> Composed:
+    """The wanted files (``path``, ``size``) that a source knows, each from the first source that knows it.
 
-    ``keep``: the ids of the first source stay as they are, and new ones are not less than this; None: all are new.
+    ``keep``: files of the first source keep their ids, and other files get ids from ``keep`` on; None: all ids are new.
     """
     next_id = 0 if keep is None else keep
     left = np.ones(wanted.num_rows, np.bool_)
@@ -127,8 +129,8 @@ def compose(wanted: pa.Table, sources: Sequence[Manifested], *, keep: int | None
             continue
         ids = ids_of(taken).copy()
         for build in _needed(source.builds, ids):
-            of_it = (ids_of(taken) >= build.first_id) & (ids_of(taken) < build.first_id + build.span)
-            ids[of_it] += next_id - build.first_id
+            in_build = (ids_of(taken) >= build.first_id) & (ids_of(taken) < build.first_id + build.span)
+            ids[in_build] += next_id - build.first_id
             builds.append(replace(build, first_id=next_id))
             next_id += build.span
         if next_id > MAX_IDS:
@@ -137,11 +139,11 @@ def compose(wanted: pa.Table, sources: Sequence[Manifested], *, keep: int | None
     together = pa.concat_tables(files)
     if len(files) > 1:
         together = together.take(pa.array(np.argsort(ids_of(together), kind="stable")))
-    return Composed(Manifested(together, tuple(builds)), next_id)
+    return Composed(FileList(together, tuple(builds)), next_id)
 
 
 def _needed(builds: Sequence[Build], ids: npt.NDArray[np.int64]) -> list[Build]:
-    """The builds that have one of these ids, which ascend."""
+    """The builds that have one of these ids, which are in ascending order."""
     starts = np.searchsorted(ids, [build.first_id for build in builds])
     ends = np.searchsorted(ids, [build.first_id + build.span for build in builds])
     return [build for build, start, end in zip(builds, starts.tolist(), ends.tolist(), strict=True) if start < end]
@@ -149,5 +151,5 @@ def _needed(builds: Sequence[Build], ids: npt.NDArray[np.int64]) -> list[Build]:
 
 def ids_of(files: pa.Table) -> npt.NDArray[np.int64]:
     """``(n,)``: the column of ids."""
-    found: npt.NDArray[np.int64] = files.column(FILE_ID).to_numpy().astype(np.int64)
-    return found
+    ids: npt.NDArray[np.int64] = files.column(FILE_ID).to_numpy().astype(np.int64)
+    return ids

@@ -1,11 +1,11 @@
-"""Reading an index of our own: one version of it, throughout (C4, C5).
+"""Reading an own index: the current version as of when it was opened (C4, C5).
 
-    files         (n) file_id, path, size, instant: what the version knows, by id
-    find          where in it the files of a slice are; what is not there, or has another size by now, is not known
-    statistics    rows of statistics and whose they are; only the columns asked for are read
+    files         (n) file_id, path, size, instant: the files that the version knows, by id
+    find          the rows in it of the files of slices; -1 for a file that is unknown or has another size now
+    statistics    rows of statistics with the row of their file; only the columns asked for are read
 
-A version is immutable, and vacuum leaves it for a while after it was superseded: what is read fits together. A file
-that is damaged or gone is a ``TableError``: then the index says nothing.
+A version is immutable, and vacuum keeps it for a while after it was superseded, so everything that is read fits
+together. A file that is damaged or gone raises ``TableError``: then the index answers nothing.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from index_store.own.store.stored_table import read_groups, read_table
 from index_store.own.store.versions import Version, latest_versions
 from index_store.storage.errors import TableError
 
-__all__ = ["FileRows", "IndexedFiles", "OwnIndex"]
+__all__ = ["IndexedFiles", "OwnIndex", "StatisticsRows"]
 
 
 @dataclass(frozen=True, slots=True)
-class FileRows:
-    """Statistics of files: ``place`` (r,) is the row of each in ``OwnIndex.files``, ``columns`` has r rows.
+class StatisticsRows:
+    """Statistics of r files: ``index_rows`` (r,) are their rows in ``OwnIndex.files``, ``columns`` has r rows.
 
-    No file occurs twice, neither here nor in two of these.
+    A file occurs once, over all results of ``statistics``.
     """
 
-    place: npt.NDArray[np.int64]
+    index_rows: npt.NDArray[np.int64]
     columns: pa.Table
 
 
 class IndexedFiles(Protocol):
-    """What is known of some files, wherever it is: ``OwnIndex`` says what its parts mean."""
+    """The statistics of some files, on disk (``OwnIndex``) or in memory (``advice.sample.InMemory``)."""
 
     @property
     def path(self) -> str:
-        """Where it is, for people."""
+        """Where it is, for messages."""
         ...
 
     @property
@@ -59,7 +59,7 @@ class IndexedFiles(Protocol):
         self, paths: Sequence[str] | pa.Array, sizes: npt.NDArray[np.int64] | None = None
     ) -> npt.NDArray[np.int64]: ...
 
-    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]: ...
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[StatisticsRows]: ...
 
 
 class OwnIndex:
@@ -68,12 +68,12 @@ class OwnIndex:
     def __init__(self, folder: Folder, version: Version, faults: Sequence[str] = ()) -> None:
         self.folder = folder
         self.version = version
-        #: What is wrong with newer versions, which are passed over; empty when nothing is.
+        #: The faults of newer versions, which are ignored.
         self.faults = tuple(faults)
 
     @classmethod
     def open(cls, folder: Folder) -> OwnIndex:
-        """The index in a folder. Raises NoIndexError when there is none, TableError when no version of it is whole."""
+        """The index in a folder. Raises NoIndexError when there is none, TableError for a damaged one."""
         latest = latest_versions(folder)
         return cls(folder, latest.current, latest.faults)
 
@@ -103,25 +103,25 @@ class OwnIndex:
     ) -> npt.NDArray[np.int64]:
         """``(m,)``: the row of each path in ``files``, -1 where the index does not know the file.
 
-        ``sizes`` in bytes, where a file may have grown since (log files of version 6); what has another is not known.
+        ``sizes`` in bytes, where files may have grown (log files of version 6): a file of another size is unknown.
         """
         given: Any = paths if isinstance(paths, pa.Array | pa.ChunkedArray) else pa.array(paths, pa.string())
         return row_indices_of(given, sizes, self.files)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns of statistics; nothing is read for it."""
+        """The names of all columns of statistics, without reading any."""
         names = dict.fromkeys(name for part in self.version.statistics for name in part.columns)
         return tuple(name for name in names if name != FILE_ID)
 
-    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[FileRows]:
-        """These columns of statistics (None: all), of every file that the version knows.
+    def statistics(self, columns: Sequence[str] | None = None) -> Iterator[StatisticsRows]:
+        """These columns of statistics (None: all) of every file that the version knows.
 
-        One ``FileRows`` for some thousand files that have the same columns of the same types; a column that files do
-        not have is not in theirs.
+        Each result has some thousand files with the same columns of the same types, and lacks a column that these files
+        do not have. Raises TableError.
         """
-        place = np.full(self.version.next_id, -1, np.int64)
-        place[ids_of(self.files)] = np.arange(self.files.num_rows)
+        row_of_id = np.full(self.version.next_id, -1, np.int64)
+        row_of_id[ids_of(self.files)] = np.arange(self.files.num_rows)
         for build in self.version.builds:
             for part in build.parts:
                 wanted = None if columns is None else [FILE_ID, *columns]
@@ -129,22 +129,24 @@ class OwnIndex:
                     ids = ids_of(group)
                     if len(ids) and (ids.min() < 0 or ids.max() >= build.span):
                         raise TableError(self.folder.storage.absolute(part.file), "rows of files that are not its own")
-                    rows = place[ids + build.first_id]
+                    rows = row_of_id[ids + build.first_id]
                     live = rows >= 0
                     if live.any():
-                        found = group.drop_columns([FILE_ID])
-                        yield FileRows(rows[live], found if live.all() else found.filter(pa.array(live)))
+                        statistics = group.drop_columns([FILE_ID])
+                        yield StatisticsRows(
+                            rows[live], statistics if live.all() else statistics.filter(pa.array(live))
+                        )
 
     def partition_aggregates(self) -> list[pa.Table]:
-        """What the builder said of whole partitions, if it did.
+        """The aggregates of partitions, a table for each build that has some.
 
-        A row holds for every file that the index knows in the partition and was built together, so a partition may be
-        in several tables (``aggregates.united`` makes one of them). Files that are gone may have widened it. Not every
-        build need have some: an index that was begun before there were any says nothing of its older files.
+        A row holds for the files of the partition that were built together, so a partition may be in several tables;
+        ``aggregates.united`` merges them. Files that are gone may have widened it. Builds of an index that is older
+        than aggregates have none.
         """
         return [read_table(self.folder, one) for build in self.version.builds for one in build.aggregates]
 
     @property
     def is_aggregated(self) -> bool:
-        """Whether ``partition_aggregates`` speaks of every file that the version knows."""
+        """Whether ``partition_aggregates`` covers every file that the version knows."""
         return all(build.aggregates for build in self.version.builds)

@@ -1,9 +1,10 @@
-"""An Arrow table in a Parquet file of which only the columns asked for are read, and nothing is believed unchecked.
+"""An Arrow table in a Parquet file, of which single columns are read, each checked against a digest first (C10).
 
-    in the version    file name, size, rows, digest of the footer, and of every column in every row group
-    read              the footer and the bytes of the columns asked for; each digest is compared before it is decoded
+    in the version    file name, size, rows, digests of the footer and of every column in every row group
+    read              the footer, and the bytes of the columns asked for: nothing is decoded before its digest matches
 
-So a flipped bit is an error, never a bound. Parquet's own checksums leave out page headers and the footer.
+So a flipped bit raises an error and never changes a bound. Parquet's own checksums do not cover page headers and the
+footer.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from index_store.storage.errors import FormatError, TableError
 
 __all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "stored_size", "write_table"]
 
-#: A row group ends at so many rows, or bytes of Arrow.
+#: The size of a row group: at most so many rows, or bytes of Arrow.
 GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
 _MAGIC = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A Parquet file as a version names it.
+    """A file of a version: a Parquet file, or one of ``secondary.sorted_table``.
 
-    footer   its length in bytes, with what ends the file, and its digest
-    columns  by name the digests of the column, one for each row group
+    footer   the length of the footer, up to the end of the file, and its digest
+    columns  the digests of each column by name, one for each row group
     """
 
     file: str
@@ -62,9 +63,9 @@ class StoredTable:
 
 
 class TableWriter:
-    """Writes tables of one schema as one file, which is there when the ``with`` block ends well; then see ``stored``.
+    """Writes rows of one schema to one file. The file exists, described by ``stored``, after the ``with`` block.
 
-    ``sorted_text`` are columns of text in about ascending order. ``on_group`` is given each row group.
+    ``sorted_text`` names columns of text in about ascending order. ``on_group`` is called with each row group.
     """
 
     stored: StoredTable
@@ -194,7 +195,7 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
 
 
 def _described(path: Path, file: str) -> StoredTable:
-    """What a version remembers of a file that was just written."""
+    """The description of a file that was just written."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         length = int.from_bytes(data[-8:-4], "little") + 8
         metadata = parquet.read_metadata(path)
@@ -209,7 +210,7 @@ def _described(path: Path, file: str) -> StoredTable:
 
 
 def _ranges(metadata: Any, group: int, leaves: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where the bytes of a column are in a row group: offset and length, for each of its leaves."""
+    """The offset and length of each leaf of a column in a row group."""
     for leaf in leaves:
         chunk = metadata.row_group(group).column(leaf)
         starts = [chunk.data_page_offset, *([chunk.dictionary_page_offset] if chunk.has_dictionary_page else [])]
@@ -218,20 +219,20 @@ def _ranges(metadata: Any, group: int, leaves: Sequence[int]) -> Iterator[tuple[
 
 def _leaves(metadata: Any) -> dict[str, list[int]]:
     """The Parquet columns that make up each Arrow column: a nested one has several."""
-    found: dict[str, list[int]] = {}
-    place = 0
+    leaves: dict[str, list[int]] = {}
+    start = 0
     for field in metadata.schema.to_arrow_schema():
         count = _count(field.type)
-        found[field.name] = list(range(place, place + count))
-        place += count
-    return found
+        leaves[field.name] = list(range(start, start + count))
+        start += count
+    return leaves
 
 
 def _count(kind: pa.DataType) -> int:
     if isinstance(kind, pa.BaseExtensionType):
         return _count(kind.storage_type)
     if pa.types.is_nested(kind):
-        return sum(_count(kind.field(place).type) for place in range(kind.num_fields))
+        return sum(_count(kind.field(number).type) for number in range(kind.num_fields))
     return 1
 
 

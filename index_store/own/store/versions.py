@@ -1,11 +1,11 @@
-"""The versions of an index: small files that are never changed, each naming everything that is part of it.
+"""The versions of an index: small immutable files, each of which names every file that is part of the version.
 
     versions/0000000003.json    {"digest": ..., "version": {number, instant, definition, master, delta, builds, ...}}
 
-The current version is the whole one of the greatest number. A file that is damaged or half-written is passed over, and
-what is wrong with it is said; its number is not used again. Two versions of one number come about where a name cannot
-be taken atomically: one of them is current (not a refresh, if there is another; then the one that knows more files),
-and whoever writes next takes the files of the others over.
+The current version is the readable one with the greatest number. A damaged or half-written file is ignored and reported
+as a fault; its number is not used again. Where names cannot be taken atomically, two versions may have one number. Then
+one of them is current: any other operation before a refresh, else the version that knows more files. The next writer
+merges the files of the others into its own version.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "write_version",
 ]
 
-#: A version with generations has the greater one, so that a reader that knows nothing of them lets it be.
+#: Versions with generations have the greater format, so that a reader from before generations refuses them.
 FORMAT, FORMAT_OF_GENERATIONS = 1, 2
 _NAME = re.compile(r"(\d{10})(?:-[0-9a-f]+)?\.json")
 
@@ -47,10 +47,10 @@ class NoIndexError(TableError):
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What one run of a builder gave: the files ``first_id <= id < first_id + span`` of which it gave rows.
+    """The output of one run of a builder, for files with ``first_id <= id < first_id + span``.
 
-    parts        rows of statistics, by the columns and types that they have; their ids are less by ``first_id``
-    aggregates   rows of partitions, by the same; a partition may have several
+    parts        rows of statistics, a table for each set of columns and types; ids in them are relative to ``first_id``
+    aggregates   rows of partitions, likewise; a partition may have several
     """
 
     first_id: int
@@ -75,13 +75,13 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What one change left of a secondary index (``secondary.generation``). The first of a version is the base.
+    """The files of one change of a secondary index (``secondary.generation``). The first of a version is the base.
 
     groups      the file groups that changed
-    shards      entries that came and tombstones, sorted by key; None: none in this shard
+    shards      added entries and tombstones, sorted by key; None for a shard without any
     reverse     the same entries, sorted by file group and record key
-    next_group  greater than every number of a file group
-    entries     how many entries came, and ``tombstones`` how many went
+    next_group  greater than the number of every file group
+    entries     the number of added entries; ``tombstones``: of removed ones
     """
 
     groups: StoredTable
@@ -93,7 +93,7 @@ class Generation:
 
     @property
     def stored(self) -> tuple[StoredTable, ...]:
-        """Its files."""
+        """The files of the generation."""
         return tuple(one for one in (self.groups, *self.shards, self.reverse) if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,15 +130,15 @@ def _tables(plain: Sequence[Mapping[str, Any]]) -> tuple[StoredTable, ...]:
 class Version:
     """A version of an index.
 
-    operation   what made it: create, refresh, full refresh or optimize
+    operation   that wrote it: create, refresh, full refresh or optimize
     table       the path of the table, for people and for indexes that lie elsewhere
     instant     the latest completed write of the table when its files were listed; None: it had none
     master      the list of files (``manifest``); ids below ``master_end`` are of it
-    delta       all that changed since: files that came, and tombstones
+    delta       the files that came since, and tombstones
     next_id     greater than every id
-    files       how many files it knows
-    written     when, in seconds since 1970
-    generations of a secondary index, the oldest first; it has no builds
+    files       how many files the version knows; ``tombstones``: of the delta
+    written     when it was written, in seconds since 1970
+    generations of a secondary index, the oldest first; such an index has no builds
     """
 
     number: int
@@ -170,7 +170,7 @@ class Version:
 
     @property
     def statistics(self) -> tuple[StoredTable, ...]:
-        """Its files of statistics."""
+        """The files of statistics."""
         return tuple(one for build in self.builds for one in build.parts)
 
     @property
@@ -187,7 +187,7 @@ class Version:
         """Plain values for JSON."""
         kind = (
             {"format": FORMAT_OF_GENERATIONS, "generations": [one.to_dict() for one in self.generations]}
-            if (self.generations)
+            if self.generations
             else {"format": FORMAT}
         )
         return {
@@ -235,9 +235,9 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The whole versions of the greatest number that has one, the current one first.
+    """The readable versions with the greatest number that has one, the current one first.
 
-    ``number`` is the greatest that is taken; ``faults`` say which newer files are no whole versions.
+    ``number`` is the greatest number that is taken; ``faults`` are those of newer files, which cannot be read.
     """
 
     versions: tuple[Version, ...]
@@ -251,32 +251,32 @@ class Latest:
 
 def version_files(folder: Folder) -> dict[str, int]:
     """The files of versions and their numbers, the greatest number first."""
-    found = [(int(match[1]), name) for name in folder.names(VERSIONS) if (match := _NAME.fullmatch(name))]
-    return {f"{VERSIONS}/{name}": number for number, name in sorted(found, key=lambda one: (-one[0], one[1]))}
+    numbered = [(int(match[1]), name) for name in folder.names(VERSIONS) if (match := _NAME.fullmatch(name))]
+    return {f"{VERSIONS}/{name}": number for number, name in sorted(numbered, key=lambda one: (-one[0], one[1]))}
 
 
 def latest_versions(folder: Folder) -> Latest:
-    """The current version, and those of its number. Raises NoIndexError, and TableError when none is whole."""
+    """The current version, and others of its number. Raises NoIndexError, and TableError when none can be read."""
     files = version_files(folder)
     if not files:
         raise NoIndexError(folder.path, "there is no index here: create one with 'sargo index create'")
-    found: list[Version] = []
+    versions: list[Version] = []
     faults: list[str] = []
     for file, number in files.items():
-        if found and number != found[0].number:
+        if versions and number != versions[0].number:
             break
         try:
-            found.append(read_version(folder, file))
+            versions.append(read_version(folder, file))
         except TableError as error:
             faults.append(str(error))
-    if not found:
+    if not versions:
         raise TableError(folder.path, f"no version of this index is whole: {faults[0]}; drop it and create it again")
-    found.sort(key=lambda version: (version.operation == "refresh", -version.files))
-    return Latest(tuple(found), max(files.values()), tuple(faults))
+    versions.sort(key=lambda version: (version.operation == "refresh", -version.files))
+    return Latest(tuple(versions), max(files.values()), tuple(faults))
 
 
 def read_version(folder: Folder, file: str) -> Version:
-    """The version in a file. Raises TableError when it is not whole."""
+    """The version in a file. Raises TableError when it is damaged or half-written."""
     data = folder.read(file)
     try:
         document = json.loads(data)
@@ -292,8 +292,10 @@ def read_version(folder: Folder, file: str) -> Version:
 
 
 def write_version(folder: Folder, version: Version) -> bool:
-    """Make a version the current one. False when another writer did so at the same time: then it has to be made anew
-    on top of what is current now, which is this version too where a number can be taken twice. Raises TableError."""
+    """Write a version that is to become the current one. False on a conflict: another writer has taken the number.
+
+    Where a number can be taken twice, a version may be written in spite of the conflict. Raises TableError.
+    """
     plain = version.to_dict()
     data = json.dumps({"digest": _digest(plain), "version": plain}, sort_keys=True).encode()
     written = folder.write_version(version.number, data)

@@ -42,8 +42,8 @@ class DyingFolder(Folder):
             raise Killed
         return step(*given)
 
-    def make_room(self, file):
-        return self._step(super().make_room, file)
+    def create_parent(self, file):
+        return self._step(super().create_parent, file)
 
     def publish(self, temporary, file):
         return self._step(super().publish, temporary, file)

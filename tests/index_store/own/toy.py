@@ -70,7 +70,7 @@ def answers(index: OwnIndex) -> dict[tuple[str, int], dict[str, object]]:
     names = list(zip(files.column("path").to_pylist(), files.column("size").to_pylist(), strict=True))
     said: dict[tuple[str, int], dict[str, object]] = {}
     for rows in index.statistics():
-        for place, row in zip(rows.place.tolist(), rows.columns.to_pylist(), strict=True):
+        for place, row in zip(rows.index_rows.tolist(), rows.columns.to_pylist(), strict=True):
             assert names[place] not in said
             said[names[place]] = {
                 name: (value, str(rows.columns.schema.field(name).type)) for name, value in row.items()

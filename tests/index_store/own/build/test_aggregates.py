@@ -133,7 +133,7 @@ def definition_of(table):
 def each_file(index):
     """The row of each file that the index knows, with its partition."""
     for part in index.statistics():
-        paths = index.files["path"].take(pa.array(part.place))
+        paths = index.files["path"].take(pa.array(part.index_rows))
         yield from part.columns.append_column("partition", partitions_of(paths)).to_pylist()
 
 

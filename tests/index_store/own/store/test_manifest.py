@@ -14,7 +14,7 @@ from index_store.own.builder import FILES
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import TABLE_FILES, partitions_of, with_ids
 from index_store.own.store.folder import Folder
-from index_store.own.store.manifest import Manifested, compose, live_files, row_indices_of, write_delta, write_master
+from index_store.own.store.manifest import FileList, compose, live_files, row_indices_of, write_delta, write_master
 from index_store.own.store.stored_table import StoredTable
 from index_store.own.store.versions import Build, Version
 from index_store.storage.errors import TableError
@@ -43,13 +43,13 @@ def content_of(files: pa.Table) -> dict[str, int]:
     return found
 
 
-def known_of(content: dict[str, int], mark: str) -> Manifested:
+def known_of(content: dict[str, int], mark: str) -> FileList:
     """As a builder leaves it; the name of the part tells whose it is."""
     part = StoredTable(mark, len(content), 0, (0, ""), {})
-    return Manifested(with_ids(listed(content)), (Build(0, len(content), (part,)),) if content else ())
+    return FileList(with_ids(listed(content)), (Build(0, len(content), (part,)),) if content else ())
 
 
-def whose(known: Manifested) -> dict[str, tuple[str, int]]:
+def whose(known: FileList) -> dict[str, tuple[str, int]]:
     """Of each file the part that has its statistics, and the id that it has in it."""
     found = {}
     for file_id, path in zip(
@@ -92,7 +92,7 @@ def test_a_master_and_a_cumulative_delta_say_what_the_latest_list_said(tmp_path_
     current = master(folder, known_of(first, "0"), listed(first))
     assert content_of(live_files(folder, current)) == first
     for number, (content, is_new_master) in enumerate(steps):
-        known = Manifested(live_files(folder, current), current.builds)
+        known = FileList(live_files(folder, current), current.builds)
         left = {path: size for path, size in content.items() if content_of(known.files).get(path) != size}
         mine = known_of(left, str(number + 1))
         if is_new_master:
@@ -106,7 +106,7 @@ def test_a_master_and_a_cumulative_delta_say_what_the_latest_list_said(tmp_path_
         assert content_of(live_files(folder, current)) == content
 
 
-def master(folder: Folder, known: Manifested, wanted: pa.Table) -> Version:
+def master(folder: Folder, known: FileList, wanted: pa.Table) -> Version:
     composed = compose(wanted, [known])
     stored = write_master(folder, composed.known.files, "2026")
     return Version(
