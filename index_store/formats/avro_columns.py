@@ -186,19 +186,19 @@ def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
     lo_wrapper, lo = _plain(stats.get("minValue"))
     hi_wrapper, hi = _plain(stats.get("maxValue"))
     return StatsRecord(
-        (stats.get("fileName") or "").encode(),
-        (stats.get("columnName") or "").encode(),
-        lo_wrapper,
-        lo,
-        hi_wrapper,
-        hi,
-        stats.get("valueCount"),
-        stats.get("nullCount"),
-        bool(stats.get("isDeleted")),
-        bool(stats.get("isTightBound")),
-        value_type.get("typeOrdinal", 0),
-        (value_type.get("additionalInfo") or "").encode(),
-        stats.get("totalUncompressedSize"),
+        file_name=(stats.get("fileName") or "").encode(),
+        column=(stats.get("columnName") or "").encode(),
+        lo_wrapper=lo_wrapper,
+        lo=lo,
+        hi_wrapper=hi_wrapper,
+        hi=hi,
+        rows=stats.get("valueCount"),
+        nulls=stats.get("nullCount"),
+        deleted=bool(stats.get("isDeleted")),
+        tight=bool(stats.get("isTightBound")),
+        ordinal=value_type.get("typeOrdinal", 0),
+        info=(value_type.get("additionalInfo") or "").encode(),
+        size=stats.get("totalUncompressedSize"),
     )
 
 

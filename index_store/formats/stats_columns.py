@@ -61,7 +61,7 @@ class Side:
         return bits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class StatsColumns:
     """Statistics of one column, a row for each record. ``wrappers`` are names and kinds, by their branch."""
 
@@ -94,19 +94,19 @@ class StatsColumns:
             None if one[row] == NO_COUNT else int(one[row]) for one in (self.rows, self.nulls, self.size)
         )
         return StatsRecord(
-            self.names[row].as_py(),
-            self.column,
-            lo_wrapper,
-            self.lo.value(row, lo_kind),
-            hi_wrapper,
-            self.hi.value(row, hi_kind),
-            rows,
-            nulls,
-            bool(self.deleted[row]),
-            bool(self.tight[row]),
-            int(self.ordinal[row]),
-            info_text(int(self.info[row])),
-            size,
+            file_name=self.names[row].as_py(),
+            column=self.column,
+            lo_wrapper=lo_wrapper,
+            lo=self.lo.value(row, lo_kind),
+            hi_wrapper=hi_wrapper,
+            hi=self.hi.value(row, hi_kind),
+            rows=rows,
+            nulls=nulls,
+            deleted=bool(self.deleted[row]),
+            tight=bool(self.tight[row]),
+            ordinal=int(self.ordinal[row]),
+            info=info_text(int(self.info[row])),
+            size=size,
         )
 
     def kinds(self, side: Side) -> list[tuple[npt.NDArray[np.intp], str, int, bytes, str]]:
@@ -141,19 +141,19 @@ class StatsColumns:
             return Side(one.wrapper[chosen], one.bits[chosen], None if one.text is None else one.text.take(places))
 
         return StatsColumns(
-            self.wrappers,
-            self.column,
-            self.keys[chosen],
-            self.names.take(places),
-            side(self.lo),
-            side(self.hi),
-            self.rows[chosen],
-            self.nulls[chosen],
-            self.size[chosen],
-            self.deleted[chosen],
-            self.tight[chosen],
-            self.ordinal[chosen],
-            self.info[chosen],
+            wrappers=self.wrappers,
+            column=self.column,
+            keys=self.keys[chosen],
+            names=self.names.take(places),
+            lo=side(self.lo),
+            hi=side(self.hi),
+            rows=self.rows[chosen],
+            nulls=self.nulls[chosen],
+            size=self.size[chosen],
+            deleted=self.deleted[chosen],
+            tight=self.tight[chosen],
+            ordinal=self.ordinal[chosen],
+            info=self.info[chosen],
         )
 
     @classmethod
@@ -178,19 +178,19 @@ class StatsColumns:
         if len({record.column for record in records}) != 1 or len({len(key) for key in keys}) != 1:
             raise ValueError("records of several columns, or keys of several sizes")
         return cls(
-            wrappers,
-            records[0].column,
-            np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1),
-            _chunked([pa.array([record.file_name for record in records], pa.binary())]),
-            side([record.lo_wrapper for record in records], [record.lo for record in records]),
-            side([record.hi_wrapper for record in records], [record.hi for record in records]),
-            counts([record.rows for record in records]),
-            counts([record.nulls for record in records]),
-            counts([record.size for record in records]),
-            np.array([record.deleted for record in records], np.bool_),
-            np.array([record.tight for record in records], np.bool_),
-            np.array([record.ordinal for record in records], np.int64),
-            np.array([_info_code(record.info) for record in records], np.uint64),
+            wrappers=wrappers,
+            column=records[0].column,
+            keys=np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1),
+            names=_chunked([pa.array([record.file_name for record in records], pa.binary())]),
+            lo=side([record.lo_wrapper for record in records], [record.lo for record in records]),
+            hi=side([record.hi_wrapper for record in records], [record.hi for record in records]),
+            rows=counts([record.rows for record in records]),
+            nulls=counts([record.nulls for record in records]),
+            size=counts([record.size for record in records]),
+            deleted=np.array([record.deleted for record in records], np.bool_),
+            tight=np.array([record.tight for record in records], np.bool_),
+            ordinal=np.array([record.ordinal for record in records], np.int64),
+            info=np.array([_info_code(record.info) for record in records], np.uint64),
         )
 
     @classmethod
@@ -212,19 +212,19 @@ class StatsColumns:
             )
 
         return cls(
-            parts[0].wrappers,
-            parts[0].column,
-            array("keys"),
-            _chunked([part.names for part in parts]),
-            side("lo"),
-            side("hi"),
-            array("rows"),
-            array("nulls"),
-            array("size"),
-            array("deleted"),
-            array("tight"),
-            array("ordinal"),
-            array("info"),
+            wrappers=parts[0].wrappers,
+            column=parts[0].column,
+            keys=array("keys"),
+            names=_chunked([part.names for part in parts]),
+            lo=side("lo"),
+            hi=side("hi"),
+            rows=array("rows"),
+            nulls=array("nulls"),
+            size=array("size"),
+            deleted=array("deleted"),
+            tight=array("tight"),
+            ordinal=array("ordinal"),
+            info=array("info"),
         )
 
 

@@ -151,19 +151,19 @@ class VectorisedStats:
         if (at.places != ends).any():
             raise Fallback
         return StatsColumns(
-            self.wrappers,
-            column,
-            keys,
-            names,
-            sides["minValue"],
-            sides["maxValue"],
-            counts["valueCount"],
-            counts["nullCount"],
-            counts["totalUncompressedSize"],
-            flags["isDeleted"],
-            flags["isTightBound"],
-            ordinal,
-            info,
+            wrappers=self.wrappers,
+            column=column,
+            keys=keys,
+            names=names,
+            lo=sides["minValue"],
+            hi=sides["maxValue"],
+            rows=counts["valueCount"],
+            nulls=counts["nullCount"],
+            size=counts["totalUncompressedSize"],
+            deleted=flags["isDeleted"],
+            tight=flags["isTightBound"],
+            ordinal=ordinal,
+            info=info,
         )
 
     def _step_over_head(self, at: Cursors, data: npt.NDArray[np.uint8], first: int) -> None:

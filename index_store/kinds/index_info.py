@@ -53,7 +53,7 @@ NO_SUM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexInfo:
     """One index. ``state`` is "available" or "inflight"; ``columns`` are its source columns if they are known.
 
@@ -90,15 +90,15 @@ def read_index_info(table: Table) -> list[IndexInfo]:
         options = definition.get("indexOptions") or {}
         found.append(
             IndexInfo(
-                name,
-                "inflight" if name in building else "available",
-                tuple(map(str, definition.get("sourceFields") or ())),
-                not why_not,
-                str(definition.get("indexType") or ""),
-                str(definition.get("indexFunction") or ""),
-                str(definition.get("version") or ""),
-                why_not,
-                {str(key): str(value) for key, value in options.items()},
+                name=name,
+                state="inflight" if name in building else "available",
+                columns=tuple(map(str, definition.get("sourceFields") or ())),
+                read=not why_not,
+                type=str(definition.get("indexType") or ""),
+                function=str(definition.get("indexFunction") or ""),
+                version=str(definition.get("version") or ""),
+                why_not=why_not,
+                options={str(key): str(value) for key, value in options.items()},
             )
         )
     return found

@@ -80,7 +80,7 @@ def is_transient(error: BaseException) -> bool:
     return bool(_TRANSIENT_TEXT.search(text)) and not _FINAL_TEXT.search(text)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Patience:
     """The patience with one file system, shared by all that read from it; safe with threads.
 

@@ -89,7 +89,7 @@ _FROM_ENVIRONMENT: Mapping[str, tuple[tuple[str, str], ...]] = {
 _TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class S3Options:
     """S3 and what speaks its protocol. Keys that are not given come from the SDK's own places."""
 
@@ -121,7 +121,7 @@ class GcsOptions:
     project_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class AzureOptions:
     """Azure Blob Storage and Data Lake. Without key and token, Azure's default credential counts."""
 

@@ -92,43 +92,54 @@ def from_avro(text: str) -> TableSchema:
         raise FormatError(f"the table's schema is not JSON: {error}") from error
     if not isinstance(record, Mapping) or record.get("type") != "record":
         raise FormatError("the table's schema is not an Avro record")
-    named: dict[str, Any] = {}
-    units: dict[str, str] = {}
-    filled: set[str] = set()
+    reader = _AvroFields()
     try:
-        fields = tuple(_fields(record, "", False, named, units, filled, ()))
+        fields = tuple(reader.fields(record))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise FormatError(f"the table's schema cannot be understood: {error}") from error
-    return TableSchema(Schema(fields), units, frozenset(filled))
+    return TableSchema(Schema(fields), reader.units, frozenset(reader.filled))
 
 
-def _fields(
-    record: Mapping[str, Any],
-    prefix: str,
-    nullable_above: bool,
-    named: dict[str, Any],
-    units: dict[str, str],
-    filled: set[str],
-    inside: tuple[int, ...],
-) -> Iterator[Field]:
-    if "name" in record:
-        named[record["name"]] = record
-    for entry in record["fields"]:
-        schema, nullable = _without_null(entry["type"])
-        if isinstance(schema, str) and schema.rsplit(".", 1)[-1] in named:
-            schema = named[schema.rsplit(".", 1)[-1]]
-        if isinstance(schema, Mapping) and schema.get("type") == "fixed":
-            named[schema.get("name", "")] = schema
-        name = f"{prefix}{entry['name']}"
-        if entry.get("default") is not None or entry.get("aliases") or not nullable:
-            filled.add(name)
-        nullable = nullable or nullable_above
-        found, unit = _type(schema)
-        if unit:
-            units[name] = unit
-        yield Field(name, found, nullable)
-        if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
-            yield from _fields(schema, f"{name}.", nullable, named, units, filled, (*inside, id(schema)))
+class _AvroFields:
+    """Lists the fields of an Avro schema, nested ones as ``parent.child``.
+
+    named    the types that the schema defines by name
+    units    the units of timestamp columns
+    filled   columns that readers fill with something else than NULL where a file lacks them
+    """
+
+    def __init__(self) -> None:
+        self.named: dict[str, Any] = {}
+        self.units: dict[str, str] = {}
+        self.filled: set[str] = set()
+
+    def fields(
+        self,
+        record: Mapping[str, Any],
+        prefix: str = "",
+        *,
+        nullable_above: bool = False,
+        inside: tuple[int, ...] = (),
+    ) -> Iterator[Field]:
+        """The fields of a record. ``inside``: the records around it, so that a recursive schema ends."""
+        if "name" in record:
+            self.named[record["name"]] = record
+        for entry in record["fields"]:
+            schema, nullable = _without_null(entry["type"])
+            if isinstance(schema, str) and schema.rsplit(".", 1)[-1] in self.named:
+                schema = self.named[schema.rsplit(".", 1)[-1]]
+            if isinstance(schema, Mapping) and schema.get("type") == "fixed":
+                self.named[schema.get("name", "")] = schema
+            name = f"{prefix}{entry['name']}"
+            if entry.get("default") is not None or entry.get("aliases") or not nullable:
+                self.filled.add(name)
+            nullable = nullable or nullable_above
+            column_type, unit = _type(schema)
+            if unit:
+                self.units[name] = unit
+            yield Field(name, column_type, nullable)
+            if isinstance(schema, Mapping) and schema.get("type") == "record" and id(schema) not in inside:
+                yield from self.fields(schema, f"{name}.", nullable_above=nullable, inside=(*inside, id(schema)))
 
 
 def _without_null(schema: Any) -> tuple[Any, bool]:

@@ -72,7 +72,7 @@ class RebucketPlan:
     kept: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSplit:
     """A node of a partition's ring, and where Hudi would split it: None when it is too small.
 
@@ -133,7 +133,16 @@ def plan_ring_split(table: Table) -> tuple[NodeSplit, ...]:
             file_id = None if place is None else buckets.slices[place].file_id
             size, rows = (0, None) if place is None else (sizes.bytes(place), sizes.rows(place))
             found.append(
-                NodeSplit(partition, prefix, ring.start(bucket), ring.middle(bucket), value, file_id, size, rows)
+                NodeSplit(
+                    partition=partition,
+                    prefix=prefix,
+                    start=ring.start(bucket),
+                    middle=ring.middle(bucket),
+                    value=value,
+                    file_id=file_id,
+                    bytes=size,
+                    rows=rows,
+                )
             )
     return tuple(found)
 

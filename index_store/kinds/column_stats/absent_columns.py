@@ -49,10 +49,11 @@ def with_absent_columns(
     files: SliceFiles,
     deleted: npt.NDArray[np.intp],
     table: Table,
+    *,
     renamed: frozenset[str],
     commits: CommitSchemas,
 ) -> FileStatistics:
-    """Add a row of nothing but NULL for each base file without a record that was written without the column."""
+    """Add a row of NULLs only for each base file that has no record and was written without the column."""
     if not reads_as_null(column, table, renamed):
         return rows
     missing = np.ones(len(files.paths), np.bool_)

@@ -81,7 +81,9 @@ class FileReading:
         rows = believe(rows, self.files, ColumnProofs(self._proofs, column.name))
         rows = self._distrust_appended_logs(rows)
         return FileRows(
-            with_absent_columns(rows, column, self.files, deleted, self._table, self._names.renamed, self._commits),
+            with_absent_columns(
+                rows, column, self.files, deleted, self._table, renamed=self._names.renamed, commits=self._commits
+            ),
             deleted,
         )
 

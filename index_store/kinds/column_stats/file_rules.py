@@ -48,7 +48,7 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FileStatistics:
     """Statistics of one column, a row for each record: ``(m,)`` arrays, ``place`` the file in ``SliceFiles``.
 
@@ -80,20 +80,8 @@ class FileStatistics:
         lo_kinds, hi_kinds = (list(zip(side, ordinal, info, strict=True)) for side in (lo_wrapper, hi_wrapper))
         low = read_bounds(lo, lo_kinds, column_type, unit, version, upper=False)
         high = read_bounds(hi, hi_kinds, column_type, unit, version, upper=True)
-        no = np.zeros(m, np.bool_)
-        return cls(
-            column_type,
-            place,
-            low.values,
-            high.values,
-            low.known,
-            high.known,
-            _counts(nulls),
-            _counts(rows),
-            np.maximum(low.trust, high.trust),
-            no,
-            no,
-            _counts(size),
+        return cls._undoubted(
+            low, high, place, column_type, nulls=_counts(nulls), rows=_counts(rows), size=_counts(size)
         )
 
     @classmethod
@@ -113,20 +101,43 @@ class FileStatistics:
             return np.where(values == NO_COUNT, UNKNOWN_COUNT, values)
 
         low, high = side(columns.lo, False), side(columns.hi, True)
-        no = np.zeros(len(columns), np.bool_)
-        return cls(
-            column_type,
+        return cls._undoubted(
+            low,
+            high,
             place,
-            low.values,
-            high.values,
-            low.known,
-            high.known,
-            counts(columns.nulls),
-            counts(columns.rows),
-            np.maximum(low.trust, high.trust),
-            no,
-            no,
-            counts(columns.size),
+            column_type,
+            nulls=counts(columns.nulls),
+            rows=counts(columns.rows),
+            size=counts(columns.size),
+        )
+
+    @classmethod
+    def _undoubted(
+        cls,
+        low: Bound,
+        high: Bound,
+        place: npt.NDArray[np.intp],
+        column_type: Type,
+        *,
+        nulls: Counts,
+        rows: Counts,
+        size: Counts,
+    ) -> FileStatistics:
+        """Statistics as stored: no rule has been applied yet, so no file counts as empty or all null."""
+        no = np.zeros(len(place), np.bool_)
+        return cls(
+            type=column_type,
+            place=place,
+            lo=low.values,
+            hi=high.values,
+            lo_known=low.known,
+            hi_known=high.known,
+            nulls=nulls,
+            rows=rows,
+            trust=np.maximum(low.trust, high.trust),
+            empty=no,
+            null_only=no,
+            size=size,
         )
 
     def distrusting(self, mask: Mask, trust: Trust, *, counts_too: bool = False) -> FileStatistics:
@@ -152,18 +163,18 @@ class FileStatistics:
     def take(self, chosen: npt.NDArray[np.intp]) -> FileStatistics:
         """Some of the rows."""
         return FileStatistics(
-            self.type,
-            self.place[chosen],
-            taken(self.lo, chosen),
-            taken(self.hi, chosen),
-            self.lo_known[chosen],
-            self.hi_known[chosen],
-            self.nulls[chosen],
-            self.rows[chosen],
-            self.trust[chosen],
-            self.empty[chosen],
-            self.null_only[chosen],
-            self.size[chosen],
+            type=self.type,
+            place=self.place[chosen],
+            lo=taken(self.lo, chosen),
+            hi=taken(self.hi, chosen),
+            lo_known=self.lo_known[chosen],
+            hi_known=self.hi_known[chosen],
+            nulls=self.nulls[chosen],
+            rows=self.rows[chosen],
+            trust=self.trust[chosen],
+            empty=self.empty[chosen],
+            null_only=self.null_only[chosen],
+            size=self.size[chosen],
         )
 
     def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
@@ -176,18 +187,18 @@ class FileStatistics:
             return np.concatenate([old, new])
 
         return FileStatistics(
-            self.type,
-            joined(self.place, places),
-            concatenated([self.lo, empty]),
-            concatenated([self.hi, empty]),
-            joined(self.lo_known, no),
-            joined(self.hi_known, no),
-            joined(self.nulls, counts),
-            joined(self.rows, counts),
-            joined(self.trust, np.zeros(m, np.uint8)),
-            joined(self.empty, counts == 0),
-            joined(self.null_only, counts > 0),
-            joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)),
+            type=self.type,
+            place=joined(self.place, places),
+            lo=concatenated([self.lo, empty]),
+            hi=concatenated([self.hi, empty]),
+            lo_known=joined(self.lo_known, no),
+            hi_known=joined(self.hi_known, no),
+            nulls=joined(self.nulls, counts),
+            rows=joined(self.rows, counts),
+            trust=joined(self.trust, np.zeros(m, np.uint8)),
+            empty=joined(self.empty, counts == 0),
+            null_only=joined(self.null_only, counts > 0),
+            size=joined(self.size, np.full(m, UNKNOWN_COUNT, np.int64)),
         )
 
 

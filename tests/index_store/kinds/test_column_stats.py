@@ -174,7 +174,7 @@ def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_
     files = SliceFiles.of(table.slices())
     none = np.zeros(0, np.intp)
     rows = FileStatistics.of([], none, column.type, "", 9)
-    assert not len(with_absent_columns(rows, column, files, none, table, renamed, commits).place)
+    assert not len(with_absent_columns(rows, column, files, none, table, renamed=renamed, commits=commits).place)
 
 
 @pytest.mark.parametrize("proof", ["commits", "footers"])
@@ -186,7 +186,13 @@ def test_p6_a_column_that_was_added_later_is_null_in_the_files_before_it(hudi_ta
     commits = CommitSchemas(table.timeline if proof == "commits" else Timeline(()))
     files, none = SliceFiles.of(table.slices()), np.zeros(0, np.intp)
     rows = with_absent_columns(
-        FileStatistics.of([], none, column.type, "", 9), column, files, none, table, frozenset(), commits
+        FileStatistics.of([], none, column.type, "", 9),
+        column,
+        files,
+        none,
+        table,
+        renamed=frozenset(),
+        commits=commits,
     )
     lacking = {path for path in files.paths if "extra" not in parquet.read_schema(f"{table.path}/{path}").names}
     assert {files.paths[place] for place in rows.place} == lacking

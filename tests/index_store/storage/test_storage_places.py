@@ -214,7 +214,12 @@ def test_without_hadoop_the_error_says_what_it_takes(monkeypatch):
         ("s3", {"AWS_ENDPOINT_URL": "http://a", "AWS_ENDPOINT_URL_S3": "http://b"}, {}, S3Options(endpoint="http://b")),
         ("s3", {"AWS_ENDPOINT_URL": "http://a"}, {"Endpoint-URL": "http://c"}, S3Options(endpoint="http://c")),
         ("gs", {"STORAGE_EMULATOR_HOST": "http://g"}, {}, GcsOptions(endpoint="http://g")),
-        ("abfs", {"AZURE_STORAGE_ACCOUNT": "a", "AZURE_STORAGE_KEY": "k"}, {}, AzureOptions("a", "k")),
+        (
+            "abfs",
+            {"AZURE_STORAGE_ACCOUNT": "a", "AZURE_STORAGE_KEY": "k"},
+            {},
+            AzureOptions(account_name="a", account_key="k"),
+        ),
         ("hdfs", {}, {"user": "u"}, HdfsOptions("u")),
     ],
 )
