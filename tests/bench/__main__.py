@@ -1,8 +1,8 @@
-"""``make bench``: run the modules of this folder that have a ``run()``, or the named ones; print what they measured.
+"""``make bench``: run the modules of this folder that have a ``run()``, or the named ones; print their measurements.
 
 ``run()`` gives rows (name, value with its unit, ratio to what it is compared with, or ""), or tables and text of its
 own.
-With ``--save``, what each module printed is also written to a file of its own in ``results/``.
+With ``--save``, the output of each module is also written to a file of its own in ``results/``.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def main(names: tuple[str, ...], save: bool) -> None:
 
 
 def _benches(names: tuple[str, ...]) -> Iterator[ModuleType]:
-    found = [
+    modules = [
         module.name
         for module in pkgutil.iter_modules(tests.bench.__path__)
         if not module.name.startswith(("_", "test_"))
     ]
-    for name in names or sorted(found):
-        if name not in found:
-            raise click.UsageError(f"no module {name}: {', '.join(sorted(found))}")
+    for name in names or sorted(modules):
+        if name not in modules:
+            raise click.UsageError(f"no module {name}: {', '.join(sorted(modules))}")
         module = importlib.import_module(f"tests.bench.{name}")
         if hasattr(module, "run"):
             yield module

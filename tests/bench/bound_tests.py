@@ -1,4 +1,4 @@
-"""A filter as a question about bounds: what any engine can be asked over a table with lo and hi columns.
+"""A filter as a question about bounds: a form that any engine can evaluate over a table with lo and hi columns.
 
     x <  v    lo <  v              x =  v    lo <= v and hi >= v
     x <= v    lo <= v              x != v    lo != v or hi != v
@@ -6,7 +6,7 @@
     x >= v    hi >= v              LIKE p%   hi >= p and lo < the next prefix
 
 AND and OR stay, NOT is pushed down to the leaves. A file without any value has null bounds: SQL's logic leaves it out.
-That is less than Sargo answers: only "may be TRUE", with every bound known.
+Sargo answers more: these answers are only "may be TRUE", with every bound known.
 """
 
 from __future__ import annotations

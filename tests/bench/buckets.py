@@ -1,10 +1,10 @@
-"""Hudi's bucket of every key: a column at once and key by key; ``assign_buckets`` beside what Spark could do itself.
+"""Hudi's bucket of every key: a column at once and key by key; ``assign_buckets`` beside Spark's own means.
 
     a column               ``HashFields.hashes`` over batches of 10,000 UUIDs, as a Spark worker does it
     key by key             ``simple_hash`` of each
     assign_buckets         rows of a DataFrame by their bucket, one text as the key
     higher-order functions the same numbers, composed of ``aggregate`` and ``ascii``: right for ASCII only
-    Spark's hash           what a shuffle by any column costs in any case
+    Spark's hash           the cost of a shuffle by any column
 
 Wall time; ratios are rows a second to those of the line that they name. Without Java, Spark's lines are left out.
 """

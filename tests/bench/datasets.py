@@ -11,7 +11,8 @@ The files of a partition stand together, as a table lists them. What else is in 
     wide        random, and one file in a hundred spans all ids, as a late correction of old rows does
 
 Columns: id, amount and user span about 1/2,000 of their domain in a file, day one to three days of ten years, score
-30 % of its domain. One file in 500 holds no amount, no score or no user at all: its bounds are null. All else is known.
+30 % of its domain. One file in 500 has no amount, no score or no user at all: its bounds are null.
+All other bounds are known.
 """
 
 from __future__ import annotations
@@ -59,12 +60,15 @@ class Column:
     null_count: npt.NDArray[np.int64]
 
     def arrow(self) -> tuple[pa.Array, pa.Array]:
-        """Lower and upper bounds as Arrow holds them, null where the file has no value."""
+        """Lower and upper bounds in Arrow form, null where the file has no value."""
         if self.type.kind is Kind.STRING:
             return self.lo, self.hi
-        of = pa.date32() if self.type.kind is Kind.DATE else None
+        arrow_type = pa.date32() if self.type.kind is Kind.DATE else None
         mask = self.all_null if self.all_null.any() else None
-        return tuple(pa.array(bound.astype(np.int32) if of else bound, of, mask=mask) for bound in (self.lo, self.hi))
+        return tuple(
+            pa.array(bound.astype(np.int32) if arrow_type else bound, arrow_type, mask=mask)
+            for bound in (self.lo, self.hi)
+        )
 
     def objects(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Lower and upper bounds of text as numpy arrays of ``str`` (or None); one array when both are the same."""
@@ -107,8 +111,8 @@ def make_files(name: str, layout: str, n: int | None = None, seed: int = 15) -> 
     narrow = max(1 / 2_000, 3 / n)
 
     def starts(domain: float, *, ordered: bool) -> Any:
-        found = random.random(n) * domain
-        return np.sort(found) if ordered and layout == "clustered" else found
+        values = random.random(n) * domain
+        return np.sort(values) if ordered and layout == "clustered" else values
 
     def widths(domain: float) -> Any:
         return random.random(n) * 2 * narrow * domain
@@ -127,12 +131,12 @@ def make_files(name: str, layout: str, n: int | None = None, seed: int = 15) -> 
     score_lo = random.random(n) * _SCORES * 0.7
     score_hi = score_lo + random.random(n) * _SCORES * 0.6
 
-    def column(of: str, lo: Any, hi: Any, *, nullable: bool = True) -> Column:
+    def column(name: str, lo: Any, hi: Any, *, nullable: bool = True) -> Column:
         all_null = (random.random(n) < _ALL_NULL) & nullable
         nulls = np.where(random.random(n) < _NULLABLE, random.integers(1, 1_000, n), 0) * nullable
-        if TYPES[of].kind is Kind.STRING:
+        if TYPES[name].kind is Kind.STRING:
             lo, hi = _users(lo, all_null), _users(hi, all_null)
-        return Column(TYPES[of], lo, hi, all_null, np.where(all_null, row_count, nulls))
+        return Column(TYPES[name], lo, hi, all_null, np.where(all_null, row_count, nulls))
 
     columns = {
         "id": column("id", id_lo, id_hi, nullable=False),

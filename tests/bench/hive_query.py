@@ -7,8 +7,8 @@ is the table that Hudi's Hive sync registers (four partitions) with the jar's in
 the storage handler. Permissions of local files come from the JDK (see JdkLocalFileSystem): Hadoop's way without its
 native library starts a process for each file, which no cluster does.
 
-The goals: more than 5 times faster where 1 % of the files are kept, at most 5 % slower where all are. What the jar
-itself takes (scope of the filter, names, question and answer, dropping files) stands in its log line.
+The goals: more than 5 times faster where 1 % of the files are kept, at most 5 % slower where all are. The time of
+the jar itself (scope of the filter, names, request and answer, dropping files) is in its log line.
 
 Left out without a JDK, Maven or PyHive; the first run fetches Hive (about 300 MB).
 """
@@ -66,8 +66,11 @@ def _lacking() -> str:
 def _measure(server: Server, table: Path) -> Iterator[Row]:
     settings = {"hive.execution.engine": ENGINE}
     taken: dict[tuple[str, str, bool], list[float]] = {}
-    with server.connect(settings) as one, server.connect({**settings, "sargo.enabled": "false"}) as other:
-        cursors = {True: one.cursor(), False: other.cursor()}
+    with (
+        server.connect(settings) as pruned,
+        server.connect({**settings, "sargo.enabled": "false"}) as unpruned,
+    ):
+        cursors = {True: pruned.cursor(), False: unpruned.cursor()}
         _register(cursors[True], table)
         for cursor in cursors.values():
             for kind in KINDS:
@@ -83,7 +86,7 @@ def _measure(server: Server, table: Path) -> Iterator[Row]:
         name = f"{what} of {FILES:,} files kept, {kind}"
         goal = f"{slow / fast:.1f} x faster (goal: > 5)" if what == "1 %" else f"{fast / slow - 1:+.1%} (goal: < 5 %)"
         yield f"{name}: with skipping, without", f"{fast:.1f} s, {slow:.1f} s", goal
-    own = [int(found) for found in re.findall(rf"listed={FILES} skipped=0 ms=(\d+)", server.log())]
+    own = [int(millis) for millis in re.findall(rf"listed={FILES} skipped=0 ms=(\d+)", server.log())]
     whole = statistics.median(taken["all", KINDS[0], True])
     yield (
         "none skipped: what the jar itself takes",

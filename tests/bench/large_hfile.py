@@ -35,7 +35,7 @@ def write(path: Path, files: int) -> None:
     """Write the HFile of ``files`` files, 4 records each."""
     draw = np.random.default_rng(7)
     names = _names(draw, files)
-    spelled = [bytes(one).decode() for one in names]
+    spelled = [bytes(name_bytes).decode() for name_bytes in names]
     partitions = [partition_id(f"dt=2026-{i:03d}") for i in range(500)]
     tails = np.frombuffer(
         b"".join(partitions[i % 500] + file_name_id(name) for i, name in enumerate(spelled)), np.uint8

@@ -91,7 +91,7 @@ def commit(root: Path, instant: str, files: int, size: int = 1000) -> None:
     metadata = root / ".hoodie" / "metadata"
     blocks = {
         "files": hfile(
-            [(partition.encode(), files_value(found, 2)) for partition, found in names.items()]
+            [(partition.encode(), files_value(files_of, 2)) for partition, files_of in names.items()]
             + [(b"__all_partitions__", files_value(list(names), 1))]
         ),
         "column_stats": hfile(records),

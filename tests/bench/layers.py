@@ -1,4 +1,4 @@
-"""A table of 2,000,000 slices of which commits have replaced 1,000: what the second layer costs, and what text costs.
+"""A table of 2,000,000 slices of which commits have replaced 1,000: the cost of the second layer, and of text.
 
 The base is indexed and in the form of a file that is mapped into memory (text in Arrow, read-only arrays); 1,000 of its
 slices are dead and the delta holds 1,000. Every filter's kept slices are compared with those of the joined table first.
@@ -35,12 +35,12 @@ def run() -> Iterator[tuple[str, str, str]]:
     """CPU milliseconds of ``kept_rows`` over both layers; the ratio is to the base alone."""
     base, delta = (_columns(n, seed) for n, seed in ((BASE, 15), (DELTA, 16)))
     yield from _indexing(base["user"])
-    base = {name: _as_mapped(one) for name, one in base.items()}
+    base = {name: _as_mapped(column) for name, column in base.items()}
     dead = np.sort(np.random.default_rng(17).choice(BASE, DEAD, replace=False))
     layers = Layers(BASE, dead, DELTA)
     old, new = (
         StatisticsProvider("column_stats", base),
-        StatisticsProvider("column_stats", {name: stored(one) for name, one in delta.items()}),
+        StatisticsProvider("column_stats", {name: stored(column) for name, column in delta.items()}),
     )
     both = LayeredProvider.joined(layers, old, new)
     start = time.process_time()
@@ -49,8 +49,8 @@ def run() -> Iterator[tuple[str, str, str]]:
     calls: dict[str, Callable[[], object]] = {}
     for shape in SHAPES:
         bound = bind(shape.expression, SCHEMA, SEMANTICS)
-        found = evaluate_layers(bound, layers, [both])
-        assert np.array_equal(found.kept_rows, evaluate(bound, layers.n, whole).kept_rows), shape.name
+        layered = evaluate_layers(bound, layers, [both])
+        assert np.array_equal(layered.kept_rows, evaluate(bound, layers.n, whole).kept_rows), shape.name
         calls |= {f"base: {shape.name}": _kept(bound, old), f"both: {shape.name}": _kept_by_layers(bound, layers, both)}
     seconds = take_turns(calls, _ROUNDS, _BUDGET_SECONDS)
     for shape in SHAPES:
@@ -68,10 +68,10 @@ def _columns(n: int, seed: int) -> dict[str, ColumnStatistics]:
     return {name: statistics_of(files.columns[name], files) for name in _COLUMNS}
 
 
-def _as_mapped(known: ColumnStatistics) -> ColumnStatistics:
-    index = with_index(known).index
+def _as_mapped(statistics: ColumnStatistics) -> ColumnStatistics:
+    index = with_index(statistics).index
     assert index is not None
-    return replace(stored(known), index=mapped(index, known.type))
+    return replace(stored(statistics), index=mapped(index, statistics.type))
 
 
 def _indexing(text: ColumnStatistics) -> Iterator[tuple[str, str, str]]:

@@ -29,20 +29,20 @@ def run() -> list[Row]:
     """The figures; the ratio is to the goal of 1 ms, or the share of the bytes."""
     path = _made()
     partition = f"dt={PARTITIONS // 2:04d}"
-    cold, one = _least(lambda: open_table(path).files(partition), 3)
+    cold, one_partition = _least(lambda: open_table(path).files(partition), 3)
     share = _inflated(lambda: open_table(path).files(partition)) / _inflated(lambda: open_table(path).listing.load())
-    names, found = _least(lambda: open_table(path).partitions(), 3)
+    names, partitions = _least(lambda: open_table(path).partitions(), 3)
     table = open_table(path)
     start = time.process_time()
     table.listing.load()
     load = time.process_time() - start
     warm, again = _least(lambda: table.files(partition), 5, 10_000)
-    assert list(again) == list(one)
-    assert len(found) == PARTITIONS
-    assert sum(len(table.files(name)) for name in found) == FILES
+    assert list(again) == list(one_partition)
+    assert len(partitions) == PARTITIONS
+    assert sum(len(table.files(name)) for name in partitions) == FILES
     return [
         (
-            f"one partition of {FILES:,} files, {len(one):,} files, all loaded",
+            f"one partition of {FILES:,} files, {len(one_partition):,} files, all loaded",
             f"{warm * 1e6:.2f} µs",
             f"{warm / 1e-3:.4f} of 1 ms",
         ),
@@ -57,13 +57,13 @@ def run() -> list[Row]:
 
 
 def _least(work: Callable[[], object], rounds: int, repeats: int = 1) -> tuple[float, object]:
-    least, found = float("inf"), None
+    least, result = float("inf"), None
     for _ in range(rounds):
         start = time.process_time()
         for _ in range(repeats):
-            found = work()
+            result = work()
         least = min(least, (time.process_time() - start) / repeats)
-    return least, found
+    return least, result
 
 
 def _inflated(work: Callable[[], object]) -> int:

@@ -1,4 +1,4 @@
-"""One data set in one layout, all engines in one process: who keeps which files, at what CPU time.
+"""One data set in one layout, all engines in one process: the files that each keeps, and its CPU time.
 
 Before anything is timed, every engine's answer is compared with the flat scan's, file by file (for an engine that looks
 at a sample, on the sample).
@@ -29,7 +29,7 @@ _ROUNDS, _BUDGET_SECONDS = 9, 1.5
 _TINY_ROUNDS = 15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """CPU seconds by shape and engine.
 
@@ -59,9 +59,9 @@ def measure(data: str, layout: str, bandwidth: Bandwidth) -> Measurement:
     for shape in SHAPES:
         queries, not_offered[shape.name] = _prepared(ready, shape)
         kept[shape.name] = len(check_answers(ready, queries, files))
-        found = take_turns(queries, _ROUNDS, _BUDGET_SECONDS)
+        medians = take_turns(queries, _ROUNDS, _BUDGET_SECONDS)
         seconds[shape.name] = {
-            engine.name: found[engine.name] * _share(engine, files) for engine in ready if engine.name in found
+            engine.name: medians[engine.name] * _share(engine, files) for engine in ready if engine.name in medians
         }
     read = {shape.name: 8 * len(files) * len(bounds_read(question(shape.expression))) for shape in SHAPES}
     streaming = {
@@ -72,7 +72,17 @@ def measure(data: str, layout: str, bandwidth: Bandwidth) -> Measurement:
     build = next(engine.build_seconds for engine in ready if isinstance(engine, Sargo))
     del ready
     gc.collect()
-    return Measurement(data, layout, len(files), seconds, kept, extrapolated, not_offered, streaming, build)
+    return Measurement(
+        data=data,
+        layout=layout,
+        files=len(files),
+        seconds=seconds,
+        kept=kept,
+        extrapolated=extrapolated,
+        not_offered=not_offered,
+        streaming=streaming,
+        build=build,
+    )
 
 
 def measure_tiny() -> Measurement:
@@ -81,8 +91,10 @@ def measure_tiny() -> Measurement:
     ready = [engine(files) for engine in engines()]
     queries = {engine.name: engine.unprepared(TINY) for engine in ready}
     kept = len(check_answers(ready, queries, files))
-    found = take_turns(queries, _TINY_ROUNDS, _BUDGET_SECONDS)
-    return Measurement("20", "random", len(files), {TINY.name: found}, {TINY.name: kept})
+    medians = take_turns(queries, _TINY_ROUNDS, _BUDGET_SECONDS)
+    return Measurement(
+        data="20", layout="random", files=len(files), seconds={TINY.name: medians}, kept={TINY.name: kept}
+    )
 
 
 def check_answers(ready: list[Engine], queries: Mapping[str, Query], files: Files) -> FileNumbers:
@@ -91,9 +103,9 @@ def check_answers(ready: list[Engine], queries: Mapping[str, Query], files: File
     for engine in ready:
         if engine.name in queries:
             wanted = expected if engine.sample is None else np.intersect1d(expected, engine.sample)
-            found = np.sort(queries[engine.name]())
-            assert np.array_equal(found, wanted), (
-                f"{engine.name} on {files.name} {files.layout}: {len(found)} files, not {len(wanted)}"
+            answer = np.sort(queries[engine.name]())
+            assert np.array_equal(answer, wanted), (
+                f"{engine.name} on {files.name} {files.layout}: {len(answer)} files, not {len(wanted)}"
             )
     return expected
 

@@ -7,7 +7,7 @@
                                       with few, and approx_count_distinct where the sketches build a filter
 
 Wall time, since threads and workers share the cores; Spark is started and warm before it is timed. The ratio is rows a
-second to those of Spark's aggregation, so that more is better. Without Java, Spark's lines are left out.
+second to those of Spark's aggregation, so more is better. Without Java, Spark's lines are left out.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _build(builder: Any, files: int) -> None:
-    found = sum(
+    rows_built = sum(
         batch.num_rows
         for batch in builder.build([IndexedFile(number, f"{number}.parquet", 0, "") for number in range(files)])
     )
-    assert found == files
+    assert rows_built == files
 
 
 def spark_session() -> Any:
@@ -117,9 +117,9 @@ def _aggregate(spark: Any, folder: Path) -> None:
     from pyspark.sql import functions as f
 
     columns = [
-        made(name)
+        aggregate(name)
         for name in ("id", "city", "amount", "ts")
-        for made in (f.min, f.max, lambda one: f.count_if(f.isnull(one)))
+        for aggregate in (f.min, f.max, lambda column: f.count_if(f.isnull(column)))
     ]
     columns += [
         f.collect_set("city"),
@@ -127,8 +127,8 @@ def _aggregate(spark: Any, folder: Path) -> None:
         f.approx_count_distinct("ts"),
         f.count_if(f.isnan("amount")),
     ]
-    found = spark.read.parquet(str(folder)).groupBy(f.input_file_name()).agg(*columns).collect()
-    assert found
+    rows = spark.read.parquet(str(folder)).groupBy(f.input_file_name()).agg(*columns).collect()
+    assert rows
 
 
 def _made(files: int, rows: int) -> Path:

@@ -1,8 +1,8 @@
 """Sargo beside other engines on the same statistics: six shapes of filter on RFC-15's data sets, and one tiny case.
 
-What is timed: from a filter that is bound or planned already to the numbers of the kept files, in CPU time of the
-process over all threads. Peers run on one thread, on data in their own resident form, in the cheapest way to the answer
-that was found.
+The time is that from a filter that is bound or planned already to the numbers of the kept files, in CPU time of the
+process over all threads. Peers run on one thread, on data in their own resident form, in the cheapest known way
+to the answer.
 """
 
 from __future__ import annotations
@@ -56,30 +56,32 @@ def run(chosen: Sequence[tuple[str, str]] = _RUNS) -> Iterator[RenderableType]:
     yield _goal_table(verdicts(measured, tiny))
 
 
-def _table(of: Measurement) -> Table:
+def _table(measurement: Measurement) -> Table:
     table = Table(
         "CPU ms (Sargo / engine)",
         *(shape.name for shape in SHAPES),
-        title=f"{of.data}: {of.files:,} files, {of.layout}",
+        title=f"{measurement.data}: {measurement.files:,} files, {measurement.layout}",
         title_justify="left",
     )
-    table.add_row("files kept", *(f"{of.kept[shape.name]:,}" for shape in SHAPES), end_section=True)
+    table.add_row("files kept", *(f"{measurement.kept[shape.name]:,}" for shape in SHAPES), end_section=True)
     for name in (engine.name for engine in engines()):
-        shown = f"{name} (4,000 files, extrapolated)" if name in of.extrapolated else name
-        table.add_row(shown, *(_cell(of, shape.name, name) for shape in SHAPES), end_section=name == SargoFlat.name)
+        shown = f"{name} (4,000 files, extrapolated)" if name in measurement.extrapolated else name
+        table.add_row(
+            shown, *(_cell(measurement, shape.name, name) for shape in SHAPES), end_section=name == SargoFlat.name
+        )
     table.add_section()
-    for how, seconds in of.streaming.items():
+    for how, seconds in measurement.streaming.items():
         table.add_row(
             f"streaming at {how} speed",
-            *(_timed(seconds[shape.name], of.seconds[shape.name][Sargo.name]) for shape in SHAPES),
+            *(_timed(seconds[shape.name], measurement.seconds[shape.name][Sargo.name]) for shape in SHAPES),
         )
     return table
 
 
-def _cell(of: Measurement, shape: str, engine: str) -> str:
-    if engine not in of.seconds[shape]:
-        return of.not_offered[shape].get(engine, "")
-    seconds = of.seconds[shape]
+def _cell(measurement: Measurement, shape: str, engine: str) -> str:
+    if engine not in measurement.seconds[shape]:
+        return measurement.not_offered[shape].get(engine, "")
+    seconds = measurement.seconds[shape]
     return _number(seconds[engine] * 1e3) if engine == Sargo.name else _timed(seconds[engine], seconds[Sargo.name])
 
 
@@ -97,32 +99,32 @@ def _number(value: float) -> str:
 def _build_table(measured: Sequence[Measurement]) -> Table:
     columns = list(measured[0].build)
     table = Table("Indexing for Sargo, once: CPU ms", *columns, "ns per file")
-    for of in measured:
+    for measurement in measured:
         table.add_row(
-            f"{of.data} {of.layout}",
-            *(_number(of.build[column] * 1e3) for column in columns),
-            _number(sum(of.build.values()) / of.files * 1e9),
+            f"{measurement.data} {measurement.layout}",
+            *(_number(measurement.build[column] * 1e3) for column in columns),
+            _number(sum(measurement.build.values()) / measurement.files * 1e9),
         )
     return table
 
 
-def _tiny_table(of: Measurement) -> Table:
-    [(shape, seconds)] = of.seconds.items()
+def _tiny_table(measurement: Measurement) -> Table:
+    [(shape, seconds)] = measurement.seconds.items()
     table = Table(
         "engine",
         "CPU µs a call",
         "Sargo / engine",
-        title=f"{of.files} slices, {shape}: binding or planning in every call",
+        title=f"{measurement.files} slices, {shape}: binding or planning in every call",
         title_justify="left",
     )
-    for name, found in seconds.items():
-        table.add_row(name, _number(found * 1e6), "" if name == Sargo.name else _number(seconds[Sargo.name] / found))
+    for name, median in seconds.items():
+        table.add_row(name, _number(median * 1e6), "" if name == Sargo.name else _number(seconds[Sargo.name] / median))
     return table
 
 
-def _goal_table(found: Sequence[Verdict]) -> Table:
+def _goal_table(goals: Sequence[Verdict]) -> Table:
     table = Table("goal", "measured", "where it is worst", "verdict")
-    for verdict in found:
+    for verdict in goals:
         if verdict.worst is None:
             table.add_row(verdict.goal, "", "", "not measured")
             continue

@@ -1,4 +1,4 @@
-"""One record key among ten million: what a look-up in ``record_index`` costs beside what it cannot avoid.
+"""One record key among ten million: the cost of a look-up in ``record_index``, beside the work that none can avoid.
 
     cold      the key's block is not inflated yet      at most 1.5 x inflating one block, which is most of the work
     cached    the block was asked for before           at most 2 x SQLite (WITHOUT ROWID, the same keys and locations)
@@ -98,9 +98,9 @@ def _measured(
 
     def look_up(index: RecordIndex) -> Callable[[Key], None]:
         def call(key: Key) -> None:
-            found = index.locate_keys((key.text,))
-            assert found is not None
-            assert found[key.place]
+            mask = index.locate_keys((key.text,))
+            assert mask is not None
+            assert mask[key.place]
 
         return call
 

@@ -1,4 +1,4 @@
-"""One secondary key among ten million entries: what a look-up in an index of our own costs, beside SQLite.
+"""One secondary key among ten million entries: the cost of a look-up in an index of our own, beside SQLite.
 
     entries     10,000,000 of 5,000,000 keys (text), in 10,000 file groups, in as many shards as such an index has
     cold        everything is read that a look-up needs: the index of the key's shard, and the block
@@ -138,23 +138,23 @@ def _many(opened: Sequence[Search], database: sqlite3.Connection) -> Iterator[Ro
     texts = json.dumps([_key(number) for number in chosen])
     low, high = _key(KEYS // 2), _key(KEYS // 2 + KEYS // 100)
     ranges = ranges_of(STRING, low, high, hi_inclusive=False)
-    for name, found, query, given in (
+    for name, look_up, query, given in (
         (
             "IN of 1,000 keys",
-            lambda: [one.groups(some) for one, some in zip(opened, sets, strict=True)],
+            lambda: [search.groups(some) for search, some in zip(opened, sets, strict=True)],
             "select distinct grp from entries where key in (select value from json_each(?))",
             (texts,),
         ),
         (
             "a range of 1 % of the keys",
-            lambda: [one.groups(ranges) for one in opened],
+            lambda: [search.groups(ranges) for search in opened],
             "select distinct grp from entries where key >= ? and key < ?",
             (low, high),
         ),
     ):
         expected = sorted(group for [group] in database.execute(query, given))
-        assert np.unique(np.concatenate(found())).tolist() == expected
-        ours = _median([_seconds(found) for _ in range(7)])
+        assert np.unique(np.concatenate(look_up())).tolist() == expected
+        ours = _median([_seconds(look_up) for _ in range(7)])
         theirs = _median(
             [_seconds(lambda query=query, given=given: database.execute(query, given).fetchall()) for _ in range(7)]
         )

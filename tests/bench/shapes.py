@@ -34,13 +34,13 @@ def _of(column: str) -> tuple[Column, Type]:
 
 
 def _is(column: str, op: str, value: object) -> Compare:
-    operand, of = _of(column)
-    return Compare(op, operand, Literal(value, of))
+    operand, column_type = _of(column)
+    return Compare(op, operand, Literal(value, column_type))
 
 
 def _in(column: str, values: list[int]) -> In:
-    operand, of = _of(column)
-    return In(operand, tuple(Literal(value, of) for value in values))
+    operand, column_type = _of(column)
+    return In(operand, tuple(Literal(value, column_type) for value in values))
 
 
 _TEN_LEAVES = And(

@@ -3,7 +3,7 @@
     opening the snapshot and all four columns         at most 1 ms, at any number of files
     a commit of 1,000 files carried over              at most 15 ms CPU, in a process that has the base open
     the first answer of a process, and the next ones  for people to look at
-    an answer after the commit                        beside one of the base alone: dead slices and a second layer
+    an answer after the commit                        beside one of the base alone: tombstoned slices, a second layer
 
 CPU time of all threads, the least of some rounds. The base is made once, in the folder for temporary files, which takes
 half a minute.
@@ -110,12 +110,12 @@ def _check(plan: object) -> None:
 
 
 def _least(call: Callable[[], object]) -> float:
-    found = []
+    seconds = []
     for _ in range(ROUNDS):
         start = time.process_time()
         call()
-        found.append(time.process_time() - start)
-    return min(found)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
 
 
 def _made() -> Path:

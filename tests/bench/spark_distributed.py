@@ -75,5 +75,5 @@ def run(slices: int = 2_000_000) -> Iterator[tuple[str, str, str]]:
 
 def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
     start = time.perf_counter()
-    found = call()
-    return time.perf_counter() - start, found
+    result = call()
+    return time.perf_counter() - start, result

@@ -1,4 +1,4 @@
-"""All engines that are installed keep the same files: a time means nothing beside a wrong answer."""
+"""All engines that are installed keep the same files: the time of a wrong answer means nothing."""
 
 from __future__ import annotations
 

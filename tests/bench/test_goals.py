@@ -1,4 +1,4 @@
-"""Goals are judged by the figures of a run, on made-up figures here."""
+"""Goals are judged by the figures of a run. The figures of these tests are made up."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ def measurement(layout, slow=(), factor=1.0):
         for shape in SHAPES
     }
     streaming = {speed: {shape.name: 1.0 for shape in SHAPES} for speed in ("copy", "read")}
-    return Measurement("E", layout, 100, seconds, {}, streaming=streaming)
+    return Measurement(data="E", layout=layout, files=100, seconds=seconds, kept={}, streaming=streaming)
 
 
 def tiny(microseconds):
-    return Measurement("20", "random", 20, {TINY.name: {Sargo.name: microseconds / 1e6}}, {})
+    return Measurement(
+        data="20", layout="random", files=20, seconds={TINY.name: {Sargo.name: microseconds / 1e6}}, kept={}
+    )
 
 
 def missed(measured, of_tiny):
@@ -37,8 +39,8 @@ def missed(measured, of_tiny):
 
 
 def test_all_goals_are_met_and_measured_when_every_figure_is_small():
-    found = verdicts([measurement(layout) for layout in ("random", "clustered", "wide")], tiny(49))
-    assert all(verdict.is_met and verdict.worst is not None for verdict in found)
+    judged = verdicts([measurement(layout) for layout in ("random", "clustered", "wide")], tiny(49))
+    assert all(verdict.is_met and verdict.worst is not None for verdict in judged)
 
 
 @pytest.mark.parametrize(
@@ -54,11 +56,13 @@ def test_all_goals_are_met_and_measured_when_every_figure_is_small():
     ],
 )
 def test_one_slow_shape_misses_the_goals_that_it_belongs_to(layout, shape, factor, goals):
-    measured = [measurement(one, [shape] if one == layout else (), factor) for one in ("random", "clustered", "wide")]
+    measured = [
+        measurement(name, [shape] if name == layout else (), factor) for name in ("random", "clustered", "wide")
+    ]
     assert missed(measured, tiny(10)) == goals
 
 
 def test_the_tiny_case_is_judged_by_itself_and_what_was_not_run_has_no_figure():
-    found = verdicts([], tiny(51))
-    assert [verdict.is_met for verdict in found if verdict.worst is not None] == [False]
-    assert found[-1].worst == (TINY.name, pytest.approx(51))
+    judged = verdicts([], tiny(51))
+    assert [verdict.is_met for verdict in judged if verdict.worst is not None] == [False]
+    assert judged[-1].worst == (TINY.name, pytest.approx(51))

@@ -1,4 +1,4 @@
-"""CPU time of calls that take turns, so that whatever else the machine does falls on all of them alike.
+"""CPU time of calls that take turns, so that other work of the machine affects all of them alike.
 
 The unit is the CPU time of this process over all its threads. In its turn a call runs once untimed, so that code and
 data are as warm as they can be, then as often as it takes to fill a millisecond. A slow call (20 ms) needs no warming,

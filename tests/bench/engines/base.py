@@ -1,4 +1,4 @@
-"""What is timed of an engine: it holds the statistics in its own resident form and answers with the files to keep."""
+"""An engine of the bench: it has the statistics in its own resident form, and answers with the files to keep."""
 
 from __future__ import annotations
 

@@ -111,9 +111,9 @@ def _data_files(files: Files, numbers: list[int]) -> list[DataFile]:
         for at, number in enumerate(numbers):
             nulls[at][field.field_id] = int(column.null_count[number])
             if not column.all_null[number]:
-                for found, bound in ((lower, lo), (upper, hi)):
+                for bounds, bound in ((lower, lo), (upper, hi)):
                     value = bound[number]
-                    found[at][field.field_id] = to_bytes(field.field_type, getattr(value, "item", lambda v=value: v)())
+                    bounds[at][field.field_id] = to_bytes(field.field_type, getattr(value, "item", lambda v=value: v)())
     return [
         DataFile.from_args(
             file_path=f"{number}.parquet",

@@ -1,4 +1,4 @@
-"""Polars: a DataFrame in memory, one expression, the places where it holds. One thread."""
+"""Polars: a DataFrame in memory, one expression, the indices of the rows where it is true. One thread."""
 
 from __future__ import annotations
 

@@ -87,7 +87,10 @@ class SargoScan(Sargo):
     name = "Sargo, scan of codes"
 
     def _columns(self, files: Files) -> dict[str, ColumnStatistics]:
-        return {name: replace(one, index=_without_look_ups(one.index)) for name, one in _load(files).indexed.items()}
+        return {
+            name: replace(column, index=_without_look_ups(column.index))
+            for name, column in _load(files).indexed.items()
+        }
 
 
 class SargoFlat(Sargo):
