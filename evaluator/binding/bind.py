@@ -70,7 +70,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.like import Form, parse_like
-from evaluator.language.literal import in_domain, is_integer_text, to_ordinals
+from evaluator.language.literal import SMALLEST_DOUBLE, in_domain, is_integer_text, to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
@@ -78,8 +78,6 @@ from evaluator.statistics.columns import array_dtype
 from evaluator.statistics.ranges import Members
 
 __all__ = ["bind", "bind_operand"]
-
-_SMALLEST_DOUBLE = 5e-324
 
 
 #: Made once: most filters are short.
@@ -307,7 +305,7 @@ class _Binder:
             if not interval.is_point or interval.null:
                 wider.append(ordinal)
             elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
-                wider.append(ordinal.with_bounds(-_SMALLEST_DOUBLE, _SMALLEST_DOUBLE))
+                wider.append(ordinal.with_bounds(-SMALLEST_DOUBLE, SMALLEST_DOUBLE))
             elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
                 points.append(ordinal.lo)
                 lookups.append(interval.lo)

@@ -19,11 +19,11 @@ import re
 
 from evaluator.functions.date_pattern import UNITS, fields_of
 from evaluator.language import expression as ex
+from evaluator.language.epoch import EPOCH, MICROSECOND
 from evaluator.language.types import STRING, TIMESTAMP
 
 __all__ = ["inferred_predicates"]
 
-_EPOCH = datetime.datetime(1970, 1, 1)
 _LAST_CHARACTER = "\U0010ffff"
 #: The greatest character that upper() turns into text starting with this letter, and lower() likewise, where it is not
 #: simply the letter's other case: dotless i, long s, sharp s, ligatures, letters with a mark below, the Kelvin sign.
@@ -98,7 +98,7 @@ def _solved_format(operand: ex.Operand, pattern: str, text: str) -> tuple[ex.Hud
         return ()
     end = _after(start, fields)
     return tuple(
-        ex.Compare(op, operand, ex.Literal((at - _EPOCH) // datetime.timedelta(microseconds=1), TIMESTAMP))
+        ex.Compare(op, operand, ex.Literal((at - EPOCH) // MICROSECOND, TIMESTAMP))
         for op, at in ((">=", start), ("<", end))
     )
 

@@ -25,6 +25,7 @@ from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN, Outcomes
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.groups import SliceGroup
+from evaluator.statistics.stored_bounds import plain_value
 
 __all__ = ["MAX_EVALUATIONS", "evaluate_groups"]
 
@@ -106,7 +107,7 @@ class _GroupEvaluation:
         """Whether the outcome of any slice of a sample, evaluated by itself, rules out TRUE or FALSE."""
         for position in np.linspace(0, len(self._rows) - 1, _SAMPLE).astype(np.intp).tolist():
             self._count += 1
-            lo, hi = (None if bound is None else _plain(bound[position]) for bound in (self._lo, self._hi))
+            lo, hi = (None if bound is None else plain_value(bound[position]) for bound in (self._lo, self._hi))
             if self._outcome_of(Interval(lo, hi, self._null, self._value)) & (TRUE | FALSE) != TRUE | FALSE:
                 return True
         return False
@@ -121,7 +122,3 @@ def _split(starts: list[int], ends: list[int]) -> tuple[Rows, Rows]:
     begin, end = cuts[:, :-1].ravel(), cuts[:, 1:].ravel()
     filled = begin < end
     return begin[filled], end[filled]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

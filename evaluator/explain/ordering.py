@@ -43,6 +43,7 @@ from evaluator.language.schema import Field
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, array_dtype
+from evaluator.statistics.stored_bounds import plain_value
 
 __all__ = ["Nulls", "Rank", "SliceOrder", "SortKey", "order_slices", "rejects_null", "why_unordered"]
 
@@ -94,7 +95,7 @@ class SliceOrder:
             case Kind.BOOLEAN:
                 return bool(bound)
             case _:
-                return bound.item() if isinstance(bound, np.generic) else bound
+                return plain_value(bound)
 
     def may_stop(self, read: int, worst: Any, *, ties_matter: bool = False) -> bool:
         """Whether no row of the slices from position ``read`` on can sort before a row like ``worst``.

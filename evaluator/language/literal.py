@@ -48,6 +48,7 @@ from evaluator.language.types import DOUBLE, Kind, Type
 from evaluator.language.zones import instant_of, shown
 
 __all__ = [
+    "SMALLEST_DOUBLE",
     "exact_number",
     "in_domain",
     "is_integer_text",
@@ -63,7 +64,8 @@ _DECIMAL_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _DATE_TEXT = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _TIMESTAMP_TEXT = re.compile(r"(\d{4}-\d{2}-\d{2})(?: (\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?)?")
 _LOOSE_TEXT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?))?")
-_SMALLEST_DOUBLE = 5e-324
+#: The smallest double above 0.
+SMALLEST_DOUBLE = 5e-324
 
 
 def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via: Type | None = None) -> Interval:
@@ -206,7 +208,7 @@ def _as_float(number: int | Fraction, literal: Type, column: Type, semantics: Se
         other = nearest_float(nearest) if column.kind is Kind.FLOAT else float(str(np.float32(nearest)))
         lo, hi = min(lo, other), max(hi, other)
     if semantics.signed_zero_differs and lo <= 0.0 <= hi:
-        lo, hi = min(lo, -_SMALLEST_DOUBLE), max(hi, _SMALLEST_DOUBLE)
+        lo, hi = min(lo, -SMALLEST_DOUBLE), max(hi, SMALLEST_DOUBLE)
     return Interval(lo, hi, semantics.decimals_may_be_null and literal.kind is Kind.DECIMAL and literal.precision >= 38)
 
 

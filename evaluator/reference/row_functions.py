@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import Kind, Type
 
 __all__ = ["call", "convert"]
 
-_EPOCH = datetime.datetime(1970, 1, 1)
-_DAY = 86_400_000_000
 _WIDE = Context(prec=1000)
 
 
@@ -96,9 +95,9 @@ def convert(value: Any, source: Type, target: Type) -> Any:
             else str(_moment(value, source))
         )
     if kind is Kind.DATE and source.kind.is_timestamp:
-        return value // _DAY
+        return value // DAY
     if kind is Kind.TIMESTAMP and source.kind is Kind.DATE:
-        return value * _DAY
+        return value * DAY
     if source == target or (source.kind is kind):
         return value
     raise UnsupportedError(f"CAST of {source} to {target} has no row form")
@@ -189,12 +188,12 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
 def _moment(value: Any, value_type: Type) -> Any:
     """Dates and timestamps as datetime; other arguments as they are."""
     if value_type.kind is Kind.DATE:
-        return _EPOCH + datetime.timedelta(days=value)
-    return _EPOCH + datetime.timedelta(microseconds=math.floor(value)) if value_type.kind.is_timestamp else value
+        return EPOCH + datetime.timedelta(days=value)
+    return EPOCH + datetime.timedelta(microseconds=math.floor(value)) if value_type.kind.is_timestamp else value
 
 
 def _day(moment: datetime.datetime) -> int:
-    return (moment - _EPOCH).days
+    return (moment - EPOCH).days
 
 
 def _truncated(moment: datetime.datetime, unit: str) -> datetime.datetime:
@@ -235,7 +234,7 @@ def _add_months(moment: datetime.datetime, count: int) -> int:
 
 
 def _text_of_seconds(seconds: int, pattern: str = "yyyy-MM-dd HH:mm:ss") -> str:
-    return _formatted(_EPOCH + datetime.timedelta(seconds=seconds), pattern)
+    return _formatted(EPOCH + datetime.timedelta(seconds=seconds), pattern)
 
 
 _CALENDAR: Mapping[str, Callable[..., Any]] = {
@@ -255,12 +254,12 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "last_day": _last_day,
     "to_date": _day,
     "trunc": lambda m, unit: _day(_truncated(m, unit)),
-    "date_trunc": lambda unit, m: (_truncated(m, unit) - _EPOCH) // datetime.timedelta(microseconds=1),
+    "date_trunc": lambda unit, m: (_truncated(m, unit) - EPOCH) // MICROSECOND,
     "date_format": _formatted,
-    "unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
-    "to_unix_timestamp": lambda m: math.floor((m - _EPOCH).total_seconds()),
+    "unix_timestamp": lambda m: math.floor((m - EPOCH).total_seconds()),
+    "to_unix_timestamp": lambda m: math.floor((m - EPOCH).total_seconds()),
     "from_unixtime": _text_of_seconds,
-    "to_timestamp": lambda m: (m - _EPOCH) // datetime.timedelta(microseconds=1),
+    "to_timestamp": lambda m: (m - EPOCH) // MICROSECOND,
 }
 
 

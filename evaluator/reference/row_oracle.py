@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from evaluator.language import expression as ex
+from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
@@ -35,7 +36,6 @@ from evaluator.reference.row_types import result_type
 __all__ = ["value_of"]
 
 _Typed = tuple[Any, Type]
-_EPOCH = datetime.datetime(1970, 1, 1)
 _UTC = datetime.timezone.utc
 #: Texts that all engines convert alike.
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?")
@@ -124,9 +124,9 @@ def _shown(operand: _Typed, semantics: Semantics) -> _Typed:
 
 
 def _wall_clock(micros: int, semantics: Semantics) -> int:
-    moment = datetime.datetime(1970, 1, 1, tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
+    moment = EPOCH.replace(tzinfo=_UTC) + datetime.timedelta(microseconds=micros)
     local = moment.astimezone(zone_named(semantics.time_zone)).replace(tzinfo=None)
-    return (local - _EPOCH) // datetime.timedelta(microseconds=1)
+    return (local - EPOCH) // MICROSECOND
 
 
 def _seconds_of_instant(
@@ -316,7 +316,7 @@ def _is_temporal(value_type: Type) -> bool:
 
 def _moment(value: Any, value_type: Type, semantics: Semantics) -> Any:
     if value_type.kind is Kind.DATE:
-        return value * 86_400_000_000
+        return value * DAY
     return _wall_clock(value, semantics) if value_type.kind is Kind.TIMESTAMP_LTZ else value
 
 
@@ -341,11 +341,11 @@ def _read_as(text: str, target: Type, value: Any, semantics: Semantics) -> tuple
     ):
         raise UnsupportedError(f"{text!r} compared with {target} has no row form")
     try:
-        moment = (datetime.datetime.fromisoformat(text) - _EPOCH) // datetime.timedelta(microseconds=1)
+        moment = (datetime.datetime.fromisoformat(text) - EPOCH) // MICROSECOND
     except ValueError as error:
         raise UnsupportedError(f"{text!r} is no date") from error
     if target.kind is Kind.DATE:
-        return value, moment // 86_400_000_000
+        return value, moment // DAY
     return _moment(value, target, semantics), moment
 
 

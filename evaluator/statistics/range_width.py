@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evaluator.language.text_order import common_prefix_length
 from evaluator.statistics.columns import ColumnStatistics
-from evaluator.statistics.stored_bounds import encode, is_bytes, taken
+from evaluator.statistics.stored_bounds import encode, is_bytes, plain_value, taken
 
 __all__ = ["typical_range_width"]
 
@@ -46,7 +46,7 @@ def typical_range_width(statistics: Sequence[ColumnStatistics], rows: npt.NDArra
             _key(greatest, prefix_length),
         )
     else:
-        shares = _shares(best.lo[chosen].tolist(), best.hi[chosen].tolist(), _plain(least), _plain(greatest))
+        shares = _shares(best.lo[chosen].tolist(), best.hi[chosen].tolist(), plain_value(least), plain_value(greatest))
     return float(np.median(shares))
 
 
@@ -55,10 +55,6 @@ def _shares(los: Sequence[Any], his: Sequence[Any], least: Any, greatest: Any) -
     if not width > 0 or width == float("inf"):
         return [0.0] * len(los)
     return [min(max(float((hi - lo) / width), 0.0), 1.0) for lo, hi in zip(los, his, strict=True)]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _key(value: str | bytes, prefix_length: int) -> int:

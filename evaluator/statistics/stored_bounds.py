@@ -41,6 +41,7 @@ __all__ = [
     "encoded",
     "is_bytes",
     "is_storable",
+    "plain_value",
     "scattered",
     "taken",
 ]
@@ -235,6 +236,11 @@ Bounds = npt.NDArray[Any] | StoredBounds
 def is_storable(column_type: Type) -> bool:
     """True for the types whose values are Python objects in arrays."""
     return is_bytes(column_type) or (column_type.kind is Kind.DECIMAL and column_type.precision > 18)
+
+
+def plain_value(value: Any) -> Any:
+    """An element of bounds as a Python value: arrays of numbers give numpy scalars."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def taken(bounds: Bounds, where: Any) -> Bounds:
