@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 __all__ = ["setup", "to_rst"]
 
