@@ -24,7 +24,7 @@ from sarg.kryo.errors import DecodeError
 from sarg.kryo.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
 from sarg.kryo.values import JavaList, JavaObject
 
-__all__ = ["TOP_ARGUMENT", "ArgumentTree", "PredicateLeaf", "SearchArgument", "argument_text", "build_argument"]
+__all__ = ["TOP_ARGUMENT", "ArgumentTree", "PredicateLeaf", "SearchArgument", "build_argument"]
 
 _PACKAGE = "org.apache.hadoop.hive.ql.io.sarg."
 TOP_ARGUMENT = _PACKAGE + "SearchArgumentImpl"
@@ -45,12 +45,6 @@ class PredicateLeaf:
     def weight(self) -> int:
         """How many nodes this leaf counts for (``sarg.kryo.limits``)."""
         return sum(1 if literal is None else literal.weight() for literal in (self.literal, *(self.literals or ())))
-
-    def __str__(self) -> str:
-        literals = (self.literal,) if self.literals is None else self.literals
-        if self.literals is None and self.literal is None and self.operator != "NULL_SAFE_EQUALS":
-            literals = ()
-        return " ".join(["(" + self.operator, self.column, *("null" if c is None else str(c) for c in literals)]) + ")"
 
 
 #: Leaves by the ``id`` of the Java object that they were built of.
@@ -74,27 +68,6 @@ class SearchArgument:
     compact: ArgumentTree
     normalized: ArgumentTree
     leaves: tuple[PredicateLeaf, ...]
-
-
-def argument_text(tree: ArgumentTree) -> str:
-    """The tree as storage-api 2.8 prints it: ``(and leaf-(EQUALS a 5) (not leaf-(IS_NULL b)))``."""
-    pieces: list[str] = []
-    stack: list[ArgumentTree | str] = [tree]
-    while stack:
-        node = stack.pop()
-        match node:
-            case str():
-                pieces.append(node)
-            case ArgumentTree(operator="LEAF", leaf=leaf):
-                pieces.append(f"leaf-{leaf}")
-            case ArgumentTree(operator="CONSTANT", constant=constant):
-                pieces.append(str(constant))
-            case ArgumentTree(operator=operator, children=children):
-                stack.append(")")
-                for child in reversed(children):
-                    stack.extend((child, " "))
-                pieces.append("(" + operator.lower())
-    return "".join(pieces)
 
 
 def build_argument(top: JavaObject) -> SearchArgument:

@@ -4,7 +4,7 @@
     python -m tests.tables.generate --write RELEASE FOLDER [TABLE ...]       with the Python that has Spark 3.5
 
 `<release>_<table>.tar.xz` is a table as Hudi left it, without the checksum files. File ids and instants differ from
-run to run; `make conformance` finds the row truth anew from the tables that are there.
+run to run; `make conformance` computes the row truth anew from the written tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.tables.stories import STORIES
 from tests.tables.writer import Writer
 
 DATA = ROOT / "tests" / "data" / "conformance"
-LARGEST = 200_000
+MAX_BYTES = 200_000
 
 
 def tables_of(release: str, wanted: tuple[str, ...]) -> list[str]:
@@ -38,13 +38,13 @@ def write(release: str, folder: Path, wanted: tuple[str, ...]) -> None:
         path = folder / name
         shutil.rmtree(path, ignore_errors=True)
         story = STORIES[name]
-        story.tell(Writer(spark, RELEASES[release], path, **story.writer))
+        story.write(Writer(spark, RELEASES[release], path, **story.writer))
         print(f"{release} {name}: {time.monotonic() - begun:.0f} s", flush=True)
     spark.stop()
 
 
 def pack(table: Path, archive: Path) -> int:
-    """Bytes of the archive that it wrote; raises when it is too large for a repository."""
+    """Write the archive and return its bytes; raises ValueError when it is too large for a repository."""
 
     def kept(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
         item.uid = item.gid = item.mtime = 0
@@ -55,8 +55,8 @@ def pack(table: Path, archive: Path) -> int:
         for item in sorted(table.iterdir()):
             opened.add(item, item.name, filter=kept)
     size = archive.stat().st_size
-    if size > LARGEST:
-        raise ValueError(f"{archive.name} has {size:,} bytes: more than {LARGEST:,}")
+    if size > MAX_BYTES:
+        raise ValueError(f"{archive.name} has {size:,} bytes: more than {MAX_BYTES:,}")
     return size
 
 

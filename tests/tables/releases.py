@@ -31,7 +31,7 @@ class Release:
         return repository / BUNDLE / self.hudi / f"{BUNDLE}-{self.hudi}.jar"
 
     def fetch(self) -> None:
-        """The bundle, into the local Maven repository, once."""
+        """Download the bundle into the local Maven repository, unless it is there."""
         if not self.jar.exists():
             subprocess.run(
                 [
@@ -46,11 +46,11 @@ class Release:
             )
 
 
-RELEASES = {one.hudi: one for one in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
+RELEASES = {release.hudi: release for release in (Release("0.15.0", 6), Release("1.0.2", 8), Release("1.2.0", 9))}
 
 
 def session(release: Release | None, home: Path) -> SparkSession:
-    """A session of UTC, with a release of Hudi or without; of the Spark of the Python that runs.
+    """A session in UTC of the installed Spark, with a release of Hudi or without.
 
     It interprets expressions instead of compiling them: hundreds are used once each.
     """

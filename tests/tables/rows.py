@@ -1,14 +1,14 @@
 """The rows of the tables: the same columns everywhere, values that grow with the row's number, a few odd files.
 
-Row n is in file n // 8. Values grow with n so that files have narrow ranges. What is odd:
+Row n is in file n // 8. Values grow with n so that files have narrow ranges. The odd files:
 
     file 0, 1   `an` is NULL throughout; in tables that grew, `extra` is not there yet and `w` is an int
     file 3      texts that look like numbers, patterns, blanks at the ends
     file 4      NaN, both zeros and infinity among plain floats
-    file 5      floats that are nothing but zeros of both signs
-    file 6      notes of more than 4 KB: Parquet keeps no bounds for them
+    file 5      floats that are all zeros, of both signs
+    file 6      notes of more than 4 KB: Parquet stores no bounds for them
     file 7      the ends of every type, ancient and far dates and timestamps
-    file 8      nothing but NaN, and a `note` that is NULL throughout
+    file 8      all values NaN, and a `note` that is NULL throughout
 """
 
 from __future__ import annotations
@@ -110,11 +110,11 @@ ODD: dict[tuple[int, int], dict[str, Any]] = {
 
 
 def row(n: int, shift: int = 0, ts: int = 1, **given: Any) -> dict[str, Any]:
-    """Row n as its `ts`-th writer leaves it; `shift` moves what grows, `given` replaces columns."""
+    """Row n as its `ts`-th writer leaves it. `shift` moves the values that grow, `given` replaces columns."""
     file, place = divmod(n, ROWS_A_FILE)
     m = n + shift
     at = datetime.timedelta(hours=7 * m, microseconds=123_457 * m)
-    found = {
+    regular = {
         "id": f"k{n:03d}",
         "ts": ts,
         "ti": max(-128, min(127, 12 * file - 60 + place + shift)),
@@ -139,7 +139,7 @@ def row(n: int, shift: int = 0, ts: int = 1, **given: Any) -> dict[str, Any]:
         "extra": None if n % 5 == 0 else m,
         "p": PARTITIONS[file % 4],
     }
-    return {**found, **(ODD.get((file, place), {}) if not shift else {}), **given}
+    return {**regular, **(ODD.get((file, place), {}) if not shift else {}), **given}
 
 
 def files(*numbers: int) -> list[dict[str, Any]]:
@@ -148,6 +148,6 @@ def files(*numbers: int) -> list[dict[str, Any]]:
 
 
 def columns(table_version: int, without: Iterable[str] = (), **other_types: str) -> dict[str, str]:
-    """Name -> type, as that table version can hold them: only version 9 knows TIMESTAMP_NTZ."""
+    """Name -> type, for a table version: only version 9 has TIMESTAMP_NTZ."""
     left_out = {*without, *(("tn",) if table_version < 9 else ())}
     return {name: other_types.get(name, kind) for name, kind in COLUMNS.items() if name not in left_out}

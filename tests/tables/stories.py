@@ -1,4 +1,4 @@
-"""What happens to each table, and which release of Hudi it happens in.
+"""The commits of each table, and the releases of Hudi that write it.
 
 A story is a few commits. File numbers are those of ``rows``: every insert writes two files (partitioned tables: into
 two partitions), so that a table has ten or twelve small files, two of them updated.
@@ -18,15 +18,15 @@ ALL = ("col", "part", "rli")
 
 @dataclass(frozen=True)
 class Story:
-    """`writer`: what a Writer is made with."""
+    """`write` makes the commits; `writer` has the arguments of the Writer."""
 
-    tell: Callable[[Writer], None]
+    write: Callable[[Writer], None]
     releases: tuple[str, ...]
     writer: dict[str, Any]
 
 
 def inserted(writer: Writer, *pairs: int) -> None:
-    """Files 2n and 2n + 1 for each n, in a commit where they have partitions of their own, else in two."""
+    """Files 2n and 2n + 1 for each n, in one commit where each file has its own partition, otherwise in two."""
     for pair in pairs:
         if writer.partition == "p":
             writer.write("insert", files(2 * pair, 2 * pair + 1))
@@ -36,7 +36,7 @@ def inserted(writer: Writer, *pairs: int) -> None:
 
 
 def changed(writer: Writer, *, compact: bool = False) -> None:
-    """Rows of files 0, 1, 2 and 9 move far up, and get other texts; rows of files 1 and 9 go."""
+    """Rows of files 0, 1, 2 and 9 move far up and get other texts; rows of files 1 and 9 are deleted."""
     moved = [
         row(n, shift=100, ts=2, s=text, f=1e9, d=-0.5)
         for n, text in ((3, "ZEBRA"), (9, "upd$ated\\x"), (12, None), (18, "10.0"), (75, "Ä"))
@@ -104,9 +104,9 @@ def days_cow(writer: Writer) -> None:
         writer.write(
             "insert",
             [
-                {**one, "dt": None if n == 8 else day(f"2020-0{n + 1}-15")}
+                {**regular, "dt": None if n == 8 else day(f"2020-0{n + 1}-15")}
                 for n in range(first, first + 3)
-                for one in files(n)
+                for regular in files(n)
             ],
         )
 
@@ -122,17 +122,17 @@ def expr_cow(writer: Writer) -> None:
     inserted(writer, 0, 1, 2, 3, 4)
     writer.write("upsert", [row(n, ts=9, s="ZEBRA") for n in (3, 25)])
     writer.register()
-    for name, made in (
+    for name, definition in (
         ("year", "column_stats(dt) options(expr='year')"),
         ("lower", "column_stats(s) options(expr='lower')"),
         ("hour", "column_stats(ts) options(expr='from_unixtime', format='yyyy-MM-dd')"),
         ("key", "bloom_filters(id) options(expr='identity', numentries='100')"),
     ):
-        writer.sql(f"create index ix_{name} on {{table}} using {made}")
+        writer.sql(f"create index ix_{name} on {{table}} using {definition}")
 
 
 def secondary_cow(writer: Writer) -> None:
-    """Secondary indexes on `s` and `dt`, updated since."""
+    """Secondary indexes on `s` and `dt`, with updates after that."""
     inserted(writer, 0, 1, 2)
     writer.register()
     for column in ("s", "dt"):

@@ -1,4 +1,4 @@
-"""One table being written: rows in, Hudi's options beside them."""
+"""Writes one Hudi table: commits of rows, with the options of the table and of each commit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Writer:
         self.mor = mor
         self.partition = partition
         self.options = _options(path.name, mor, partition, frozenset(indexes)) | _dotted(more)
-        self.listed = _listed(release, mor)
+        self.indexed = _indexed_columns(release, mor)
 
     def write(
         self,
@@ -49,11 +49,11 @@ class Writer:
         kinds = columns(self.release.table_version, without, **(types or {}))
         data = [tuple(row[name] for name in kinds) for row in rows]
         schema = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-        listed = [name for name in self.listed if name.partition(".")[0] in kinds]
+        indexed = [name for name in self.indexed if name.partition(".")[0] in kinds]
         options = {
             **self.options,
             "hoodie.datasource.write.operation": operation,
-            "hoodie.metadata.index.column.stats.column.list": ",".join(listed),
+            "hoodie.metadata.index.column.stats.column.list": ",".join(indexed),
             **_dotted(more),
         }
         (
@@ -70,7 +70,7 @@ class Writer:
         self.spark.sql(statement.format(path=self.path, table=f"{self.path.name}_sql")).collect()
 
     def register(self) -> None:
-        """Make ``{table}`` known to Hudi's SQL."""
+        """Register ``{table}`` with Hudi's SQL."""
         self.sql("create table if not exists {table} using hudi location '{path}'")
 
 
@@ -79,18 +79,18 @@ def _dotted(options: Mapping[str, str]) -> dict[str, str]:
     return {f"hoodie.{name.replace('__', '.')}": value for name, value in options.items()}
 
 
-def _listed(release: Release, mor: bool) -> list[str]:
+def _indexed_columns(release: Release, mor: bool) -> list[str]:
     """The columns that this release can keep statistics of.
 
     Before version 9 there is no TIMESTAMP_NTZ. 0.15.0 fails to write statistics of decimals beyond 30 digits, 1.0.2 of
     nested fields and of columns that are yet to come, 1.2.0 of nested fields in log files when their struct is NULL.
     """
-    unlisted = {
+    excluded = {
         "tn" if release.table_version < 9 else "",
         "big" if release.table_version < 8 else "",
         *(("st.x", "st.y") if mor or release.table_version == 8 else ()),
     }
-    return [column for column in INDEXED if column not in unlisted]
+    return [column for column in INDEXED if column not in excluded]
 
 
 def _options(name: str, mor: bool, partition: str | None, indexes: frozenset[str]) -> dict[str, str]:

@@ -8,8 +8,9 @@ import sarg
 from evaluator.language.expression import And, Compare, Literal, Unknown, walk
 from evaluator.language.types import BOOLEAN, STRING
 from sarg.hive_tree.constants import Constant, SqlDate
-from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument, argument_text
+from sarg.hive_tree.searchargument import ArgumentTree, PredicateLeaf, SearchArgument
 from sarg.translation.demote import demote
+from tests.sarg.argument_text import argument_text
 from tests.sarg.corpus import records
 from tests.sarg.kryo_writer import Generation, Items, Obj, Wrapper, write
 from tests.sarg.plain_text import plain_text
