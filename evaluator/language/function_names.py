@@ -8,9 +8,8 @@ maps every spelling to the one name that ``evaluator.functions`` decides by:
     substring    substring, substr       Substring     UDFSubstr (as "substr")
     %            a % b, mod(a, b)        Remainder     GenericUDFOPMod
 
-To add a function that all engines have, add one row here, its range function to a family of ``evaluator.functions``,
-and its row form to ``reference.row_functions``. A function without a row keeps the name under which it arrives and
-is not decided.
+A function without a row keeps the name under which it arrives. CONTRIBUTING.md lists what a new function needs beside
+its row.
 
 Sources: ``org.apache.hadoop.hive.ql.exec.FunctionRegistry``,
 ``org.apache.spark.sql.catalyst.analysis.FunctionRegistry``.

@@ -1,6 +1,6 @@
-"""The errors of this room. Each names what was read and what is wrong; only the planner turns them into an answer.
+"""The errors of this package. Each names what was read and what is wrong; only the planner turns them into an answer.
 
-``FormatError`` stays inside the room: a decoder knows the bytes but not the file, so its caller adds the name.
+``FormatError`` stays inside ``index_store``: a decoder knows the bytes but not the file, so its caller adds the name.
 """
 
 from __future__ import annotations
