@@ -1,1 +1,4 @@
-"""Hudi's buckets (RFC-29): which file group a record key belongs to, for pruning, for writers and for plans."""
+"""The hashes of Hudi's bucket index (RFC-29): from a record key to a bucket, with simple and consistent hashing.
+
+They know keys and hashes, no table; ``index_store.kinds.bucket_index`` applies them to one.
+"""

@@ -1,6 +1,6 @@
-"""Which fields of a record key are hashed, and their values out of the key's text.
+"""The hashed fields of a record key, and their values in the key's text.
 
-    of_key     one key, only where every release of Hudi takes it apart alike (for pruning: nothing is said of others)
+    of_key     one key, only where every release of Hudi takes it apart alike (for pruning; None for other keys)
     hashes     a column of keys, as Hudi 1.x takes them apart (for writers); -1 where it gives a key no bucket
                ``every_release``: -1 also where 0.x would take it apart in another way
 

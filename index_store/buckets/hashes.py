@@ -1,4 +1,4 @@
-"""The two hashes that Hudi's buckets are made of, for one key and for columns of them (the same numbers).
+"""The two hashes of Hudi's buckets, for one key and for a column of keys (equal numbers).
 
     simple    Java's hash of a list of texts, without its sign    h = 1; h = 31 * h + (0 for NULL, else the text's hash)
               Java's hash of a text                               h = 0; h = 31 * h + each of its UTF-16 units
@@ -43,7 +43,7 @@ def simple_hash(values: Values) -> int:
 
 
 def ring_hash(values: Values) -> int:
-    """The place of values on a ring."""
+    """The position of values on a ring."""
     text = "".join(_NULL_ON_RINGS if value is None else value for value in values)
     return xxhash.xxh32_intdigest(text.encode("utf-8")) & LARGEST_HASH
 

@@ -1,1 +1,4 @@
-"""Decoders of the bytes on disk: they know a format, never a table."""
+"""Decoders of the formats on disk: HFile, Avro records, log files, Bloom filters, Parquet footers.
+
+They know a format, never a table, and import ``storage`` only.
+"""

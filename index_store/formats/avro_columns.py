@@ -8,7 +8,7 @@ A record of ``HoodieMetadataRecord`` (HoodieMetadata.avsc) that holds column sta
     tail    the other kinds of record: null
 
 The positions come from the writer's schema; a schema or a record of another shape goes through fastavro. A record must
-end exactly where its entry does: damage that would shift the fields is seen. About 200,000 records a second.
+end exactly where its entry does, so damage that shifts the fields is detected. About 200,000 records a second.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KINDS = {
 
 
 class _OtherShapeError(Exception):
-    """The record is not of the shape that the fast path knows: the reference decoder takes it."""
+    """The record has a shape that the fast path does not handle; the reference decoder reads it."""
 
 
 class StatsRecord(NamedTuple):
@@ -90,7 +90,7 @@ class ColumnStatsDecoder:
         self._plan()
 
     def _plan(self) -> None:
-        """Find out from the schema whether the fast path applies, and where its fields are."""
+        """Decide from the schema whether the fast path applies, and where its fields are."""
         fields = self._schema.get("fields", []) if isinstance(self._schema, Mapping) else []
         place = next((i for i, f in enumerate(fields) if f.get("name") == "ColumnStatsMetadata"), None)
         if place is None:

@@ -1,4 +1,4 @@
-"""Whole metadata records through fastavro: the reference decoder, and the way for every record that no fast path knows.
+"""Whole metadata records through fastavro: the reference decoder, for every record that no fast path handles.
 
 Slow (about 40,000 records a second from GZ blocks) and complete. A union of records gives ``(record name, value)``.
 """

@@ -1,7 +1,7 @@
 """Many data blocks of an HFile inflated side by side into one buffer, by threads, while the batch before is decoded.
 
-Inflating lets go of Python's lock. A batch is large enough for walking through all its blocks at once, and small enough
-to stay near the core; its buffer is used again, so what is kept of a batch must be copied.
+Inflating releases Python's global lock. A batch is large enough for one pass over all its blocks, and small enough for
+the processor's cache. Its buffer is reused, so values that outlive the batch must be copied.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BlockBatch:
     offsets: tuple[int, ...]
 
     def offset_at(self, place: int) -> int:
-        """Where in the file the block is that holds a place of the buffer."""
+        """The file offset of the block that holds a position of the buffer."""
         return self.offsets[int(np.searchsorted(self.starts, place, "right")) - 1]
 
 
@@ -98,7 +98,7 @@ def _inflated(group: Sequence[StoredBlock], free: list[Buffer]) -> BlockBatch:
 
 
 def _buffer(size: int, free: list[Buffer]) -> Buffer:
-    """One of the free buffers that is large enough, or a new one: pages that are in use already cost nothing."""
+    """A free buffer that is large enough, or a new one; memory that is in use already costs no page faults."""
     with suppress(IndexError):
         data = free.pop()
         if len(data) >= size:

@@ -64,7 +64,7 @@ class BloomFilter:
         return cls(hashes, bits, raw, tuple(start + _HEAD.size for start in starts))
 
     def might_contain(self, key: bytes) -> bool:
-        """False when the key was never put in. The key must not be empty."""
+        """False when the key was never added. The key must not be empty."""
         places = positions(key, self.hashes, self.bits)
         return any(all(self._bit(start, place) for place in places) for start in self.rows)
 
@@ -75,7 +75,7 @@ class BloomFilter:
 
 @lru_cache(4096)
 def positions(key: bytes, hashes: int, bits: int) -> tuple[int, ...]:
-    """Where a key's bits are in a row of so many bits: the same in all filters of one size."""
+    """The positions of a key's bits in a row of so many bits: equal in all filters of one size."""
     found = []
     hashed = 0
     for _ in range(hashes):

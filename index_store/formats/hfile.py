@@ -5,7 +5,7 @@
     entry    key length i32, value length i32, (content length i16, content, 10 bytes), value, MVCC varint
 
 Every length is checked against the bytes there are, and checksums where there are any (``checksums``; GZ blocks have a
-CRC of their own): damage is a FormatError, whatever it looks like. Source: ``hudi-io/hfile_format.md`` of Hudi
+CRC of their own): every damage is a FormatError. Source: ``hudi-io/hfile_format.md`` of Hudi
 and docs/facts/hudi-metadata-table.md#hfile.
 """
 
@@ -101,7 +101,7 @@ class HFile:
         return sorted(found)
 
     def _expected(self, runs: Sequence[list[int]]) -> Iterator[list[int]]:
-        """The runs; of a large file far away some at a time are fetched side by side."""
+        """The runs; those of a large remote file are fetched some at a time, in parallel."""
         for i in range(0, len(runs), AT_A_TIME):
             some = runs[i : i + AT_A_TIME]
             if isinstance(self.source, RangedFile):
@@ -117,7 +117,7 @@ class HFile:
             yield from some
 
     def _runs(self, wanted: Sequence[int]) -> Iterator[list[int]]:
-        """Blocks that lie one behind the other are read with one call."""
+        """Adjacent blocks, which are read with one call."""
         run: list[int] = []
         for i in wanted:
             entry = self.index[i]

@@ -3,7 +3,7 @@
     header   magic[8], on-disk size i32, uncompressed size i32, previous i64, checksum type i8, bytes per checksum i32,
              on-disk size with header i32
 
-Sizes are held against the bytes there are before anything is made of them.
+Sizes are checked against the bytes of the file before memory is allocated.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Blocks:
         return self.stored(offset, *magics).inflated()
 
     def after(self, offset: int) -> int:
-        """Where the block behind the one at ``offset`` starts. That one was read before."""
+        """The start of the block behind the one at ``offset``, which was read before."""
         return offset + HEADER.size + int(HEADER.unpack_from(self.data, offset - self.start)[1])
 
     def stored(self, offset: int, *magics: bytes) -> StoredBlock:

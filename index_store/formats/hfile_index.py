@@ -5,9 +5,9 @@
     root entry       offset i64, size i32, key length (Hadoop varint), key; 16 bytes follow when there are levels below
     below the root   count i32, count + 1 places i32, then entries: offset i64, size i32, key
 
-HBase writes levels below the root among the data blocks, Hudi's own writer only the root. Blocks of a level lie one
-behind the other in the file, and so do their keys: an index that says otherwise is damage (or made to keep a reader
-busy), for a block that two entries name could be walked without end. Source: ``hudi-io/hfile_format.md``, HBase
+HBase writes levels below the root among the data blocks, Hudi's own writer only the root. Blocks of a level, and
+their keys, are in ascending order in the file. An index in any other order is refused as damage: a block that two
+entries name could otherwise be walked without end. Source: ``hudi-io/hfile_format.md``, HBase
 ``HFileBlockIndex``, ``FixedFileTrailer``.
 """
 
@@ -44,7 +44,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What the end of an HFile says. ``metas``: where the meta block of each name is."""
+    """The content of an HFile's end. ``metas``: the offset of each named meta block."""
 
     codec: int
     entry_count: int
@@ -109,7 +109,7 @@ def _root(data: bytes, count: int, end: int, rest: int = 0) -> Iterator[IndexEnt
 
 
 class _Walk:
-    """Walks from the root down; what each level said last is held, so that a file is walked once at most."""
+    """Walks from the root down and keeps the last entry of each level, so that a file is walked once at most."""
 
     def __init__(self, source: ByteSource, codec: int, end: int, levels: int) -> None:
         self._source = source

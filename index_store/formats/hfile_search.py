@@ -1,6 +1,6 @@
-"""Single keys and prefixes in one HFile: the index says which block, and that block says the rest.
+"""Looks up single keys and prefixes in one HFile: the index gives the block, a search in the block the entry.
 
-    block    bisect in the first keys, which are held; a block that is asked for again is kept (``BlockCache``)
+    block    bisect in the first keys, which are in memory; a block that is read again is cached (``BlockCache``)
     entry    the first times: the key's own bytes are searched in the block
              from the third question on: bisect in the list of the block's keys, which one walk makes
 
@@ -35,10 +35,10 @@ Place = tuple[bytes, int, int]
 
 
 class BlockCache:
-    """The blocks that were asked for last, up to a sum of inflated bytes. May be shared by files and by threads.
+    """The most recently used blocks, up to a sum of inflated bytes. Files and threads may share one cache.
 
-    A block is kept from the second time on that it is asked for, while that is remembered: new memory costs half as
-    much again as inflating into old, and most blocks are never asked for again. The very last block is always there.
+    A block is cached from its second use on, while the first is remembered: new memory costs half as much again as
+    inflating into old memory, and most blocks are used once. The last block is always cached.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -93,7 +93,7 @@ class BlockCache:
 class HFileSearch:
     """An open HFile to look keys up in. Its source must stay open. Keys may repeat; the last entry counts.
 
-    ``path`` is for messages, ``number`` is no other one's in this process.
+    ``path`` is for messages, ``number`` is unique in this process.
     """
 
     def __init__(self, hfile: HFile, cache: BlockCache, path: str = "") -> None:

@@ -5,8 +5,8 @@
     3 SNAPPY, 4 LZ4       Hadoop's block stream, of raw chunks      need the optional package cramjam
     6 ZSTD                frames (Hadoop's own codec), or Hadoop's block stream of frames (HBase's since 2.5)
 
-Hudi writes GZ; the others come from a changed configuration. LZO and BZIP2 are refused by name. Nothing is made that is
-larger than the block's header says, or than its codec can have packed into so few bytes.
+Hudi writes GZ; the others come from a changed configuration. LZO and BZIP2 are refused by name. The output is never
+larger than the size in the block's header, nor than the codec can pack into so few bytes.
 Source: Hadoop ``BlockCompressorStream``, ``ZStandardCodec``; HBase ``io.compress.zstd.ZstdCodec``.
 """
 

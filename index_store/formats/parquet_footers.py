@@ -1,13 +1,13 @@
 """Proof from a Parquet footer that a file's column statistics hide nothing (P1, P2).
 
-Hudi merges the ranges of a file's row groups and loses which of them had none. The footer still says it:
+Hudi merges the ranges of a file's row groups, and a row group without a range leaves no trace. The footer has them:
 
     every row group has bounds, or holds only nulls     the merged bounds are those of all values, and no float is NaN
     every row group holds only nulls                    the column is all null
 
 Only files that parquet-mr wrote count: to it a NaN is the greatest value, so it shows as the upper bound (which Hudi
 reads as 0.0); other writers leave the NaN out of the bounds.
-Reading is bounded and may fail; a file without proof stays unknown.
+Reading is bounded and may fail; the bounds of a file without proof stay unknown.
 
 Pitfalls P1 and P2 are described in docs/facts/pitfalls.md.
 """
@@ -29,9 +29,8 @@ from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
 __all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
 
-#: How many footers of a table are read while it is open, and for how many seconds: local disks take a third of a
-#: millisecond
-#: each, object stores a hundred times that.
+#: The most footers that are read of an open table, and for how many seconds. A footer takes a third of a millisecond
+#: on a local disk, and a hundred times that in an object store.
 FOOTER_LIMIT = 256
 FOOTER_SECONDS = 2.0
 
@@ -40,7 +39,7 @@ FOOTER_SECONDS = 2.0
 class Proof:
     """What a footer proves of one column: that its bounds are whole, that all its values are null.
 
-    ``read`` says that a footer of parquet-mr with the column was looked at, whatever it proves.
+    ``read``: a footer of parquet-mr with the column was read, whatever it proves.
     """
 
     bounded: bool = False
@@ -73,7 +72,7 @@ class Footers:
         return self._footers.get(path)
 
     def expect(self, paths: Sequence[str]) -> None:
-        """Read the footers of these base files side by side, within the limits; on a local disk they can wait."""
+        """Read the footers of these base files in parallel, within the limits; no effect on a local disk."""
         missing = [path for path in dict.fromkeys(paths) if path not in self._footers and path.endswith(".parquet")]
         missing = missing[: max(self._limit - len(self._footers), 0)]
         if self._storage.is_local or len(missing) < 2 or self.exhausted:
@@ -95,7 +94,7 @@ class Footers:
 
 @dataclass(frozen=True, slots=True)
 class ColumnProofs:
-    """What footers prove of one column: asked for one base file, or told beforehand which will be asked for."""
+    """The proofs for one column: called with a base file, and able to fetch the footers of many ahead."""
 
     proofs: FooterProofs
     column: str
@@ -104,19 +103,19 @@ class ColumnProofs:
         return self.proofs.proof(path, self.column)
 
     def expect(self, paths: Sequence[str]) -> None:
-        """These base files will be asked for."""
+        """Fetch the footers of these base files ahead."""
         self.proofs.footers.expect(paths)
 
 
 class FooterProofs:
-    """What footers prove of columns."""
+    """The proofs of footers, by file and column."""
 
     def __init__(self, footers: Footers) -> None:
         self.footers = footers
         self._places: dict[str, int] = {}
 
     def proof(self, path: str, column: str) -> Proof:
-        """What the footer of a base file proves of a column; nothing when it cannot be read."""
+        """The proof of a base file's footer for a column; an empty proof when the footer cannot be read."""
         metadata = self.footers.read(path)
         if metadata is None or not str(metadata.created_by or "").startswith("parquet-mr"):
             return Proof()

@@ -36,7 +36,7 @@ _USUAL = re.compile(
 
 
 class _OtherShapeError(Exception):
-    """Not what the fast path knows: the reference decoder takes it."""
+    """A shape that the fast path does not handle; the reference decoder reads it."""
 
 
 class LocationDecoder:

@@ -1,4 +1,4 @@
-"""Column statistics of many files as columns: what ``StatsRecord`` says of one file, without an object for each.
+"""Column statistics of many files as arrays: the fields of ``StatsRecord``, without an object for each file.
 
     keys      (n, key size) uint8                 names   Arrow binary, n long
     rows, nulls, size   (n,) int64, NO_COUNT = null        deleted, tight   (n,) bool
@@ -160,7 +160,7 @@ class StatsColumns:
     def of(
         cls, keys: Sequence[bytes], records: Sequence[StatsRecord], wrappers: tuple[tuple[str, str], ...]
     ) -> StatsColumns:
-        """Single records of one column as rows. Raises ValueError, TypeError or OverflowError where they are none."""
+        """Single records of one column as rows. Raises ValueError, TypeError or OverflowError for a wrong value."""
         branches = {name: i for i, (name, _) in enumerate(wrappers)}
 
         def side(names: Sequence[str], values: Sequence[Any]) -> Side:

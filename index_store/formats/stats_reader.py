@@ -1,12 +1,12 @@
-"""The column statistics of an HFile: many at once in lockstep where they are many and alike, else one by one.
+"""The column statistics of an HFile: decoded vectorised where records are many and alike, else one by one.
 
-    up to 500 records                        one by one: the lockstep has a fixed cost of milliseconds
+    up to 500 records                        one by one: vectorised decoding has a fixed cost of milliseconds
     blocks whose keys differ in size         one by one
     up to 64 records of a column in a batch  one by one
     a record without a value                 one by one, with the 16,384 around it
-    records that bail out                    one by one, with the 16,384 around them
+    records that raise ``Fallback``          one by one, with the 16,384 around them
 
-Both ways give the same. Damage is a FormatError with the place of its block in the file.
+Both ways give equal results. Damage is a FormatError with the offset of its block in the file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STEP = 16_384
 
 
 class Single(NamedTuple):
-    """A record of its own: its key, and what it says (None: nothing any more)."""
+    """A single record: its key and its statistics (None: the key is removed)."""
 
     key: bytes
     record: StatsRecord | None

@@ -4,7 +4,7 @@
     body    one read for each field of the statistics, in the schema's order; fields of no use are stepped over
     tail    the other kinds of record: null
 
-``avro_columns`` is the reference. A schema with a field of another shape has no lockstep decoder; records that differ
+``avro_columns`` is the reference. A schema with a field of another shape has no vectorised decoder; records that differ
 in more than their values (a branch that is not known, a second column) raise ``Fallback``, and go through the
 reference.
 """

@@ -1,4 +1,4 @@
-"""Many Avro values of one shape read in step: each read advances all cursors, one Avro value at a time, without a loop.
+"""Decodes many Avro records of one shape at once: each read advances the cursors of all records by one value.
 
 A cursor per record stands in one buffer of bytes. The eight bytes at all cursors are loaded at once; values of a known
 length share one load. What all records must have in common is compared; what only some of them have splits them.
@@ -6,9 +6,8 @@ length share one load. What all records must have in common is compared; what on
     7 bits a byte, lowest first     0x96 0x01    isolate the bytes up to the first one below 128,
                                                  squeeze the eighth bits out in three steps
 
-Whatever does not fit raises ``Fallback``, and the caller reads those records one by one: nothing is guessed here.
-Lengths are never negative and cursors never go back, so a record that ends where its entry ends was inside of it
-throughout.
+Records of another shape raise ``Fallback``, and the caller reads them one by one.
+Lengths are never negative and cursors never go back, so a record that ends where its entry ends stayed inside it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _ONE = _U64(1)
 
 
 class Fallback(Exception):  # noqa: N818  # not an error: the records go another way
-    """The records differ from each other, or from what is known."""
+    """The records differ from each other in shape, or from the known shapes."""
 
 
 def words_of(data: npt.NDArray[np.uint8]) -> Words:
@@ -197,7 +196,7 @@ def walk(data: npt.NDArray[np.uint8], starts: Places, ends: Places, key_size: in
     """The entries of many uncompressed data blocks of one HFile: where keys and values start, where values end.
 
     All blocks are stepped through at once; behind each there are PADDING zeros. ``key_size`` is the size of a key as
-    stored, with its length and its suffix: an HFile with other keys too bails.
+    stored, with its length and its suffix: an HFile with keys of several sizes raises ``Fallback``.
     """
     lengths = np.ndarray((len(data) - 7,), "<u4", data.data, 4, (1,))
     fixed = 8 + key_size + 1

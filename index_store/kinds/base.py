@@ -10,7 +10,7 @@ only. Keys are looked up later, when the evaluator reaches their leaf, in the sl
 A slice or column that is missing from a kind's statistics is unknown; it never means "no rows".
 
 A new kind is one module with a function ``make(table, slices) -> kind or None`` and one line in
-``index_store/kinds/__init__.py``.
+``index_store/registered_kinds.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which functions of a column an expression index may speak for, and how far, where engines differ.
+"""The functions of a column whose expression index is used, and the differences between engines.
 
-Hudi's index was computed by the Spark session that wrote a file; a filter is computed by the engine that reads it. So a
-function is here only if both yield the same value, or if what may differ can be allowed for:
+Hudi's index was computed by the Spark session that wrote a file; a filter is computed by the engine that reads it. A
+function is listed only if both yield the same value, or if the difference can be bounded:
 
     function               column   result   what may differ
     ---------------------  -------  -------  ------------------------------------------------------------------------
@@ -12,8 +12,8 @@ function is here only if both yield the same value, or if what may differ can be
     upper                  STRING   STRING   'i', and what is beyond ASCII
     identity               STRING   STRING   nothing: the column itself, in bloom filters only
 
-Functions of a timestamp (hour, date_format, from_unixtime) depend on the zone of the writer's session, which nobody
-knows, and functions with options must agree in each of them: an index of such an expression says nothing.
+Functions of a timestamp (hour, date_format, from_unixtime) depend on the time zone of the writer's session, which is
+not stored. Functions with options would have to agree in each option. Indexes of such expressions are not used.
 Source: ``ExpressionIndexSparkFunctions``; the names are those of ``indexFunction`` in ``index.json``.
 
 Facts: docs/facts/hudi-expression-index.md#what-differs-between-the-writer-and-the-reader-of-an-index.
@@ -38,7 +38,7 @@ class ExpressionFunction:
     names    what a filter may call it; "" for the column itself
     over     the kind of the column
     result   its type
-    letters  "lower" or "upper", where the images of letters differ between engines
+    letters  "lower" or "upper", where case mappings differ between engines
     """
 
     names: tuple[str, ...]
@@ -65,9 +65,9 @@ _SIZE_OPTIONS = frozenset({"numentries", "fpp", "filtertype", "maxentries"})
 
 
 def why_not_used(definition: Mapping[str, Any], type_of: Callable[[str], Type | None]) -> str:
-    """Why an index of this definition in ``index.json`` says nothing; "" if it is used.
+    """The reason why an index of this definition in ``index.json`` is not used; "" if it is used.
 
-    It is used where nothing but the function's name makes out the function. ``type_of``: that of a column, by name.
+    It is used when the function's name alone determines the function. ``type_of``: the type of a column, by name.
     """
     kind, function = definition.get("indexType"), definition.get("indexFunction")
     options: Mapping[str, Any] = definition.get("indexOptions") or {}

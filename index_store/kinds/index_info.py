@@ -1,14 +1,14 @@
-"""Which indexes a table has: the metadata table's partitions, what ``index.json`` says of them, and which are read.
+"""The indexes of a table: partitions of its metadata table, their definitions in ``index.json``, and which are read.
 
-``hoodie.table.metadata.partitions`` says what is complete, ``...partitions.inflight`` what is being built; only a
-complete one is read.
+    hoodie.table.metadata.partitions             complete partitions, which may be read
+    hoodie.table.metadata.partitions.inflight    partitions that are being built, which are not read
 
-``partition_stats`` is never read. A writer sums up the ``column_stats`` records of a partition's files; a file that was
-written while the column was not listed has none, and what it holds is missing from bounds that claim to be tight.
-Nothing in the table tells whether there was such a writer: ``index.json`` names the columns of the last one only,
-commits do not say what was indexed, and a record that counts as many rows as that of the record key may be an old one
-of a file that was replaced. The one proof is that every file of the partition has its own record of the column; but who
-has read those needs no sum of them. Source: ``HoodieIndexDefinition``,
+``partition_stats`` is never read. A writer unites the ``column_stats`` records of a partition's files. A file that was
+written while the column was not listed has no record, so its values are missing from bounds that claim to be tight.
+The table does not show whether there was such a writer: ``index.json`` has the columns of the last writer only,
+commits do not name indexed columns, and a record with as many rows as that of the record key may belong to a file that
+was replaced. The only proof is a record of the column for every file of the partition, and a reader of those records
+needs no union of them. Source: ``HoodieIndexDefinition``,
 docs/facts/hudi-column-stats.md#partition-statistics; the proofs are in
 tests/index_store/kinds/test_partition_stats.py.
 """
@@ -57,7 +57,7 @@ NO_SUM = (
 class IndexInfo:
     """One index. ``state`` is "available" or "inflight"; ``columns`` are its source columns if they are known.
 
-    ``read``: filters that need it read it; if not, ``why_not`` says why.
+    ``read``: whether filters use it; if not, ``why_not`` has the reason.
     """
 
     name: str
@@ -105,7 +105,7 @@ def read_index_info(table: Table) -> list[IndexInfo]:
 
 
 def _why_not_read(name: str, definition: Mapping[str, Any], version: int, type_of: Callable[[str], Type | None]) -> str:
-    """Why no filter reads a complete partition; "" if filters that need it do."""
+    """The reason why no filter uses a complete partition; "" if filters use it."""
     if name in READ_BY_SARGO:
         return ""
     if name == "partition_stats":

@@ -1,11 +1,11 @@
-"""Partition values, from the paths: every row of a slice has the one value that its directory is named after.
+"""Partition values from paths: every row of a slice has the value that its directory is named after.
 
     dt=2026-01-01/city=oslo     Hive style: name=value, the name may be checked
     2026-01-01/oslo             values in the order of the partition fields
     __HIVE_DEFAULT_PARTITION__  null; for text, null or "", which Hudi writes alike
 
 The value counts only when the table's key generator writes the column's own value, and it parses in the column's type;
-text only when it can be told apart from its escaped form. Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
+text only when it differs from its escaped form without doubt. Source: ``KeyGenUtils``, ``PartitionPathEncodeUtils``.
 
 Facts: docs/facts/hudi-timeline.md#partition-paths.
 """
@@ -60,7 +60,7 @@ def make(table: Table, slices: FileSlices) -> PartitionValues | None:
 
 
 class PartitionValues:
-    """Lower and upper bound of a partition column, equal, for each slice."""
+    """Equal lower and upper bounds of a partition column, for each slice."""
 
     name = "partition_values"
 
@@ -127,7 +127,7 @@ class PartitionValues:
 
     @cached_property
     def _partitions(self) -> tuple[list[str], npt.NDArray[np.intp]]:
-        """The distinct partition paths, and which of them each slice is in."""
+        """The distinct partition paths, and the number of each slice's path."""
         numbers: dict[str, int] = {}
         which = [numbers.setdefault(one.partition, len(numbers)) for one in self._slices]
         return list(numbers), np.array(which, np.intp)
@@ -188,7 +188,8 @@ def parse_value(text: str, column_type: Type) -> tuple[bool, Any]:
 def custom_fields(table: Table) -> frozenset[str]:
     """Partition columns whose path is not their own value.
 
-    CUSTOM generators name the way of each field (``ts:TIMESTAMP``, ``city:SIMPLE``); any other unknown one spoils all.
+    CUSTOM generators name the way of each field (``ts:TIMESTAMP``, ``city:SIMPLE``). Of any other unknown generator all
+    partition columns are custom.
     """
     properties = table.properties
     kind = properties.get("hoodie.table.keygenerator.type", "").upper()

@@ -33,7 +33,7 @@ class StatsError(SargoError):
 
 
 class FormatError(SargoError):
-    """Bytes that do not follow their format, at ``offset`` (-1 when no place can be named)."""
+    """Bytes that do not follow their format, at ``offset`` (-1 when the position is not known)."""
 
     def __init__(self, why: str, offset: int = -1) -> None:
         super().__init__(f"{why} at byte {offset}" if offset >= 0 else why)
@@ -43,7 +43,7 @@ class FormatError(SargoError):
 
 @contextmanager
 def naming_table(path: str) -> Iterator[None]:
-    """Give a ``FormatError`` from inside the block the name of the file that was being read, as a ``TableError``."""
+    """Turn a ``FormatError`` of the block into a ``TableError`` that names the file."""
     try:
         yield
     except FormatError as error:

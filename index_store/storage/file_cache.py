@@ -1,7 +1,10 @@
-"""What an opened table knows of its files: their sizes as they were listed, and small ones that were read or soon are.
+"""The cache of an opened table's files: listed sizes, and the bytes of small files that were read or are on their way.
 
-Only files of a listing are kept: Hudi never writes under the name of one again, but for log files, which grow, and of
-which only the listed bytes are kept. Where a request costs a round trip, a file that several columns need is read once.
+    a file of a listing        cached: Hudi never writes under the name of a file again
+    a log file                 cached up to the listed size: version 6 appends to log files
+    a file of no listing       not cached
+
+Where a request costs a round trip, a file that several columns need is read once.
 """
 
 from __future__ import annotations
@@ -47,21 +50,21 @@ class FileCache:
         return self._sizes.get(path)
 
     def expect(self, files: Mapping[str, Future[bytes]]) -> None:
-        """These files are being read."""
+        """Note that these files are being read."""
         self._ahead.update(files)
 
     def forget(self, files: Mapping[str, Future[bytes]]) -> None:
-        """Nobody waits for these any more."""
+        """Drop these files: no reader waits for them any more."""
         for path, future in files.items():
             if self._ahead.get(path) is future:
                 del self._ahead[path]
 
     def is_here(self, path: str) -> bool:
-        """Whether the file is kept or on its way."""
+        """Whether the file is cached or on its way."""
         return path in self._kept or path in self._ahead
 
     def get(self, path: str) -> bytes | None:
-        """The file if it is kept, or when it is on its way and has arrived; raises what reading it raised."""
+        """The cached bytes, after waiting for a file on its way; None without either. Raises what reading raised."""
         with self._lock:
             data = self._kept.get(path)
             if data is not None:
@@ -74,7 +77,7 @@ class FileCache:
             return None
 
     def keep(self, path: str, data: bytes) -> None:
-        """Keep a listed file for the next who asks; those that were not asked for longest give way."""
+        """Cache a listed file; the least recently used files make room."""
         if path not in self._sizes or len(data) > self._limit // 4:
             return
         with self._lock:

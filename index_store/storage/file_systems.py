@@ -1,14 +1,14 @@
-"""From what people write to a file system and a path in it.
+"""From a path or URI to a file system and a path in it.
 
     /data/t  file:/data/t  file:///data/t                   this machine
     s3://bucket/t  s3a://  s3n://                           S3 and what speaks its protocol (pyarrow)
     gs://bucket/t  gcs://                                   Google Cloud Storage (pyarrow)
     abfs[s]://container@account.dfs.core.windows.net/t      Azure (pyarrow); wasb[s]:// and az://container/t as well
     hdfs://namenode:8020/t  hdfs:///t  viewfs://cluster/t   HDFS through Hadoop's libhdfs (pyarrow)
-    webhdfs://  memory://  sftp://  oss://  ...             whatever fsspec knows, with the package that it names
+    webhdfs://  memory://  sftp://  oss://  ...             any other scheme of fsspec, with the package for it
 
-Or a file system of pyarrow or fsspec itself, and a path of it. Retrying is done in one place (``retries``), so clients
-that retry by themselves are told not to. Listings that fsspec keeps are dropped: a table is opened to see what is new.
+A file system object of pyarrow or fsspec, with a path in it, works too. Retries happen in one place (``retries``), so
+the retries of clients are switched off. Listings that fsspec caches are dropped, since opening a table lists it anew.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Secrets out of what people see: a credential never reaches an error, a repr, a report or a plan.
+"""Masks secrets: a credential never reaches an error, a repr, a report or a plan.
 
     s3://KEY:SECRET@bucket/t             ->  s3://***@bucket/t
     hdfs://ann:pw@nn/t                   ->  hdfs://ann:***@nn/t        a user or a container is no secret
     s3://bucket/t?secret_key=x&region=r  ->  s3://bucket/t?secret_key=***&region=r
-    ... (SharedKey a:b=) sig=abc& ...    ->  values of names that tell of a secret, wherever they stand
-    the values of the options and of the environment that are secrets, wherever they stand
+    ... (SharedKey a:b=) sig=abc& ...    ->  the values of names that stand for secrets, anywhere in a text
+    secret values of the options and of the environment                 anywhere in a text
 
-What is not known to be harmless is masked.
+A value that is not known to be harmless is masked.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def is_secret(name: str) -> bool:
 
 
 def plain_uri(uri: str) -> str:
-    """A URI without its query, and without what stands before "@" but for a user or a container."""
+    """A URI without its query and its credentials; a user or a container before "@" stays."""
     return _rewritten(uri, keep=False)
 
 
 def masked_uri(uri: str) -> str:
-    """A URI whose secrets are replaced by ``***``; a text that is none stays as it is."""
+    """A URI whose secrets are replaced by ``***``; a text that is no URI stays as it is."""
     return _rewritten(uri, keep=True)
 
 
@@ -68,7 +68,7 @@ def _rewritten(uri: str, *, keep: bool) -> str:
 
 
 def _split_userinfo(rest: str) -> tuple[str, str]:
-    """What stands before "@" and the remainder; a key may hold "/" although it should be escaped."""
+    """The part before "@" and the rest; a key may hold "/" although it should be escaped."""
     authority = rest.partition("/")[0]
     if "@" in authority:
         place = rest.rindex("@", 0, len(authority))
@@ -96,7 +96,7 @@ class Mask:
 
     @classmethod
     def of(cls, options: Mapping[str, object], environment: Mapping[str, str] | None = None) -> Mask:
-        """A mask of every secret among the options and in the environment; paths of key files are none."""
+        """A mask of every secret among the options and in the environment; paths of key files are not secret."""
         variables = os.environ if environment is None else environment
         found = [str(value) for name, value in options.items() if is_secret(name)]
         found += [value for name, value in variables.items() if name.startswith(_ENVIRONMENT) and is_secret(name)]

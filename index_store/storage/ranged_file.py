@@ -1,10 +1,10 @@
-"""A large file of which only ranges are read, in few requests.
+"""Reads ranges of a large file in few requests.
 
-    read_at     one request, unless the bytes are here already; the end of a file, where formats keep their index,
-                brings its neighbourhood along
+    read_at     one request, unless the bytes are cached; a read at the end of the file, where formats keep their index,
+                fetches the bytes before it as well
     expect      ranges that will be read soon: near ones are joined, and the rest is fetched side by side
 
-On a local disk every ``read_at`` is one read and nothing is kept. Bytes that are kept are given out once and forgotten.
+On a local disk every ``read_at`` is one read and nothing is cached. Cached bytes are returned once and then dropped.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class RangedFile:
         self._kept: list[tuple[int, bytes]] = []
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Exactly these bytes. Raises TableError, or FormatError when the file has no such range."""
+        """Exactly the bytes of this range. Raises TableError, or FormatError when the file has no such range."""
         if offset < 0 or length < 0 or offset + length > self.size:
             raise FormatError("a range lies outside of the file", offset)
         if self._local:
@@ -92,7 +92,7 @@ class RangedFile:
         return self._fetched((offset, length))
 
     def expect(self, ranges: Sequence[Range]) -> None:
-        """Fetch ranges that ``read_at`` will ask for; replaces what was expected before. Nothing on a local disk."""
+        """Fetch ranges that ``read_at`` will read, in place of those expected before. No effect on a local disk."""
         if self._local:
             return
         tail = [kept for kept in self._kept if kept[0] + len(kept[1]) == self.size]

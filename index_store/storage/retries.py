@@ -1,7 +1,7 @@
-"""How a file system is waited for: tries, pauses between them, and an end (contract: a slow answer, never a wrong one).
+"""Retries of file system operations: tries, pauses between them, and a deadline (contract: late, but never wrong).
 
     transient   time-outs, throttling, 5xx, a connection that is refused or breaks     tried again
-    final       no such file, no permission, wrong credentials, anything not known      raised at once
+    final       no such file, no permission, wrong credentials, any unknown error       raised at once
 
 A pause is drawn between half and all of ``first_pause * 2^n`` seconds, at most ``longest_pause``. An operation ends
 after ``deadline`` seconds with all its tries, even one that hangs: it runs in a thread that is left behind. When
@@ -63,7 +63,7 @@ _NEARLY = 0.99  # a clock may show that a time-out came a little early
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same operation may succeed if it is tried again; what is not known is final."""
+    """Whether the operation may succeed when it is tried again; an unknown error is final."""
     if isinstance(error, _FINAL_TYPES):
         return False
     if isinstance(error, TimeoutError | ConnectionError):
@@ -100,7 +100,7 @@ class Patience:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def run(self, operation: Callable[[], T]) -> T:
-        """What the operation returns; raises its error when it is final, tries or time are used up."""
+        """The result of the operation. Raises its error when it is final, or when tries or time are used up."""
         began = self.clock()
         for attempt in range(max(self.tries, 1)):
             left = self._left(began)

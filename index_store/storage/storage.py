@@ -2,10 +2,10 @@
 
     read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges asked for
     ahead, read_many    many small files side by side: where each costs a round trip, the trips overlap
-    files               a listing; what it said of a file's size must still hold when the file is read
+    files               a listing; a file must still have its listed size when it is read
 
-Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient ones are tried
-again (``retries``); a file that vanished or changed since it was listed is an error, never less of an answer (C4).
+Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient failures are
+retried (``retries``). A file that vanished or changed after the listing is an error, so no statistics get lost (C4).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Storage:
-    """A directory of a file system, made by ``at``. ``root`` is for people: a URI where there is one, no secrets."""
+    """A directory of a file system, made by ``at``. ``root``: a URI without secrets, for messages."""
 
     root: str
     _location: Location
@@ -96,7 +96,7 @@ class Storage:
 
     @property
     def filesystem(self) -> Any:
-        """The ``pyarrow.fs.FileSystem``; what is read through it directly is not tried again."""
+        """The ``pyarrow.fs.FileSystem``; reads through it are not retried."""
         return self._location.filesystem
 
     def below(self, path: str) -> Storage:
@@ -104,15 +104,15 @@ class Storage:
         return replace(self, root=self.absolute(path), _inside=self.place(path))
 
     def elsewhere(self, path: str) -> Storage:
-        """Another place, a local path or a URI, opened with the options of this one."""
+        """The storage of another local path or URI, with the options of this one."""
         return Storage.at(path, None, self._options)
 
     def afresh(self) -> Storage:
-        """The same directory, with nothing remembered of its files: for looking at it again."""
+        """The same directory with an empty cache, for listing it again."""
         return replace(self, _known=FileCache())
 
     def absolute(self, path: str) -> str:
-        """The path as people see it."""
+        """The absolute path or URI, for messages."""
         return f"{self.root.rstrip('/')}/{path}" if path else self.root
 
     def relative(self, path: str) -> str:
@@ -156,7 +156,7 @@ class Storage:
     def ahead(self, paths: Sequence[str]) -> Iterator[None]:
         """Inside the block, ``read`` and ``open`` find these files on their way already, if they are small.
 
-        Nothing is read ahead on a local disk, nor beyond MAX_AHEAD bytes. What was not asked for is forgotten.
+        Nothing is read ahead on a local disk, nor beyond MAX_AHEAD bytes. Unread files are dropped afterwards.
         """
         chosen = [] if self._location.is_local or len(paths) < 2 else list(self._affordable(paths))
         if not chosen:
@@ -205,7 +205,7 @@ class Storage:
         return self._run(path, lambda: self._stream(path))
 
     def apply(self, path: str, function: Callable[[Any], T]) -> T:
-        """What the function makes of the file, open as pyarrow's random access file; tried again as a whole."""
+        """The function's result for the file, opened as pyarrow's random access file; the whole call is retried."""
 
         def attempt() -> T:
             with self._stream(path) as stream:
@@ -247,7 +247,7 @@ class Storage:
     # -- one attempt
 
     def _read(self, path: str, opened: Any = None) -> bytes:
-        """All bytes, as many as the listing promised: log files are appended to, and what came later is left out."""
+        """As many bytes as the listing has for the file; bytes appended to a log file later are left out."""
         streams = [] if opened is None else [opened]
 
         def attempt() -> bytes:
@@ -265,7 +265,7 @@ class Storage:
         return self._location.filesystem.open_input_file(self.place(path))
 
     def _checked_size(self, path: str, size: int) -> int:
-        """The size that counts. Raises TableError when the file is not what was listed."""
+        """The listed size, else ``size``. Raises TableError for a file that shrank, or grew and is no log file."""
         listed = self._known.size(self.place(path))
         if listed is None:
             return size
@@ -274,11 +274,11 @@ class Storage:
         return listed
 
     def change(self, path: str, operation: Callable[[], T]) -> T:
-        """An operation that writes this file, tried like one that reads; doing it twice must be as good as once."""
+        """Run an operation that writes this file, with retries; the operation must be idempotent."""
         return self._run(path, operation, "written")
 
     def _run(self, path: str, operation: Callable[[], T], done: str = "read") -> T:
-        """The operation, tried as often as its patience allows; what fails in the end is a TableError."""
+        """The result of the operation, with retries. Raises TableError when it fails in the end."""
         try:
             return self._location.patience.run(operation)
         except TableError:

@@ -1,4 +1,4 @@
-"""What a store needs to know beside the path: region, endpoint, keys, role, under the names that people know.
+"""Options of a store beside its path: region, endpoint, keys, role, under the names of pyarrow, Hadoop and the AWS CLI.
 
     option           also as                                                  environment
     region           fs.s3a.endpoint.region, aws_region                       AWS_REGION, AWS_DEFAULT_REGION
@@ -91,7 +91,7 @@ _TRUE, _FALSE = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class S3Options:
-    """S3 and what speaks its protocol. Keys that are not given come from the SDK's own places."""
+    """S3 and compatible stores. The SDK looks up keys that are not given."""
 
     region: str = ""
     endpoint: str = ""

@@ -1,8 +1,8 @@
-"""The schema that a commit wrote down, without decoding what it says of each file.
+"""The schema in a commit's file, found without decoding the statistics of each written file.
 
 A commit of a thousand files takes 20 ms to decode, and one text of it is wanted at every opening of a table. In an
-uncompressed Avro file the text stands behind the key ``schema`` of ``extraMetadata``. Where that is not found exactly
-once, or is no schema, nothing is said, and the commit is to be decoded.
+uncompressed Avro file the text stands behind the key ``schema`` of ``extraMetadata``. When the key does not occur
+exactly once, or no schema follows it, the result is None and the caller decodes the commit.
 """
 
 from __future__ import annotations

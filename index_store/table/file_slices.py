@@ -6,7 +6,7 @@ The slice of a file group is its latest committed base file and every committed 
     version 8, 9   a log file's name carries its own request time: it is on top when it *completed* not before the base
                    was requested (a compaction planned later holds only what had completed by then)
 
-A log file whose instant is archived, and in no history, is on top of every base: nothing is lost.
+A log file whose instant is archived, and in no history, counts on top of every base, so that no row is lost.
 
 A pending compaction starts a new slice in Hudi; a reader merges it with the one before, and so do we: no log file is
 lost. File groups replaced by a completed clustering or overwrite are gone. Hudi: ``HoodieFileGroup.addLogFile``,
@@ -58,7 +58,7 @@ class FileSlice:
 
 @runtime_checkable
 class ManySlices(Protocol):
-    """Slices that are not objects yet."""
+    """A sequence of slices that makes each object when it is used."""
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """Those of these rows, made all at once."""
@@ -118,13 +118,13 @@ class LogName:
 
 
 def parse_base_name(name: str) -> BaseName | None:
-    """What a base file's name says, or None for another kind of file."""
+    """The parts of a base file's name, or None for another kind of file."""
     match = _BASE.fullmatch(name)
     return BaseName(match[1], match[2], match[3], match[4]) if match else None
 
 
 def parse_log_name(name: str) -> LogName | None:
-    """What a log file's name says, or None for another kind of file (change data logs end in ``.cdc``)."""
+    """The parts of a log file's name, or None for another kind of file (change data logs end in ``.cdc``)."""
     match = _LOG.fullmatch(name)
     return LogName(match[1], match[2], int(match[3]), match[4] or "") if match else None
 

@@ -61,7 +61,7 @@ class Listing:
 
     @property
     def note(self) -> str:
-        """Why the metadata table is not used although the table has one; "" otherwise."""
+        """The reason why an existing metadata table is not used; "" otherwise."""
         self._metadata()
         return self._note or ""
 
@@ -106,11 +106,11 @@ class Listing:
         return self._known
 
     def decoded(self, partition: str) -> str:
-        """A partition path for people: escapes undone where the table's writer escapes."""
+        """A partition path for display: escapes are undone where the table's writer escapes."""
         return unquote(partition) if self._escapes_paths else partition
 
     def named(self, text: str) -> str:
-        """The partition that has this path, or is the only one to read like this when it is decoded."""
+        """The partition with this path, or the only partition whose decoded path is this text."""
         names = self.partitions()
         text = text.strip("/")
         found = [text] if text in names else [name for name in names if self.decoded(name) == text]
@@ -126,7 +126,7 @@ class Listing:
     # -- where the names come from
 
     def _metadata(self) -> MetadataTable | None:
-        """The metadata table while it serves."""
+        """The metadata table, unless it was given up."""
         metadata = self._metadata_table
         if metadata is None or self._note:
             return None
@@ -138,7 +138,7 @@ class Listing:
         return None if self._note else metadata
 
     def _give_up(self, error: TableError) -> None:
-        """From now on list directories; nothing that was read before is mixed with it."""
+        """List directories from now on. Names that came from the metadata table are dropped."""
         self._note = str(error)
         self._known, self._names, self._whole = {}, None, False
 
@@ -180,7 +180,7 @@ class Listing:
         return self._timeline.is_committed(instant)
 
     def _log_counts(self, instant: str) -> bool:
-        """Version 6 names a log file after its base file's instant, which a compaction may still have to write."""
+        """In version 6 a log file carries its base file's instant, which may be a pending compaction."""
         return bool(instant) and (
             self._timeline.is_committed(instant)
             or (self._version < 8 and instant in self._timeline.pending_compactions)
@@ -188,7 +188,7 @@ class Listing:
 
 
 def _where(texts: pa.StringArray, counts: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
-    """``(n,) bool``: which texts count; each distinct one is asked for once."""
+    """``(n,) bool``: the result of ``counts`` for each text; it is called once for each distinct text."""
     coded = texts.dictionary_encode()
     good = np.array([counts(text) for text in coded.dictionary.to_pylist()], np.bool_)
     found: npt.NDArray[np.bool_] = good[coded.indices.to_numpy(zero_copy_only=False)]

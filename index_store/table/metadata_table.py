@@ -1,6 +1,6 @@
 """Hudi's metadata table: a Hudi table of HFiles inside the table, one directory ("partition") for each index.
 
-What may be read of it (docs/facts/hudi-metadata-table.md#which-log-blocks-count,
+These parts of it are read (docs/facts/hudi-metadata-table.md#which-log-blocks-count,
 ``HoodieTableMetadataUtil.getValidInstantTimestamps``):
 
 * a partition that ``hoodie.table.metadata.partitions`` names and ``...partitions.inflight`` does not;
@@ -8,7 +8,7 @@ What may be read of it (docs/facts/hudi-metadata-table.md#which-log-blocks-count
 * of each log file, the blocks whose instant is completed in the table's own timeline, or completed in the metadata
   table's and not pending in the table's (index builds), and which no later rollback block takes back.
 
-A log file or base file that the metadata table's own commits name must be there: a missing one would lose what it says.
+Every log file and base file that the metadata table's commits name must exist; ``check_complete`` raises otherwise.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Deletes:
 
 @dataclass(frozen=True)
 class MetadataTable:
-    """The metadata table of one table, as far as it is committed. Raises TableError; read when it is asked."""
+    """The committed state of one table's metadata table, read when it is used. Methods raise TableError."""
 
     storage: Storage
     version: int
@@ -113,7 +113,7 @@ class MetadataTable:
         )
 
     def _refuse_doubtful(self, partition: str, name: str) -> None:
-        """A log file that may be compacted must not be put on top again: it would bring back what is gone since."""
+        """Raises TableError: a log file that may be compacted could bring back records that were removed later."""
         history = self.timeline.history
         why = (history.fault if history else "") or "the history does not tell whether it is compacted"
         raise TableError(self.storage.absolute(f"{partition}/{name}"), why)
@@ -125,7 +125,7 @@ class MetadataTable:
         return tuple(sorted({name.file_id for name in parsed if name is not None}))
 
     def _names(self, partition: str) -> list[str]:
-        """The files of a partition as they were when they were first asked for: a listing is a request or more."""
+        """The files of a partition, listed once."""
         if partition not in self._listed:
             self._listed[partition] = [entry.path.rpartition("/")[2] for entry in self.storage.files(partition)]
         return self._listed[partition]
@@ -170,7 +170,7 @@ class MetadataTable:
                     raise FormatError(f"a block of type {block.type} does not belong into the metadata table")
 
     def _blocks(self, group: FileSlice) -> Iterator[tuple[str, LogBlock]]:
-        """The valid blocks of a group's log files. A rollback takes back what is before it, not what is tried again."""
+        """The valid blocks of a group's log files. A rollback block takes back blocks before it, and no later retry."""
         found: list[tuple[str, LogBlock]] = []
         for name in group.log_files:
             path = self.storage.absolute(name)
@@ -185,7 +185,7 @@ class MetadataTable:
                 yield path, block
 
     def is_valid(self, instant: str) -> bool:
-        """Whether what an instant wrote into the metadata table counts."""
+        """Whether the records that an instant wrote into the metadata table count."""
         if instant in self.data_timeline.by_name:
             return True
         if instant in self.data_timeline.pending:

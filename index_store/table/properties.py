@@ -1,4 +1,4 @@
-"""``hoodie.properties``: what a table says of itself, in Java's properties format (contract: read, never guess).
+"""``hoodie.properties``: a table's configuration, in Java's properties format (contract: read, never guess).
 
 Source: ``HoodieTableConfig`` of Hudi; the escapes are those of ``java.util.Properties.load``.
 """

@@ -32,7 +32,7 @@ class NameHistory:
 
 
 def read_name_history(storage: Storage) -> NameHistory:
-    """What the table's schemas tell of its names. Raises TableError when the history cannot be read."""
+    """The reused and renamed columns of the table's schemas. Raises TableError when the history cannot be read."""
     ids: dict[str, set[int]] = {}
     names: dict[int, set[str]] = {}
     for entry in storage.files(DIRECTORY):

@@ -1,6 +1,12 @@
-"""A Hudi table, read directly: properties, timeline, columns, file slices and its index kinds (C3 to C6).
+"""A Hudi table, read directly: properties, timeline, schema and file slices (C3 to C5).
 
-Table versions 6, 8 and 9 are read; any other is refused by name. A table is seen as it was when it was opened.
+    properties, timeline    read when the table is opened
+    schema, columns         from the latest commit, or from a Parquet footer
+    slices(as_of)           the file slices of an instant, from the metadata table or a listing
+    partitions(), files()   the committed files, by partition
+
+Table versions 6, 8 and 9 are supported; any other is refused by name. A table shows the state in which it was opened.
+It knows no index kind: ``index_store.indexed_table`` adds them.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
@@ -37,7 +43,7 @@ TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
 class Table:
-    """An open table. Everything beyond the properties and the timeline is read when it is first asked for."""
+    """An open table. Everything beyond the properties and the timeline is read when it is first used."""
 
     def __init__(self, storage: Storage, options: Mapping[str, str] | None = None) -> None:
         self.storage = storage
@@ -103,11 +109,11 @@ class Table:
 
     @cached_property
     def _schema_text(self) -> tuple[str, str]:
-        """The Avro schema that the latest commit wrote down which wrote one, and its file; "" when there is none."""
+        """The Avro schema of the latest commit that has one, and the commit's file; "" when no commit has one."""
         return self._schema_text_until(END_OF_TIME)
 
     def _schema_text_until(self, name: str) -> tuple[str, str]:
-        """The same of the commits up to an instant; that of a table service only where no other has one."""
+        """The same for the commits up to an instant; a schema of a table service counts only when no write has one."""
         until = [instant for instant in reversed(self.timeline.writes) if instant.requested <= name]
         setting = (instant for instant in until if self.timeline.may_set_schema(instant))
         for instant in chain(setting, until):
@@ -120,7 +126,7 @@ class Table:
         return "", ""
 
     def schema_at(self, name: str | None) -> Schema:
-        """``schema`` for a filter as of an instant: what was not there, or had another type, is never compared (P19).
+        """``schema`` for a filter as of an instant: columns that were absent, or of another type, get none (P19).
 
         A reader of an older instant uses the schema of its time, and what ``i + 2147483647`` is depends on the type.
         """
@@ -166,14 +172,14 @@ class Table:
 
     @cached_property
     def metadata(self) -> MetadataTable | None:
-        """The metadata table, if the table says that it has one."""
+        """The metadata table, if the table's properties name one."""
         if "files" not in self.available_indexes:
             return None
         return MetadataTable(self.storage.below(METADATA), self.version, self.timeline)
 
     @cached_property
     def footers(self) -> Footers:
-        """The Parquet footers of the table's base files, read within one limit for all that ask."""
+        """The Parquet footers of the table's base files; one limit holds for all callers."""
         return Footers(self.storage)
 
     @cached_property
@@ -185,7 +191,7 @@ class Table:
 
     @cached_property
     def metadata_is_current(self) -> bool:
-        """Whether the metadata table describes the latest commit. False when it cannot be told."""
+        """Whether the metadata table describes the latest commit. False when that cannot be determined."""
         try:
             return self.metadata is not None and not self.metadata.lag()
         except TableError:
@@ -223,7 +229,7 @@ class Table:
 
     @cached_property
     def disputed(self) -> str:
-        """Why readers of the table do not agree on its rows, or "" (``Timeline.is_disputed``)."""
+        """The reason why Hudi's readers disagree on the table's rows, or "" (``Timeline.is_disputed``)."""
         if not self.timeline.writes or self.timeline.start == self.timeline.writes[0].requested:
             return ""
         for partition, name in self._files[0]:
@@ -236,7 +242,7 @@ class Table:
         return ""
 
     def _doubts(self, unsure: Sequence[str]) -> str:
-        """What to say of log files that may be compacted, and count as if they were not."""
+        """A note on log files that may be compacted, and count as if they were not; "" without any."""
         if not unsure:
             return ""
         fault = self.timeline.history.fault if self.timeline.history else ""
@@ -247,7 +253,7 @@ class Table:
 
     @cached_property
     def _files(self) -> tuple[list[tuple[str, str]], str, str]:
-        """All files as (partition, name), where they come from, and why not from the metadata table."""
+        """All files as (partition, name), their source, and the reason why the metadata table is not used, or ""."""
         note = ""
         if self.metadata is not None:
             try:

@@ -1,4 +1,4 @@
-"""A table's columns: from the Avro schema that a commit wrote down, or from a Parquet footer.
+"""A table's columns: from the Avro schema in a commit's file, or from a Parquet footer.
 
     Avro                                   type
     ============================  ==================
@@ -11,7 +11,7 @@
     record                        OTHER, and its fields beside it with dotted names
     all else                      OTHER
 
-The unit of a timestamp stays with the column (``TableSchema.units``): old statistics do not say it (hudi#9884).
+The unit of a timestamp stays with the column (``TableSchema.units``), since old statistics lack it (hudi#9884).
 A field below a nullable record is nullable whatever its own schema says (P19).
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
@@ -143,7 +143,7 @@ class _AvroFields:
 
 
 def _without_null(schema: Any) -> tuple[Any, bool]:
-    """A union with null is a nullable field; a union of several types has none that we compare."""
+    """A union with null is a nullable field; a union of several types is of no comparable type."""
     if not isinstance(schema, list):
         return schema, False
     rest = [branch for branch in schema if branch != "null"]

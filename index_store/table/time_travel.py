@@ -1,7 +1,7 @@
-"""An older instant of a table: which one a date means, and whether all files of that time are still there (C4).
+"""Older instants of a table: the instant that a date means, and whether all files of that time still exist (C4).
 
-Cleaning takes away the files of older slices, and listing what is left would give a smaller table without a word. Three
-things in the timeline show it:
+Cleaning removes the files of older slices, and a listing of the remaining files would silently give a smaller table.
+Three entries of the timeline show that files are gone:
 
     clean, earliestCommitToRetain   later than the instant: its slices may be gone
     clean, the files it deleted     one of them belonged to a slice of the instant (some policies retain no commit)
@@ -26,7 +26,7 @@ __all__ = ["check_not_cleaned", "instant_at"]
 def instant_at(timeline: Timeline, as_of: str) -> Instant:
     """The latest completed write that is not later than an instant or a date.
 
-    Raises ValueError for what is neither, LookupError when no write is that old.
+    Raises ValueError for a text that is neither, LookupError when no write is that old.
     """
     wanted = parse_as_of(as_of)
     found = [write for write in timeline.writes if write.requested <= wanted]

@@ -1,11 +1,12 @@
-"""The timeline of a table: which instants are completed, and when (C5).
+"""The timeline of a table: its completed and pending instants (C5).
 
     version   directory               completed instant                     pending
     6         ``.hoodie/``            ``<ts>.<action>``                     ``<ts>.<action>.requested|.inflight``
     8, 9      ``.hoodie/timeline/``   ``<request>_<completion>.<action>``   ``<request>.<action>.requested|.inflight``
 
-An instant with pending files only is not completed: what it wrote does not exist yet. Instants older than the oldest
-one kept are archived, which Hudi does only to completed ones; when they completed is in the history (``history``).
+An instant with pending files only is not completed, and files that it wrote do not count. Instants older than the
+oldest listed one are archived; Hudi archives completed instants only, and the history has their completion times
+(``history``).
 Hudi: ``HoodieActiveTimeline``, ``ActiveTimelineV2``, ``BaseHoodieTimeline.getFirstNonSavepointCommit``.
 
 Facts: docs/facts/hudi-timeline.md#instants.
@@ -95,7 +96,7 @@ class Timeline:
         return name in self.by_name or (name < self.start and name not in self.pending)
 
     def is_disputed(self, name: str) -> bool:
-        """Whether an instant is archived, and younger than a write that is still listed for its savepoint's sake.
+        """Whether an instant is archived, and younger than a write that a savepoint keeps in the timeline.
 
         It is committed, but Hudi's own file view (0.15 to 1.2) starts at that write and passes over its files.
         """
@@ -107,18 +108,18 @@ class Timeline:
         )
 
     def completion(self, name: str) -> str | None:
-        """When a committed instant completed; None for an archived one of which the history does not tell."""
+        """The completion time of a committed instant; None for an archived one that the history lacks."""
         instant = self.by_name.get(name)
         if instant is not None:
             return instant.completed
         return self.history.completion(name) if self.history else None
 
     def ahead(self, instants: Iterable[Instant]) -> AbstractContextManager[None]:
-        """Inside the block the details of these instants are on their way already, where each costs a round trip."""
+        """Inside the block, the details of these instants are fetched ahead where each costs a round trip."""
         return nullcontext() if self.storage is None else self.storage.ahead([one.file for one in instants if one.file])
 
     def may_set_schema(self, instant: Instant) -> bool:
-        """Whether the schema that a write noted can be the table's: not that of a table service."""
+        """Whether the schema in a write's file can be the table's; that of a table service cannot."""
         if self.storage is None or not instant.file:
             return True
         data = self.storage.read(instant.file)
@@ -128,7 +129,7 @@ class Timeline:
         )
 
     def details(self, instant: Instant) -> Mapping[str, Any]:
-        """What a completed instant wrote down: JSON in version 6, Avro from version 8 on; {} for an empty file."""
+        """The content of an instant's file: JSON in version 6, Avro from version 8 on; {} for an empty file."""
         if self.storage is None or not instant.file:
             return {}
         data = self.storage.read(instant.file)
@@ -178,7 +179,7 @@ def _in_order(instants: Iterable[Instant]) -> tuple[Instant, ...]:
 
 
 def parse_as_of(text: str) -> str:
-    """An instant as people write it (digits, or ``2026-11-21[ 03:10:57[.123]]``) in the timeline's form.
+    """An instant in the form of a user's text (digits, or ``2026-11-21[ 03:10:57[.123]]``) in the timeline's form.
 
     Times of second precision mean the end of that second, as in Hudi. Raises ValueError for anything else.
     """

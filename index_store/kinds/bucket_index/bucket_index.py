@@ -10,14 +10,14 @@ The values are those of the hash fields (``hoodie.bucket.index.hash.field``), by
 key's text has them (``HashFields``). A filter must pin down the whole key, or the one hash field where the other fields
 of the key cannot hide one in their text.
 
-A table's own files do not say that it has this index: the table's options in the catalog do, so they are told when the
-table is opened, and held against the table (``TableBuckets``). Nothing is ruled out where they disagree:
+The files of a table do not show that it has this index; the table's options in the catalog do. They are given when the
+table is opened, and checked against the table (``TableBuckets``). Where they disagree, nothing is ruled out:
 
     a file id is not one of a bucket, or the first or last key of any slice belongs to another bucket    no slice
     a ring is missing, resized by an instant that has not completed, or does not have a file group       the partition
     the first and last key of a slice are not known                                                      the slice
 
-Keys with a colon in a value hash differently from release to release: nothing is said of them.
+Keys with a colon in a value hash differently from release to release; they rule out nothing.
 Source: ``BucketIdentifier``, ``ConsistentBucketIdentifier``, ``PartitionBucketIndexCalculator``;
 docs/facts/hudi-buckets.md.
 """
@@ -54,7 +54,7 @@ def make(table: Table, slices: FileSlices) -> BucketIndex | None:
 
 
 class BucketIndex:
-    """Finds the buckets of keys. What the options say is checked when the first key is asked for."""
+    """Finds the buckets of keys. The options are checked against the table at the first look-up."""
 
     name = "bucket_index"
 
@@ -72,12 +72,12 @@ class BucketIndex:
         return required_key_lookups(asked, self._is_hashed)
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Keys are looked up when the evaluator asks for them."""
+        """Look-ups of keys, which are read when the evaluator reaches them."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
 
     def _is_hashed(self, column: Field) -> bool:
-        """Whether a column's value tells the bucket: the record key, or the only hash field.
+        """Whether a column's value determines the bucket: the record key, or the only hash field.
 
         Hudi finds a field by its name in the key's text, so no text of another field may look like one.
         """
@@ -111,7 +111,7 @@ class BucketIndex:
         return mask
 
     def _hashes_of(self, column: Field, values: Sequence[object]) -> list[Values] | None:
-        """What is hashed of rows that have one of the values; None when it is not certain for each."""
+        """The hashed values of rows that have one of the values; None when one of them is not certain."""
         found: Sequence[Values | None] = [None]
         if is_record_key(self._table, column):
             found = [self._hashed.of_key(key) for key in record_keys(self._table, column, values) or ()] or found
@@ -121,11 +121,11 @@ class BucketIndex:
         return certain if len(certain) == len(found) else None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """The slices whose bucket is certain, for the columns that tell it."""
+        """The slices whose bucket is certain, for the columns that determine it."""
         return key_coverage(self.name, self._slices, len(self._buckets.places), filter(self._is_hashed, columns))
 
 
 def _of_value(column: Field, value: object) -> Values | None:
-    """What is hashed of a value of the only hash field; None when its text may be taken for another."""
+    """The hashed values of a value of the only hash field; None when its text is ambiguous."""
     text = key_text(column, value)
     return None if text is None or any(mark in text for mark in ":,") or text in (NULL, EMPTY) else (text,)

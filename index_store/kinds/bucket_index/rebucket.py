@@ -1,4 +1,4 @@
-"""Plans for more buckets: which bucket's rows go to which, so that no file group has to be shuffled (RFC-29).
+"""Plans for more buckets: each bucket splits into new ones, so that no file group has to be shuffled (RFC-29).
 
     n -> k * n    bucket b splits into b, b + n, b + 2n, ... b + (k - 1)n: a hash that leaves b when it is divided by n
                   leaves one of these when it is divided by k * n

@@ -1,4 +1,4 @@
-"""The buckets of a table: what its options say of them, held against its files.
+"""The buckets of a table: its options, checked against its files.
 
     hoodie.index.type                              BUCKET, else there are none
     hoodie.index.bucket.engine                     SIMPLE (by default) or CONSISTENT_HASHING
@@ -7,12 +7,12 @@
     hoodie.bucket.index.partition.expressions      pattern,number;pattern,number: the first that is found in a
                                                    partition's path gives it another number
 
-A table's own files do not say this, so as for Hudi's readers the options of the table in the catalog do. They are held
-against the table:
+The files of a table do not have these settings; they come from its options in the catalog, as for Hudi's readers. They
+are checked against the table:
 
     a file id is not one of a bucket, or the first or last key of any slice belongs to another bucket    StatsError
     a ring is missing, resized by an instant that has not completed, or does not have a file group       no layout, or
-                                                                                                         no places
+                                                                                                         no buckets
 Source: ``BucketIdentifier``, ``PartitionBucketIndexCalculator``, ``ConsistentBucketIndexUtils``;
 docs/facts/hudi-buckets.md.
 """
@@ -57,7 +57,7 @@ _FOOTERS = 32
 
 
 def table_buckets(table: Table, slices: FileSlices) -> TableBuckets | None:
-    """The buckets of a table, if its options tell of some and it is known how its record keys are hashed."""
+    """The buckets of a table, if its options name some and the hashing of its record keys is known."""
     told = {**table.properties, **table.options}
     if told.get("hoodie.index.type", "").upper() != "BUCKET":
         return None
@@ -71,7 +71,7 @@ def table_buckets(table: Table, slices: FileSlices) -> TableBuckets | None:
 
 
 class TableBuckets:
-    """The buckets of some slices of a table. Raises StatsError when the table is not as its options say."""
+    """The buckets of some slices of a table. Raises StatsError when the table contradicts its options."""
 
     def __init__(self, table: Table, slices: FileSlices, told: Mapping[str, str], hashed: HashFields) -> None:
         self.slices = slices

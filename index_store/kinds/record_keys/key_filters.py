@@ -2,8 +2,8 @@
 
 Hudi writes it with every base file of most tables, with or without ``bloom_filters`` in the metadata table. A file
 whose filter holds none of the keys has no row of them, and log files have none when no key lies within the bounds of
-theirs. Only candidates that other kinds leave are asked, and only as many footers as ``Footers`` reads; every other
-slice, and one without a filter, may hold anything.
+theirs. Only footers of candidates that other kinds leave are read, and only as many as ``Footers`` allows; every
+other slice, and one without a filter, is kept.
 Source: ``HoodieAvroWriteSupport.HOODIE_AVRO_BLOOM_FILTER_METADATA_KEY``.
 """
 
@@ -39,7 +39,7 @@ _FILTER, _TYPE = b"org.apache.hudi.bloomfilter", b"hoodie_bloom_filter_type_code
 
 
 def make(table: Table, slices: FileSlices) -> KeyFilters:
-    """The kind; whether a file has a filter is seen when it is asked for."""
+    """The kind; whether a file has a filter is known when its footer is read."""
     return KeyFilters(table, slices)
 
 
@@ -82,7 +82,7 @@ class KeyFilters:
         return None if mask.all() else mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """No column is named: which files have a filter is known only when they are asked."""
+        """Names no column: which files have a filter is known only when their footers are read."""
         del columns
         return Coverage(self.name, self._slices.instant, len(self._slices))
 

@@ -1,13 +1,13 @@
 """A partition of the metadata table in which a hash of the key picks the file group, such as ``record_index``.
 
-Nobody can tell a key that is missing from a key that is in a file group nobody looked into. So all groups must be
-there, numbered without a gap, and every file that a commit says it wrote. The groups of a partitioned record index are
+A key counts as missing only when its file group was read. So all groups must exist, numbered without a gap, and so must
+every file that a commit says it wrote. The groups of a partitioned record index are
 numbered within each partition of the table, whose escaped path stands in their file ids:
 
     record-index-0003-0            group 3
     record-index-p%3Dp0-0001-0     group 1 of partition p=p0     (``HoodieTableMetadataUtil.getFileIDForFileGroup``)
 
-A group that was asked for stays open, its log files in memory, until others that were asked for later fill the room.
+A group stays open after a look-up, its log files in memory, until later ones need the room.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class OpenGroup:
         return found
 
     def forget(self) -> None:
-        """Give its blocks' room to others. The base file is closed when nobody uses the group any more."""
+        """Drop the group's blocks. The base file is closed with the last reference to the group."""
         for layer in self.logs if self.base is None else (*self.logs, self.base):
             if isinstance(layer, HFileSearch):
                 self._cache.forget(layer)
@@ -112,7 +112,7 @@ class KeyGroups:
         self._open: OrderedDict[GroupName, OpenGroup | None] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many groups there are for a table's partition that needs no naming: of an index that has none."""
+        """The number of groups of an index that is not partitioned."""
         return self.sizes.get("", 0)
 
     @property

@@ -1,13 +1,13 @@
 """The record keys in a table's log files, and how many base rows have others.
 
-What a row becomes whose key stands in a log file depends on the table's merge rules, on deletions that come late, and
-on blocks that count or do not. Nothing of that matters to a row whose key stands in no log file: it is as its base file
-has it. So the keys of all blocks are read, whether they count or not, and rows are told apart by them:
+The merged row of a key in a log file depends on the table's merge rules, on late deletions, and on which blocks are
+valid. A row whose key is in no log file is as its base file has it. So the keys of all blocks are read, valid or not,
+and rows fall into two classes:
 
     key in no log file       one row for each row of a base file; an index can be proven to know all of them
     key in some log file     may be in every slice whose log or base files have it
 
-Read are the log files, whole, and of the base files below them the column of keys; more than the limits is not read.
+Log files are read whole, and the key column of the base files below them; limits bound both.
 Source: ``HoodieAvroDataBlock``, ``HoodieDeleteBlock``.
 """
 

@@ -6,8 +6,8 @@
 A partitioned index (``isPartitioned``, Hudi 1.1) has groups for each partition of the table and knows a key once in
 each: it is asked for every partition that the other kinds leave.
 
-A key that is not there is in no file. That makes the index worth nothing unless it is whole: it must be available, its
-files complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
+A key without an entry is in no file, so the index is used only when it is whole: it must be available, its files
+complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
 (``insert``, ``bulk_insert``, an index that is not global) it knows the last one only, so it is used where the table
 has as many rows as the index has keys; ``secondary_index`` is built on the same proof. Both are counted without reading
 them: rows by the statistics of the key column, keys by the trailers of the HFiles (``KeyGroups.count``). Keys that
@@ -75,7 +75,7 @@ def make(table: Table, slices: FileSlices) -> RecordIndex | None:
 
 
 def _is_partitioned(table: Table) -> bool | None:
-    """What index.json says; None when it cannot be read or says something else."""
+    """The setting in index.json; None when it cannot be read or has another form."""
     try:
         if not table.storage.exists(DEFINITIONS):
             return False

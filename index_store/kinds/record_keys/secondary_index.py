@@ -9,24 +9,24 @@ r"""Hudi's ``secondary_index_*``: from a column's value to record keys, and by `
     text of a timestamp             not known here                      microseconds since 1970, of a column of those
     text of text and integers       itself, decimal digits              the same
 
-A value without an entry is in no row only if every row has its entry. So the index is believed where
+A value without an entry is in no row only if every row has its entry. So the index is trusted where
 
 * the record index proves that each key stands in one row (``RecordIndex.keys_are_unique``),
 * every entry names a key that the record index has, and no key has two entries,
 * there are as many entries as rows, in version 1 as rows that are not NULL,
 * every entry of version 2 lies in the group that its hash picks.
 
-Then, as the metadata table is written with every commit, each row's entry is there. What stays trusted, however the
-index is proven, is that an entry's text is its row's value: nothing short of reading the rows would show that.
+Then, as the metadata table is written with every commit, each row's entry exists. No proof covers that an entry's text
+is its row's value; only reading the rows would show that.
 
 Up to ``ENTRIES_READ`` entries are all read. Of a larger index of version 2 the entries are counted, by the trailers of
 its HFiles, and must be as many as the record index has keys; a sample from all over it must be in the right groups and
 name keys that the record index has. Two faults that hide from each other (a row without an entry and one with two, none
 in the sample) would pass there.
 
-A slice with log files is never ruled out: what a row became whose key stands in a log file is not for us to say
-(``logged_keys``). All rows of other slices, and those of its rows whose keys no log file names, are proven as above;
-of version 1 nothing is, where there are log files. Source: ``SecondaryIndexKeyUtils``,
+A slice with log files is never ruled out: the merged row of a key in a log file is not known here (``logged_keys``).
+The proof above covers all rows of other slices, and the rows of such a slice whose keys no log file has. An index of
+version 1 is not used in a table with log files. Source: ``SecondaryIndexKeyUtils``,
 docs/facts/hudi-record-and-secondary-index.md#secondary-index.
 """
 
@@ -276,7 +276,7 @@ def texts_of(value: object, column: Field, version: int, unit: str) -> tuple[str
     """Every text that an index of this version may hold for a non-null value; () when that is not certain.
 
     ``unit``: of the column's timestamps in the files. Dates of version 1 may have been written in either form. Of old
-    dates and times nobody knows by which calendar they were written.
+    dates and times the calendar of the writer is not known.
     """
     kind = column.type.kind
     if isinstance(value, str):
