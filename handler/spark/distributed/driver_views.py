@@ -1,4 +1,4 @@
-"""What the driver sees of slices and statistics that executors wrote down: each is read when it is asked for."""
+"""Slices and statistics that executors stored, as the driver sees them: each is read when it is first used."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.statistics.columns import ColumnStatistics
 from handler.spark.distributed.shared_folder import SharedFolder
-from handler.spark.distributed.stored_answers import Answer, Answers, StoredSlices
+from handler.spark.distributed.stored_statistics import StoredProviders, StoredSlices, StoredStatistics
 from index_store import FileSlice
 
-__all__ = ["SlicesFromRuns", "lazy_sources"]
+__all__ = ["SlicesFromRuns", "lazy_providers"]
 
 
 class SlicesFromRuns(Sequence[FileSlice]):
-    """All slices, of which those are here that were kept; any others are read when they are asked for."""
+    """All slices. Those that the last filter kept are in memory; the others are read from the shared folder."""
 
     def __init__(self, stored: StoredSlices) -> None:
         self._stored = stored
@@ -29,7 +29,7 @@ class SlicesFromRuns(Sequence[FileSlice]):
         return self._stored.n
 
     def remember(self, rows: npt.NDArray[np.int64], kept: list[FileSlice]) -> None:
-        """The slices that the last filter kept."""
+        """Hold the slices that the last filter kept."""
         self._rows, self._kept = rows, kept
 
     @overload
@@ -38,10 +38,10 @@ class SlicesFromRuns(Sequence[FileSlice]):
     def __getitem__(self, index: slice) -> Sequence[FileSlice]: ...
 
     def __getitem__(self, index: int | slice) -> FileSlice | Sequence[FileSlice]:
-        places = range(len(self))[index]
-        if isinstance(places, int):
-            return self.some(np.array([places]))[0]
-        return self.some(np.array(places, np.int64))
+        rows = range(len(self))[index]
+        if isinstance(rows, int):
+            return self.some(np.array([rows]))[0]
+        return self.some(np.array(rows, np.int64))
 
     def __iter__(self) -> Iterator[FileSlice]:
         for number in range(len(self._stored.files)):
@@ -49,58 +49,58 @@ class SlicesFromRuns(Sequence[FileSlice]):
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
-        found: list[FileSlice | None] = [None] * len(rows)
-        places = np.searchsorted(self._rows, rows)
+        slices: list[FileSlice | None] = [None] * len(rows)
+        in_kept = np.searchsorted(self._rows, rows)
         missing: dict[int, list[int]] = {}
-        for place, (row, at) in enumerate(zip(rows.tolist(), places.tolist(), strict=True)):
-            if at < len(self._rows) and self._rows[at] == row:
-                found[place] = self._kept[at]
+        for position, (row, kept) in enumerate(zip(rows.tolist(), in_kept.tolist(), strict=True)):
+            if kept < len(self._rows) and self._rows[kept] == row:
+                slices[position] = self._kept[kept]
             else:
-                missing.setdefault(row // self._stored.run, []).append(place)
-        for number, wanted in missing.items():
+                missing.setdefault(row // self._stored.run, []).append(position)
+        for number, positions in missing.items():
             run = self._stored.read(number)
-            for place in wanted:
-                found[place] = run[int(rows[place]) - number * self._stored.run]
-        return [one for one in found if one is not None]
+            for position in positions:
+                slices[position] = run[int(rows[position]) - number * self._stored.run]
+        return [one for one in slices if one is not None]
 
 
 class _LazyStatistics(Mapping[Any, ColumnStatistics]):
-    """Statistics of columns, each read when it is asked for."""
+    """Statistics of columns, each read when it is first used."""
 
-    def __init__(self, places: Mapping[Any, Callable[[], ColumnStatistics]]) -> None:
-        self._places = places
+    def __init__(self, readers: Mapping[Any, Callable[[], ColumnStatistics]]) -> None:
+        self._readers = readers
         self._read: dict[Any, ColumnStatistics] = {}
 
     def __getitem__(self, key: Any) -> ColumnStatistics:
         if key not in self._read:
-            self._read[key] = self._places[key]()
+            self._read[key] = self._readers[key]()
         return self._read[key]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._places)
+        return iter(self._readers)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._places
+        return key in self._readers
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._readers)
 
 
-def lazy_sources(answers: Answers) -> list[StatisticsProvider]:
-    """What every kind says, as a source each, in the order of the kinds."""
+def lazy_providers(providers: StoredProviders) -> list[StatisticsProvider]:
+    """A provider for each kind, in the order of the kinds, whose statistics are read when they are first used."""
     kinds: dict[tuple[int, str], tuple[dict[Any, Any], dict[Any, Any]]] = {}
-    for answer in answers.answers:
-        statistics, expressions = kinds.setdefault((answer.order, answer.kind), ({}, {}))
-        for place, (function, name, _) in enumerate(answer.columns):
+    for stored in providers.stored:
+        statistics, expressions = kinds.setdefault((stored.order, stored.kind), ({}, {}))
+        for position, (function, name, _) in enumerate(stored.columns):
             if function:
-                expressions[function, name] = _reading(answer, answers.folder, place)
+                expressions[function, name] = _reader(stored, providers.folder, position)
             else:
-                statistics[name] = _reading(answer, answers.folder, place)
+                statistics[name] = _reader(stored, providers.folder, position)
     return [
         StatisticsProvider(kind, _LazyStatistics(kinds[order, kind][0]), None, _LazyStatistics(kinds[order, kind][1]))
         for order, kind in sorted(kinds)
     ]
 
 
-def _reading(answer: Answer, folder: SharedFolder, place: int) -> Callable[[], ColumnStatistics]:
-    return lambda: answer.read_all(folder)[place]
+def _reader(stored: StoredStatistics, folder: SharedFolder, position: int) -> Callable[[], ColumnStatistics]:
+    return lambda: stored.read_all(folder)[position]

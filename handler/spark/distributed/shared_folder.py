@@ -1,12 +1,12 @@
-"""A folder that the driver and all executors see, in which statistics are kept for the next filter.
+"""The shared folder: the driver and all executors see it, and statistics stay in it for the next filter.
 
     <folder>/<table>/<state>/slices.json            how many slices, and the files that name them
-    <folder>/<table>/<state>/<question>.json        the files that hold the answers of the index kinds to a question
+    <folder>/<table>/<state>/<question>.json        the files with the statistics of the index kinds for a question
     <folder>/<table>/<state>/<random>-00007.parquet
 
-Files are never written again: each writer takes names of its own, and a JSON that names them appears last. Whoever
-finds no JSON writes his own. The state of the table is part of the path, so nothing becomes wrong; states other than
-the newest few are removed when a new one appears.
+A file is never rewritten: each writer chooses new names, and writes the JSON that lists them last. A task that finds no
+JSON writes the files itself. The state of the table is part of the path, so stored statistics never become wrong. When
+a new state appears, all states but the newest few are removed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SharedFolder:
         return SharedFolder(f"{self.path.rstrip('/')}/{name}", self.options)
 
     def read_json(self, name: str) -> dict[str, Any] | None:
-        """What a file says; None when it is not there, or not whole."""
+        """The value of a JSON file; None when it is missing or incomplete."""
 
         def attempt(location: Location) -> bytes | None:
             try:

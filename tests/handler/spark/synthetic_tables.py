@@ -14,7 +14,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from evaluator.statistics.stored_bounds import Bounds, StoredBounds
-from handler.spark.distributed.stored_answers import StateFolder
+from handler.spark.distributed.stored_statistics import StateFolder
 from index_store.kinds.base import Coverage
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, FileSlices

@@ -15,7 +15,7 @@ from handler.planning.prune import prune
 from handler.spark.distributed.distributed import DistributedTable, open_distributed
 from handler.spark.distributed.executors import on_executors
 from handler.spark.distributed.shared_folder import SharedFolder
-from handler.spark.distributed.stored_answers import StateFolder
+from handler.spark.distributed.stored_statistics import StateFolder
 from index_store.opened_table import OpenTable, open_table
 from index_store.storage.errors import TableError
 from tests.handler.spark.random_filters import random_filters
@@ -140,7 +140,7 @@ def test_statistics_are_asked_for_once(place, tmp_path):
 
     for _ in range(2):
         prune(DistributedTable(counting, place(folder)), "i > 100", "spark", strict=True)
-    assert asked == ["write_slices", "write_answers", *["_evaluate_run"] * 3, *["_evaluate_run"] * 3]
+    assert asked == ["write_slices", "write_statistics", *["evaluate_run"] * 3, *["evaluate_run"] * 3]
 
 
 def test_a_new_state_of_the_table_is_another_folder(place, tmp_path):

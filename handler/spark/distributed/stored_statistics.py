@@ -1,8 +1,9 @@
-"""What is kept in a shared folder of one state of a table: its slices, and what its index kinds say to questions.
+"""The files of one state of a table in a shared folder: its slices, and the statistics that its index kinds have.
 
-A question is one part of a filter's needs (``RequiredStatistics.parts``): bounds or NULLs of a column, or bounds of a
-function of it. The answers are written by executors (``write_slices``, ``write_answers``), in runs of slices, and read
-back a run at a time wherever they are evaluated, or whole where somebody asks for more than the outcome.
+Statistics are stored by question. A question is one part of a filter's required statistics
+(``RequiredStatistics.parts``): bounds or NULL counts of a column, or bounds of a function of it. Executors write slices
+and statistics (``write_slices``, ``write_statistics``), in runs of slices. An evaluation on an executor reads one run;
+explanations on the driver read all of them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,15 @@ from index_store.snapshots.state import state_of
 from index_store.storage.errors import TableError
 from index_store.table.file_slices import FileSlice, FileSlices
 
-__all__ = ["Answer", "Answers", "StateFolder", "StoredSlices", "name_of", "write_answers", "write_slices"]
+__all__ = [
+    "StateFolder",
+    "StoredProviders",
+    "StoredSlices",
+    "StoredStatistics",
+    "name_of",
+    "write_slices",
+    "write_statistics",
+]
 
 #: Rises with every change of what is stored.
 FORMAT = 1
@@ -44,7 +53,7 @@ _SLICES = "slices.json"
 
 @dataclass(frozen=True)
 class StateFolder:
-    """A table as of an instant, and the folder of its statistics; small, for it travels to every executor.
+    """A table as of an instant, and the folder of its statistics. It is small: every task carries it.
 
     ``run`` is the number of slices in a file.
     """
@@ -68,7 +77,7 @@ class StateFolder:
         return self.folder.below(_digest(str(table.path)))
 
     def state(self, table: Table) -> str | None:
-        """What names the table's state and the instant; None when no metadata table describes the table."""
+        """The name of the table's state at the instant; None when no metadata table describes the table."""
         state = state_of(table)
         return (
             None
@@ -79,7 +88,7 @@ class StateFolder:
         )
 
     def state_by_names(self, table: Table, slices: FileSlices) -> str:
-        """The same by everything that slices and statistics follow from where there is no metadata table."""
+        """The name of the state of a table without a metadata table, by everything that its statistics depend on."""
         names = [(one.partition, one.file_id, one.base_file, one.log_files) for one in slices]
         instants = [(one.requested, one.completed, one.action) for one in table.timeline.instants]
         return _digest(
@@ -114,14 +123,12 @@ class StoredSlices:
 
     @classmethod
     def find(cls, folder: SharedFolder) -> StoredSlices | None:
-        """What was written for a state; None when nothing was."""
-        said = folder.read_json(_SLICES)
-        return (
-            None
-            if said is None
-            else cls(
-                folder, said["n"], said["run"], said["instant"], said["source"], said["note"], tuple(said["files"])
-            )
+        """The slices that were written for a state; None when none were."""
+        plain = folder.read_json(_SLICES)
+        if plain is None:
+            return None
+        return cls(
+            folder, plain["n"], plain["run"], plain["instant"], plain["source"], plain["note"], tuple(plain["files"])
         )
 
     def read(self, number: int) -> list[FileSlice]:
@@ -135,11 +142,12 @@ class StoredSlices:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What one index kind, the ``order``-th of the table, says to a question: columns in ``files``, if anything.
+class StoredStatistics:
+    """The statistics of one index kind for a question: columns in ``files``, if the kind has any.
 
-    ``columns`` are (function, column, type): of a column itself the function is "". ``failure`` says why there is
-    nothing.
+    order     the position of the kind among the kinds of the table
+    columns   (function, column, type) of each; for the column itself the function is ""
+    failure   why the kind failed, if it did
     """
 
     kind: str
@@ -171,7 +179,7 @@ class Answer:
         }
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Answer:
+    def from_plain(cls, plain: dict[str, Any]) -> StoredStatistics:
         """The reverse of ``to_plain``."""
         columns = tuple(
             (function, name, Type(Kind(kind), precision, scale, of))
@@ -181,17 +189,17 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What all index kinds of a table say to some questions."""
+class StoredProviders:
+    """The statistics of all index kinds of a table for some questions."""
 
     folder: SharedFolder
-    answers: tuple[Answer, ...]
+    stored: tuple[StoredStatistics, ...]
 
-    def sources(self, number: int) -> list[StatisticsProvider]:
+    def providers(self, number: int) -> list[StatisticsProvider]:
         """The statistics of one run of slices, by kind, in the order of the table's kinds."""
-        found: dict[tuple[int, str], tuple[dict[str, ColumnStatistics], dict[tuple[str, str], ColumnStatistics]]] = {}
-        for one in self.answers:
-            statistics, expressions = found.setdefault((one.order, one.kind), ({}, {}))
+        kinds: dict[tuple[int, str], tuple[dict[str, ColumnStatistics], dict[tuple[str, str], ColumnStatistics]]] = {}
+        for one in self.stored:
+            statistics, expressions = kinds.setdefault((one.order, one.kind), ({}, {}))
             if one.columns:
                 for (function, name, _), column in zip(one.columns, one.read(self.folder, number), strict=True):
                     if function:
@@ -199,13 +207,13 @@ class Answers:
                     else:
                         statistics[name] = column
         return [
-            StatisticsProvider(kind, *found[order, kind][:1], None, found[order, kind][1])
-            for order, kind in sorted(found)
+            StatisticsProvider(kind, kinds[order, kind][0], None, kinds[order, kind][1])
+            for order, kind in sorted(kinds)
         ]
 
 
 def name_of(question: RequiredStatistics) -> str:
-    """What names a question among those of a state."""
+    """The file name of a question, the same for equal questions."""
     parts: list[Any] = [
         [name, one.name, str(one.type)]
         for name, columns in (("bounds of", question.bounds), ("nulls of", question.nulls))
@@ -215,24 +223,24 @@ def name_of(question: RequiredStatistics) -> str:
     return _digest(json.dumps(parts))
 
 
-def write_slices(place: StateFolder) -> str:
-    """List the table's slices and write them down, unless that is done; gives the name of the state.
+def write_slices(state_folder: StateFolder) -> str:
+    """List the table's slices and store them, unless they are stored already. Returns the name of the state.
 
     Raises TableError when they cannot be listed or written.
     """
-    table = place.open()
-    state = place.state(table)
-    states = place.of_table(table)
+    table = state_folder.open()
+    state = state_folder.state(table)
+    states = state_folder.of_table(table)
     if state is not None and states.below(state).read_json(_SLICES) is not None:
         return state
-    slices = table.slices(place.as_of)
+    slices = table.slices(state_folder.as_of)
     if state is None:
-        state = place.state_by_names(table, slices)
+        state = state_folder.state_by_names(table, slices)
     folder = states.below(state)
-    count = -(-len(slices) // place.run)
+    count = -(-len(slices) // state_folder.run)
 
     def run(number: int) -> pa.Table:
-        rows = np.arange(number * place.run, min((number + 1) * place.run, len(slices)))
+        rows = np.arange(number * state_folder.run, min((number + 1) * state_folder.run, len(slices)))
         return slices_to_arrow(slices.some(rows))
 
     if folder.read_json(_SLICES) is None:
@@ -240,7 +248,7 @@ def write_slices(place: StateFolder) -> str:
             _SLICES,
             {
                 "n": len(slices),
-                "run": place.run,
+                "run": state_folder.run,
                 "instant": slices.instant,
                 "source": slices.source,
                 "note": slices.note,
@@ -251,46 +259,50 @@ def write_slices(place: StateFolder) -> str:
     return state
 
 
-def write_answers(place: StateFolder, slices: StoredSlices, question: RequiredStatistics) -> list[Answer]:
-    """Ask all index kinds of the table, which must still be in that state, and write down what they say.
+def write_statistics(
+    state_folder: StateFolder, slices: StoredSlices, question: RequiredStatistics
+) -> list[StoredStatistics]:
+    """Ask all index kinds of the table for their statistics, and store those. Returns one record per kind.
 
-    What a kind fails in is told by its answer, and nothing is kept of the question then.
+    The record of a kind that fails holds the failure, and the question is not stored then. Raises TableError when the
+    table is in another state by now.
     """
-    table = place.open()
-    state = place.state(table)
-    if state is not None and place.of_table(table).below(state) != slices.folder:
-        raise TableError(place.path, "the table changed while its statistics were read: ask again")
-    found = []
+    table = state_folder.open()
+    state = state_folder.state(table)
+    if state is not None and state_folder.of_table(table).below(state) != slices.folder:
+        raise TableError(state_folder.path, "the table changed while its statistics were read: ask again")
+    records = []
     for order, kind in enumerate(table.kinds(slices.all())):
         try:
-            needs = kind.requires(question)
-            answer = Answer(kind.name, order) if not needs else _written(kind.name, order, kind.provide(needs), slices)
+            required = kind.requires(question)
+            provider = kind.provide(required) if required else StatisticsProvider(kind.name, {})
+            record = _written(kind.name, order, provider, slices)
         except Exception as error:
             text = " ".join(str(error).split())
-            answer = Answer(
-                kind.name,
-                order,
-                failure=text if isinstance(error, SargoError) else f"{type(error).__name__} {text}".strip(),
-            )
-        found.append(answer)
-    if not any(answer.failure for answer in found):
-        slices.folder.write_json(f"{name_of(question)}.json", {"answers": [answer.to_plain() for answer in found]})
-    return found
+            failure = text if isinstance(error, SargoError) else f"{type(error).__name__} {text}".strip()
+            record = StoredStatistics(kind.name, order, failure=failure)
+        records.append(record)
+    if not any(record.failure for record in records):
+        slices.folder.write_json(f"{name_of(question)}.json", {"answers": [record.to_plain() for record in records]})
+    return records
 
 
-def _written(kind: str, order: int, said: StatisticsProvider, slices: StoredSlices) -> Answer:
-    columns = [("", name, statistics) for name, statistics in said.statistics.items()]
-    columns += [(function, name, statistics) for (function, name), statistics in said.expressions.items()]
+def _written(kind: str, order: int, provider: StatisticsProvider, slices: StoredSlices) -> StoredStatistics:
+    columns = [("", name, statistics) for name, statistics in provider.statistics.items()]
+    columns += [(function, name, statistics) for (function, name), statistics in provider.expressions.items()]
     if not columns:
-        return Answer(kind, order)
+        return StoredStatistics(kind, order)
 
     def run(number: int) -> pa.Table:
         rows = np.arange(number * slices.run, min((number + 1) * slices.run, slices.n))
         return statistics_to_arrow([statistics.take(rows) for _, _, statistics in columns])
 
     files = slices.folder.write_runs(run, len(slices.files))
-    return Answer(
-        kind, order, tuple((function, name, statistics.type) for function, name, statistics in columns), tuple(files)
+    return StoredStatistics(
+        kind,
+        order,
+        tuple((function, name, statistics.type) for function, name, statistics in columns),
+        tuple(files),
     )
 
 
