@@ -134,7 +134,7 @@ class Lookup:
 
 @record
 class BoundLeaf:
-    """A leaf of the filter, ready to evaluate. ``reason`` says why it is unknown, if it is."""
+    """A leaf of the filter, ready to evaluate. ``reason`` is why it is unknown, if it is."""
 
     node: HudiExpression
     test: Test

@@ -1,9 +1,9 @@
 """The statistics provider: the contract between an index kind and the evaluator.
 
-A provider tells what one index kind knows of the n slices of a table. It may tell any of four things; the evaluator
-intersects them, leaf by leaf, with those of every other provider (contract C6). No provider knows another.
+A provider holds what one index kind knows of the n slices of a table, in any of four forms. The evaluator intersects
+it, leaf by leaf, with every other provider (contract C6). No provider knows another.
 
-    field                what it tells                          for a leaf like         an index kind that has it
+    field                knowledge                              for a leaf like         an index kind that has it
     ==================   ====================================   =====================   ==========================
     statistics           bounds and NULL counts of a column     ``fare > 50``           column_stats, partition values
     expressions          the same of a function's result        ``lower(s) = 'x'``      expression index
@@ -15,7 +15,7 @@ intersects them, leaf by leaf, with those of every other provider (contract C6).
 All arrays are in the order of the slices. What a provider does not know it leaves out: a column without statistics, a
 masked bound, a count of ``UNKNOWN_COUNT``, None for a look-up. Each of these widens the outcome and never skips a row:
 
-    what is told of a slice                             outcome of ``fare > 50``    the slice is
+    known of a slice                                    outcome of ``fare > 50``    the slice is
     =================================================   =========================   ============
     3 <= fare <= 17, no NULL                            {false}                     skipped
     20 <= fare <= 80, no NULL                           {true, false}               kept

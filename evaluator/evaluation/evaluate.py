@@ -70,7 +70,7 @@ asked for, the kept slices first:
     outcomes             (n,) uint8    the outcome of every slice, as bits (``evaluator.language.outcome``)
     outcomes_at(rows)    (k,) uint8    the outcomes of some slices
     leaves               by leaf       ``outcomes`` and ``by_provider``: the leaf in every slice
-    matches              by provider   what a provider told of the filter as a whole
+    matches              by provider   where the filter as a whole might match, by a provider
 
 Three questions are asked in this order, each only for the slices that the ones before leave open:
 
@@ -168,7 +168,7 @@ class Evaluation:
 
     @property
     def matches(self) -> Mapping[str, Match]:
-        """By provider, what it told of the filter as a whole, for the slices that all before it had left."""
+        """By provider, where the filter as a whole might match, in the slices that the questions before it left."""
         _ = self.kept_rows
         return self._matches
 

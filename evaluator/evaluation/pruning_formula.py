@@ -193,7 +193,7 @@ def formula_of(
 ) -> Formula:
     """Where the filter can be TRUE, given each provider's statistics by column.
 
-    ``opaque`` tells for each leaf whether its rule on single bounds leaves out a part of what it can rule out.
+    ``opaque`` is True for each leaf whose rule on single bounds rules out less than the leaf itself.
     """
     return bound.program.fold_sought(
         leaf=lambda index, sought: _leaf_formula(bound, index, statistics, opaque[index], sought),
