@@ -5,9 +5,7 @@ The columns hold a timestamp, a double, a string and a decimal. Names, counts an
 
 from __future__ import annotations
 
-import json
 import struct
-import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from index_store.formats.keys import column_id, file_name_id, partition_id
-from tests.index_store.synthetic import GZ, KEY_SUFFIX, V9_SCHEMA, hadoop_varint, protobuf_varint
+from tests.bench.hfile_parts import block, write_end
+from tests.index_store.synthetic import KEY_SUFFIX, protobuf_varint
 
 COLUMNS = ("event_ts", "amount", "merchant", "fee")
 BLOCK_SIZE = 65536
@@ -176,25 +175,11 @@ def _write(out: Any, columns: Sequence[tuple[npt.NDArray[np.uint8], list[Piece]]
             data, places = _entries(keys, value)
             cuts = list(_cuts(places))
             parts = [data[places[first] : places[last]] for first, last in cuts]
-            for (first, _), block in zip(cuts, pool.map(_block, parts), strict=True):
-                index.append((out.tell(), len(block), keys[first].tobytes()))
-                out.write(block)
+            for (first, _), stored in zip(cuts, pool.map(block, parts), strict=True):
+                index.append((out.tell(), len(stored), keys[first].tobytes()))
+                out.write(stored)
             raw, records = raw + len(data), records + len(keys)
-    load = out.tell()
-    root = b"".join(
-        struct.pack(">qi", start, size) + hadoop_varint(len(key) + 12) + struct.pack(">h", len(key)) + key + KEY_SUFFIX
-        for start, size, key in index
-    )
-    out.write(_block(root, b"IDXROOT2") + _block(b"", b"IDXROOT2"))
-    info = out.tell()
-    schema = json.dumps(V9_SCHEMA).encode()
-    pair = b"\x0a" + protobuf_varint(6) + b"schema" + b"\x12" + protobuf_varint(len(schema)) + schema
-    message = b"\x0a" + protobuf_varint(len(pair)) + pair
-    out.write(_block(b"PBUF" + protobuf_varint(len(message)) + message, b"FILEINF2"))
-    trailer = {1: info, 2: load, 4: raw, 5: len(index), 6: 0, 7: records, 8: 1, 9: 0, 12: GZ}
-    message = b"".join(protobuf_varint(k << 3) + protobuf_varint(v) for k, v in trailer.items())
-    tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
-    out.write(tail + bytes(4092 - len(tail)) + struct.pack(">I", 3))
+    write_end(out, index, raw, records)
 
 
 def _cuts(places: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -204,15 +189,6 @@ def _cuts(places: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         last = min(int(np.searchsorted(places, places[first] + BLOCK_SIZE)), len(places) - 1)
         yield first, last
         first = last
-
-
-def _block(data: bytes, magic: bytes = b"DATABLK*") -> bytes:
-    stream = zlib.compressobj(6, zlib.DEFLATED, 31)
-    payload = stream.compress(data) + stream.flush()
-    sums = 4 * -(-(33 + len(payload)) // 16384)
-    return struct.pack(">8siiqBii", magic, len(payload) + sums, len(data), -1, 0, 16384, 33 + len(payload)) + (
-        payload + bytes(sums)
-    )
 
 
 def _constant(content: bytes, n: int) -> Piece:

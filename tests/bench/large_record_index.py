@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import struct
 import uuid
-import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fastavro
 
+from tests.bench.hfile_parts import block, write_end
 from tests.index_store.synthetic import (
     DONE,
-    GZ,
     INSTANT,
     KEY_SUFFIX,
     V9_SCHEMA,
     files_value,
-    hadoop_varint,
-    protobuf_varint,
 )
 from tests.index_store.synthetic import hfile as synthetic_hfile
 
@@ -56,7 +52,7 @@ def write_hfile(path: Path, keys: int, files: int) -> None:
 
         def flush() -> None:
             nonlocal raw
-            for (first, size), stored in zip(waiting, pool.map(_stored, parts), strict=True):
+            for (first, size), stored in zip(waiting, pool.map(block, parts), strict=True):
                 index.append((out.tell(), len(stored), first))
                 out.write(stored)
                 raw += size
@@ -70,30 +66,7 @@ def write_hfile(path: Path, keys: int, files: int) -> None:
             if len(parts) == 64:
                 flush()
         flush()
-        load = out.tell()
-        out.write(
-            _stored(
-                b"".join(
-                    struct.pack(">qi", start, size)
-                    + hadoop_varint(len(key) + 12)
-                    + struct.pack(">h", len(key))
-                    + key
-                    + KEY_SUFFIX
-                    for start, size, key in index
-                ),
-                b"IDXROOT2",
-            )
-            + _stored(b"", b"IDXROOT2")
-        )
-        info = out.tell()
-        schema = json.dumps(V9_SCHEMA).encode()
-        pair = b"\x0a" + protobuf_varint(6) + b"schema" + b"\x12" + protobuf_varint(len(schema)) + schema
-        message = b"\x0a" + protobuf_varint(len(pair)) + pair
-        out.write(_stored(b"PBUF" + protobuf_varint(len(message)) + message, b"FILEINF2"))
-        trailer = {1: info, 2: load, 4: raw, 5: len(index), 6: 0, 7: keys, 8: 1, 9: 0, 12: GZ}
-        message = b"".join(protobuf_varint(k << 3) + protobuf_varint(v) for k, v in trailer.items())
-        tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
-        out.write(tail + bytes(4092 - len(tail)) + struct.pack(">I", 3))
+        write_end(out, index, raw, keys)
 
 
 def make_table(root: Path, hfile: Path, files: int) -> None:
@@ -167,12 +140,3 @@ def _value(number: int) -> bytes:
 
 def _signed(half: int) -> int:
     return half - (1 << 64) if half >> 63 else half
-
-
-def _stored(data: bytes, magic: bytes = b"DATABLK*") -> bytes:
-    stream = zlib.compressobj(6, zlib.DEFLATED, 31)
-    payload = stream.compress(data) + stream.flush()
-    sums = 4 * -(-(33 + len(payload)) // 16384)
-    return struct.pack(">8siiqBii", magic, len(payload) + sums, len(data), -1, 0, 16384, 33 + len(payload)) + (
-        payload + bytes(sums)
-    )

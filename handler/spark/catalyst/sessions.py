@@ -1,4 +1,4 @@
-"""What a Spark session's settings say about conditions: ANSI mode, time zone, and whether the session has a JVM.
+"""The settings of a Spark session that conditions depend on: ANSI mode, time zone, and whether it has a JVM.
 
 Spark names time zones as Java does. The evaluator takes names of regions and offsets such as ``+08:00``:
 

@@ -34,6 +34,7 @@ from evaluator.language.expression import (
     Not,
     Unknown,
 )
+from evaluator.language.like import escape_text
 from evaluator.language.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
 
 __all__ = ["condition_of_filters"]
@@ -82,15 +83,10 @@ def _known(one: Any, schema: StructType) -> HudiExpression:
     if name in _PATTERNS:
         if not _evaluator_type(of).kind.is_text or not isinstance(one.value, str):
             raise UnsupportedError("text is looked for in what is no text")
-        return Like(column, _PATTERNS[name].format(_plain(one.value)))
+        return Like(column, _PATTERNS[name].format(escape_text(one.value)))
     if name == "In":
         return In(column, tuple(_literal(value, of) for value in one.value))
     return Compare(_OPERATORS[name], column, _literal(one.value, of))
-
-
-def _plain(text: str) -> str:
-    """A text as a pattern that matches nothing else."""
-    return "".join("\\" + c if c in "\\%_" else c for c in text)
 
 
 def _type_at(path: tuple[str, ...], schema: StructType) -> DataType:
