@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from handler.cli.main import main
 from handler.indexes.entries import IndexWorkError
-from handler.indexes.operations import _OnSpark
+from handler.indexes.operations import _SparkBuilds
 from index_store.own.store.folder import Folder
 from index_store.own.store.own_index import OwnIndex
 from tests.index_store.own.toy import answers
@@ -48,4 +48,4 @@ def test_what_spark_says_is_told_in_one_line(spark: SparkSession) -> None:
         yield
 
     with pytest.raises(IndexWorkError, match=r"^Spark failed: ValueError: no such thing in \S+ .*$"):
-        list(_OnSpark(Failing()).build([]))
+        list(_SparkBuilds(Failing()).build([]))
