@@ -1,4 +1,4 @@
-"""Pruning by a join: which file slices of a fact table can hold a row that meets a dimension's keys.
+"""Pruning by a join: the file slices of a fact table that can contain a row with one of a dimension's keys.
 
     plan = prune_by_join(spark, "/data/sales", "store_id", stores.where("country = 'NO'"), key="id")
     sales = read_by_join(spark, "/data/sales", "store_id", stores.where("country = 'NO'"), key="id")
@@ -7,13 +7,12 @@
 The distinct keys are collected before the join, which is an inner or a left semi join on ``column = key`` or more:
 
     up to ``most_keys`` keys    column IN (all of them)
-    more                        least <= column <= greatest key; and a Bloom filter of all keys, made by the executors,
-                                where a slice has few possible values: whole numbers and dates between bounds that are
-                                not far apart, and any value where both bounds are equal
+    more                        least <= column <= greatest key; and a Bloom filter of all keys, built by the executors,
+                                for a slice with few possible values: integers and dates between close bounds, and
+                                text where both bounds are equal
 
-A NULL key meets nothing. What ``column = key`` means where the types differ is Spark's decision: its analyser says to
-which type either side is cast, and Spark casts the keys. Where that is not understood, nothing is skipped, and the plan
-says why.
+A NULL key matches no row. Where the types of column and key differ, Spark's analyser decides to which type each side is
+cast, and Spark casts the keys. When that result is not supported, nothing is skipped, and the plan says why.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +48,7 @@ from handler.planning.prune import prune as plan_prune
 from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, engine_of, time_zone_of, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import JoinKeys, collect_keys
+from handler.spark.pruning.prune import condition_or_unknown
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
 from handler.spark.reading.slice_source import SliceSource
@@ -59,11 +57,9 @@ from index_store.opened_table import OpenTable, open_table
 __all__ = ["MAX_KEYS", "prune_by_join", "read_by_join"]
 
 MAX_KEYS = 10_000
-#: A slice of no more possible values than these is looked up in the Bloom filter, value by value.
+#: The possible values of a slice are looked up in the Bloom filter when there are at most so many.
 _MAX_VALUES = 1_000
 _KEY = "__sargo_join_key"
-
-Rows = npt.NDArray[np.int64]
 
 
 def prune_by_join(
@@ -79,23 +75,23 @@ def prune_by_join(
     strict: bool = False,
     storage_options: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Which file slices of a fact table may hold rows that meet a key of the dimension.
+    """Which file slices of a fact table may contain rows with a key of the dimension.
 
     column        of the fact table: a name, or ``st.x`` for a field of a struct
-    dimension     is run once to collect its keys; it must yield the same rows when it is joined: cache it otherwise
+    dimension     runs once to collect its keys; it must return the same rows when it is joined, else cache it
     key           of the dimension, by default its column of the same name, or its only one
     condition     on the fact table, which must hold beside the join
-    most_keys     up to how many keys are collected to the driver
+    most_keys     the number of keys up to which they are collected to the driver
 
-    The plan's expression is ``column IN (...)``, or the hull of the keys and an unknown part. Raises TableError when
+    The plan's expression is ``column IN (...)``, or the range of the keys and an unknown part. Raises TableError when
     the table cannot be opened, UnsupportedError when there is no such key; with ``strict`` also what else fails.
     """
     opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
     wanted = _key_column(dimension, column, key)
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
     parts = [
-        _or_unknown(partial(to_expression, spark, schema, one), strict)
-        for one in (() if condition is None else as_conditions(condition))
+        condition_or_unknown(spark, schema, part, strict=strict)
+        for part in (() if condition is None else as_conditions(condition))
     ]
     keys: JoinKeys | None = None
     operand: Operand | None = None
@@ -103,13 +99,13 @@ def prune_by_join(
         given = dimension.select(wanted.alias(_KEY))
         operand, types = _sides(spark, schema, column, given.schema[0])
         keys = collect_keys(given, _KEY, types, most_keys)
-        parts.append(_meeting(operand, keys))
+        parts.append(_is_a_key(operand, keys))
     except (SargoError, PySparkException) as error:
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
     plan = plan_prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
-    return plan if keys is None or operand is None else _without_missing(plan, operand, keys)
+    return plan if keys is None or operand is None else _without_absent_values(plan, operand, keys)
 
 
 def read_by_join(
@@ -135,8 +131,8 @@ def read_by_join(
     )
     source = SliceSource.of(opened.table, os.fspath(path), plan.instant, storage_options)
     frame = frame_of(spark, source, plan.kept, spark_schema(opened.table, plan.instant))
-    for one in () if condition is None else as_conditions(condition):
-        frame = frame.where(one)
+    for part in () if condition is None else as_conditions(condition):
+        frame = frame.where(part)
     return frame
 
 
@@ -151,23 +147,13 @@ def _key_column(dimension: DataFrame, column: str, key: str | SparkColumn | None
     return dimension[key] if isinstance(key, str) else key
 
 
-def _or_unknown(make: Any, strict: bool) -> HudiExpression:
-    try:
-        found: HudiExpression = make()
-    except SargoError as error:
-        if strict:
-            raise
-        return Unknown(str(error))
-    return found
-
-
 def _sides(
     spark: SparkSession,
     schema: StructType,
     column: str,
     key: StructField,
 ) -> tuple[Operand, tuple[Type, ...]]:
-    """What Spark compares: the fact table's side, and the types to which it casts the key, the last one at the end."""
+    """The operands that Spark compares: the fact table's, and the types to which the key is cast in turn."""
     if not has_jvm(spark):
         raise UnsupportedError(
             f"its types are not known without a session with a JVM: with Spark Connect collect the "
@@ -175,69 +161,72 @@ def _sides(
         )
     both = StructType([*schema.fields, StructField(_KEY, key.dataType, True)])
     name = f"`{column.replace('`', '``')}`" if column in schema.names else column
-    found = to_expression(spark, both, f"{name} = {_KEY}")
-    if isinstance(found, Compare) and found.op == "=":
-        for ours, theirs in ((found.left, found.right), (found.right, found.left)):
+    comparison = to_expression(spark, both, f"{name} = {_KEY}")
+    if isinstance(comparison, Compare) and comparison.op == "=":
+        for fact, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
             types: list[Type] = []
-            while isinstance(theirs, Cast):
-                types.insert(0, theirs.type)
-                theirs = theirs.operand
-            if isinstance(theirs, Column) and theirs.path == (_KEY,) and theirs.type is not None:
-                types.insert(0, theirs.type)
-                if _KEY not in column_names(ours) and types[-1].kind not in (Kind.OTHER, Kind.VOID):
-                    return ours, tuple(types)
-    raise UnsupportedError(f"{column} = a key of type {key.dataType.simpleString()} is not understood: {found}")
+            key_side = other
+            while isinstance(key_side, Cast):
+                types.insert(0, key_side.type)
+                key_side = key_side.operand
+            if isinstance(key_side, Column) and key_side.path == (_KEY,) and key_side.type is not None:
+                types.insert(0, key_side.type)
+                if _KEY not in column_names(fact) and types[-1].kind not in (Kind.OTHER, Kind.VOID):
+                    return fact, tuple(types)
+    raise UnsupportedError(f"{column} = a key of type {key.dataType.simpleString()} is not understood: {comparison}")
 
 
-def _meeting(operand: Operand, keys: JoinKeys) -> HudiExpression:
+def _is_a_key(operand: Operand, keys: JoinKeys) -> HudiExpression:
+    """The condition that the operand is one of the keys, or lies in their range."""
     if keys.values == ():
         return Constant(False)
     if keys.values is not None:
         return In(operand, tuple(Literal(value, keys.type) for value in keys.values))
-    hull = all_of(
+    key_range = all_of(
         Compare(op, operand, Literal(value, keys.type))
         for op, value in ((">=", keys.least), ("<=", keys.greatest))
         if value is not None
     )
-    return all_of([hull, Unknown("more keys in the join than are collected")])
+    return all_of([key_range, Unknown("more keys in the join than are collected")])
 
 
-def _without_missing(plan: Plan, operand: Operand, keys: JoinKeys) -> Plan:
-    """The plan without the slices all of whose values the Bloom filter rules out."""
+def _without_absent_values(plan: Plan, operand: Operand, keys: JoinKeys) -> Plan:
+    """The plan without the slices whose possible values are all absent from the Bloom filter."""
     inner = operand.operand if isinstance(operand, Cast) else operand
     if keys.bloom is None or plan.schema is None or plan.ask is None or not isinstance(inner, Column):
         return plan
     column = plan.schema.resolve(inner.name)
     if column is None or not _same_values(column.type, keys.type) or not len(plan.kept_rows):
         return plan
-    may_meet = np.ones(len(plan.kept_rows), np.bool_)
-    for source in plan.ask([column]):
-        known = source.statistics.get(column.name)
-        if known is not None and known.type == column.type:
-            may_meet &= _may_meet(known.take(plan.kept_rows), keys)
-    gone = int(np.count_nonzero(~may_meet))
-    if not gone:
+    might_match = np.ones(len(plan.kept_rows), np.bool_)
+    for provider in plan.ask([column]):
+        statistics = provider.statistics.get(column.name)
+        if statistics is not None and statistics.type == column.type:
+            might_match &= _might_match(statistics.take(plan.kept_rows), keys)
+    skipped = int(np.count_nonzero(~might_match))
+    if not skipped:
         return plan
-    told = Reason("filter", f"{gone} more slices are skipped: none of their values is a key of the join")
-    return replace(plan, kept_rows=plan.kept_rows[may_meet], explanation=None, reasons=(*plan.reasons, told))
+    reason = Reason("filter", f"{skipped} more slices are skipped: none of their values is a key of the join")
+    return replace(plan, kept_rows=plan.kept_rows[might_match], explanation=None, reasons=(*plan.reasons, reason))
 
 
 def _same_values(column: Type, keys: Type) -> bool:
-    """Whether a value of the column is a key just as it is: of the same type, or a whole number among wider ones."""
+    """Whether a value of the column has the same form as a key: the same type, or an integer among wider ones."""
     if not (column.kind.is_integer and keys.kind.is_integer):
         return column == keys
     return keys.integer_range()[0] <= column.integer_range()[0]
 
 
-def _may_meet(statistics: ColumnStatistics, keys: JoinKeys) -> npt.NDArray[np.bool_]:
+def _might_match(statistics: ColumnStatistics, keys: JoinKeys) -> npt.NDArray[np.bool_]:
+    """``(k,) bool``: the slices with a possible value that might be a key."""
     assert keys.bloom is not None
     lo_known, hi_known = statistics.usable_bounds
-    may_meet: npt.NDArray[np.bool_] = np.ones(len(statistics), np.bool_)
-    is_whole = keys.type.kind.is_integer or keys.type.kind is Kind.DATE
+    might_match: npt.NDArray[np.bool_] = np.ones(len(statistics), np.bool_)
+    is_discrete = keys.type.kind.is_integer or keys.type.kind is Kind.DATE
     for row in np.flatnonzero(lo_known & hi_known).tolist():
         lo, hi = statistics.lo[row], statistics.hi[row]
-        if is_whole and 0 <= int(hi) - int(lo) < _MAX_VALUES:
-            may_meet[row] = keys.bloom.may_hold_any(range(int(lo), int(hi) + 1))
+        if is_discrete and 0 <= int(hi) - int(lo) < _MAX_VALUES:
+            might_match[row] = keys.bloom.might_contain_any(range(int(lo), int(hi) + 1))
         elif keys.type.kind is Kind.STRING and lo == hi:
-            may_meet[row] = keys.bloom.may_hold_any([lo])
-    return may_meet
+            might_match[row] = keys.bloom.might_contain_any([lo])
+    return might_match

@@ -1,15 +1,15 @@
-"""The distinct keys of a dimension: as values, or beyond a number as their hull and a Bloom filter.
+"""The distinct keys of a dimension: their values, or of too many keys their range and a Bloom filter.
 
     type of the keys                        collected as
     ======================================  ==============================================
-    boolean, whole numbers, text, binary    themselves
-    float, double                           themselves; NaN, which equals NaN in a join, too
+    boolean, integers, text, binary         their values
+    float, double                           their values, including NaN, which equals NaN in a join
     decimal                                 ``Decimal``
     date, timestamp                         days and microseconds since 1970 (UTC), counted by Spark
     timestamp_ntz                           microseconds of the wall clock
 
-The Bloom filter holds whole numbers, dates and text. Executors set the bits for their keys, the driver unites them: 10
-bits a key and 7 hashes, so that one in a hundred that is no key is taken for one.
+The Bloom filter contains integers, dates or text. Executors set the bits for their keys, and the driver combines them.
+It has 10 bits per key and 7 hashes, so that 1 % of other values pass.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from evaluator.language.types import Kind, Type
 
 __all__ = ["Bloom", "JoinKeys", "collect_keys"]
 
-_BITS_A_KEY, _HASHES = 10, 7
+_BITS_PER_KEY, _HASHES = 10, 7
 _MAX_BITS = 1 << 30
 _EPOCH = datetime.datetime(1970, 1, 1)
 _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"}
@@ -40,19 +40,19 @@ _SPARK_NAMES = {Kind.TIMESTAMP: "timestamp_ntz", Kind.TIMESTAMP_LTZ: "timestamp"
 
 @dataclass(frozen=True)
 class Bloom:
-    """A Bloom filter of whole numbers or text: ``bits`` is ``(m / 8,) uint8``."""
+    """A Bloom filter of integers or text: ``bits`` is ``(m / 8,) uint8``."""
 
     bits: npt.NDArray[np.uint8]
 
-    def may_hold_any(self, values: Iterable[Any]) -> bool:
-        """False when none of the values was put in."""
+    def might_contain_any(self, values: Iterable[Any]) -> bool:
+        """False when none of the values is a key."""
         size = len(self.bits) * 8
-        return any(all(self.bits[place >> 3] >> (place & 7) & 1 for place in _places(value, size)) for value in values)
+        return any(all(self.bits[bit >> 3] >> (bit & 7) & 1 for bit in _bit_positions(value, size)) for value in values)
 
 
 @dataclass(frozen=True)
 class JoinKeys:
-    """Distinct keys, none of them NULL, in the evaluator's form: ``values``, or what is known of more than these."""
+    """Distinct keys without NULL in the evaluator's form: ``values``, or of too many their range and Bloom filter."""
 
     type: Type
     values: tuple[Any, ...] | None
@@ -61,39 +61,39 @@ class JoinKeys:
     bloom: Bloom | None = None
 
 
-def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], most: int) -> JoinKeys:
-    """The keys in the column ``name``; beyond ``most`` of them their hull and Bloom filter.
+def collect_keys(keys: DataFrame, name: str, types: Sequence[Type], max_keys: int) -> JoinKeys:
+    """The keys in the column ``name``; of more than ``max_keys`` their range and Bloom filter.
 
-    ``types``: what Spark casts them to, one after the other; the first one is what they are.
+    ``types``: the type of the keys, then those to which Spark casts them one after the other.
     """
-    column, of = F.col(name), types[-1]
+    column, key_type = F.col(name), types[-1]
     for to in types[1:]:
         column = column.cast(_SPARK_NAMES.get(to.kind, str(to)))
-    plain = keys.select(_countable(column, of).alias(name)).where(F.col(name).isNotNull()).distinct()
-    found = plain.limit(most + 1).collect()
-    if len(found) <= most:
-        return JoinKeys(of, tuple(_value(row[0], of) for row in found))
-    hull = plain.agg(F.min(name), F.max(name), F.count(name)).collect()[0]
+    plain = keys.select(_plain(column, key_type).alias(name)).where(F.col(name).isNotNull()).distinct()
+    rows = plain.limit(max_keys + 1).collect()
+    if len(rows) <= max_keys:
+        return JoinKeys(key_type, tuple(_value(row[0], key_type) for row in rows))
+    least, greatest, count = plain.agg(F.min(name), F.max(name), F.count(name)).collect()[0]
     bloom = None
-    if of.kind.is_integer or of.kind in (Kind.DATE, Kind.STRING):
-        size = min(_MAX_BITS, (hull[2] * _BITS_A_KEY + 7) // 8 * 8)
-        bloom = _united(plain, size)
-    return JoinKeys(of, None, _value(hull[0], of), _value(hull[1], of), bloom)
+    if key_type.kind.is_integer or key_type.kind in (Kind.DATE, Kind.STRING):
+        size = min(_MAX_BITS, (count * _BITS_PER_KEY + 7) // 8 * 8)
+        bloom = _bloom_filter(plain, size)
+    return JoinKeys(key_type, None, _value(least, key_type), _value(greatest, key_type), bloom)
 
 
-def _countable(column: Column, of: Type) -> Column:
-    if of.kind is Kind.DATE:
+def _plain(column: Column, key_type: Type) -> Column:
+    if key_type.kind is Kind.DATE:
         return F.unix_date(column)
-    return F.unix_micros(column) if of.kind is Kind.TIMESTAMP_LTZ else column
+    return F.unix_micros(column) if key_type.kind is Kind.TIMESTAMP_LTZ else column
 
 
-def _value(value: Any, of: Type) -> Any:
-    if of.kind is Kind.TIMESTAMP:
+def _value(value: Any, key_type: Type) -> Any:
+    if key_type.kind is Kind.TIMESTAMP:
         return (value - _EPOCH) // datetime.timedelta(microseconds=1)
-    return bytes(value) if of.kind is Kind.BINARY else value
+    return bytes(value) if key_type.kind is Kind.BINARY else value
 
 
-def _united(keys: DataFrame, size: int) -> Bloom:
+def _bloom_filter(keys: DataFrame, size: int) -> Bloom:
     bits = np.zeros(size // 8, np.uint8)
     for row in keys.mapInArrow(partial(_bits_of_batches, size), "bits binary").toLocalIterator():
         bits |= np.frombuffer(zlib.decompress(row["bits"]), np.uint8)
@@ -104,14 +104,14 @@ def _bits_of_batches(size: int, batches: Iterable[pa.RecordBatch]) -> Iterator[p
     bits = np.zeros(size, np.uint8)
     for batch in batches:
         for value in batch.column(0).to_pylist():
-            for place in _places(value, size):
-                bits[place] = 1
+            for bit in _bit_positions(value, size):
+                bits[bit] = 1
     packed = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 1)
     yield pa.record_batch([pa.array([packed], pa.binary())], names=["bits"])
 
 
-def _places(value: Any, size: int) -> Sequence[int]:
-    """Where a value's bits are: two hashes, combined."""
+def _bit_positions(value: Any, size: int) -> Sequence[int]:
+    """The positions of a value's bits, combined from two hashes."""
     data = (
         value.encode("utf-8", "surrogatepass") if isinstance(value, str) else int(value).to_bytes(9, "big", signed=True)
     )

@@ -1,7 +1,8 @@
-"""``prune`` for a Spark session: the file slices of a Hudi table that a condition needs, by Spark's own meaning of it.
+"""``prune`` for a Spark session: the file slices of a Hudi table that a condition needs, by Spark's own semantics.
 
-The condition is resolved by the session's analyser, with its ANSI mode, time zone and case rules, and goes the way of
-every filter: ``handler.planning.prune.prune``. The plan is the command line's.
+    Column or SQL text ─► Spark's analyser ─► HudiExpression ─► ``handler.planning.prune.prune`` ─► Plan
+
+The session's analyser resolves the condition with its ANSI mode, time zone and case rules.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, 
 from handler.spark.pruning.schemas import spark_schema
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["prune"]
+__all__ = ["condition_or_unknown", "prune"]
 
 
 def prune(
@@ -42,7 +43,7 @@ def prune(
         plan = prune(spark, "/data/trips", [F.col("fare") > 50, F.col("city").startswith("san")])
         print(len(plan.kept), "of", len(plan.slices))
 
-    path              the table's path or URI, or what ``handler.open_table`` gave, which keeps what it has read
+    path              the table's path or URI, or what ``handler.open_table`` returned, which caches statistics
     condition         SQL text, a Column, or a list of them, which must all hold
     as_of             answer for the table as of this instant or date; by default the latest
     strict            raise what fails instead of skipping nothing
@@ -85,7 +86,7 @@ def _opened(
 def _expression(
     spark: SparkSession, opened: OpenTable, conditions: tuple[str | Column, ...], as_of: str | None, strict: bool
 ) -> HudiExpression:
-    """The conditions, each on its own: what fails for one is no loss to the others."""
+    """The AND of the conditions. One that cannot be read is Unknown, and the others still prune."""
     instant = opened.at(as_of).slices.instant
     try:
         schema = spark_schema(opened.table, instant)
@@ -93,10 +94,13 @@ def _expression(
         if strict:
             raise
         return Unknown(str(error))
-    return all_of(_one(spark, schema, condition, strict) for condition in conditions)
+    return all_of(condition_or_unknown(spark, schema, condition, strict=strict) for condition in conditions)
 
 
-def _one(spark: SparkSession, schema: StructType, condition: str | Column, strict: bool) -> HudiExpression:
+def condition_or_unknown(
+    spark: SparkSession, schema: StructType, condition: str | Column, *, strict: bool
+) -> HudiExpression:
+    """One condition as an expression: Unknown with the reason when it cannot be read, which ``strict`` raises."""
     try:
         return to_expression(spark, schema, condition)
     except SargoError as error:

@@ -1,7 +1,7 @@
-"""``file_columns`` as Spark expressions: a file's column in the table's type, by the casts of Hudi's own Spark reader.
+"""Converts a column of a data file to the table's type as Spark expressions, with the casts of Hudi's Spark reader.
 
-Spark reads the file with the types that it has, then casts. What ``file_columns`` refuses because only a JVM writes it
-the same way is done here: ``float`` and ``double`` to ``string``.
+Spark reads the file in its own types, then casts. The rules are those of ``file_columns``, and ``float`` and ``double``
+to ``string``, which only a JVM writes the same way.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pyspark.sql.types import (
 
 from evaluator.language.errors import UnsupportedError
 
-__all__ = ["changed", "reads_alike"]
+__all__ = ["converted", "reads_alike"]
 
 _WHOLE = (ByteType, ShortType, IntegerType, LongType)
 _DIGITS: Mapping[type[DataType], int] = {ByteType: 3, ShortType: 5, IntegerType: 10, LongType: 19}
-#: File type -> the table's types that a plain cast leads to.
+#: Type in the file -> types in the table that a plain cast converts it to.
 _CASTS: Mapping[type[DataType], tuple[type[DataType], ...]] = {
     ByteType: (*_WHOLE, FloatType, DoubleType, StringType),
     ShortType: (*_WHOLE[1:], FloatType, DoubleType, StringType),
@@ -49,7 +49,7 @@ _CASTS: Mapping[type[DataType], tuple[type[DataType], ...]] = {
 
 
 def reads_alike(have: DataType, wanted: DataType) -> bool:
-    """Whether Spark's Parquet reader gives the wanted type from such a column by itself, value for value."""
+    """Whether Spark's Parquet reader returns the column in the wanted type by itself."""
     match have, wanted:
         case StructType(), StructType():
             return have.names == wanted.names and all(
@@ -63,8 +63,8 @@ def reads_alike(have: DataType, wanted: DataType) -> bool:
             return have == wanted
 
 
-def changed(column: Column, have: DataType, wanted: DataType, name: str) -> Column:
-    """The column in the wanted type; ``name`` is for the error. Raises UnsupportedError."""
+def converted(column: Column, have: DataType, wanted: DataType, name: str) -> Column:
+    """The column in the wanted type. Raises UnsupportedError, which names the column ``name``."""
     if reads_alike(have, wanted):
         return column
     match have, wanted:
@@ -72,11 +72,11 @@ def changed(column: Column, have: DataType, wanted: DataType, name: str) -> Colu
             return _struct(column, have, wanted, name)
         case ArrayType(), ArrayType():
             return F.transform(
-                column, lambda one: changed(one, have.elementType, wanted.elementType, f"{name}.element")
+                column, lambda one: converted(one, have.elementType, wanted.elementType, f"{name}.element")
             )
         case MapType(), MapType() if reads_alike(have.keyType, wanted.keyType):
             return F.transform_values(
-                column, lambda _, one: changed(one, have.valueType, wanted.valueType, f"{name}.value")
+                column, lambda _, one: converted(one, have.valueType, wanted.valueType, f"{name}.value")
             )
         case FloatType(), DoubleType():
             return column.cast(StringType()).cast(wanted)
@@ -94,7 +94,7 @@ def _is_wider(have: DecimalType, wanted: DecimalType) -> bool:
 
 
 def _holds(wanted: DecimalType, have: DataType) -> bool:
-    """Whether every integer fits: one that does not would become NULL."""
+    """Whether every integer fits; an integer that does not fit would become NULL."""
     return wanted.precision - wanted.scale >= _DIGITS[type(have)]
 
 
@@ -102,7 +102,7 @@ def _struct(column: Column, have: StructType, wanted: StructType, name: str) -> 
     parts = []
     for field in wanted:
         if field.name in have.names:
-            part = changed(
+            part = converted(
                 column.getField(field.name), have[field.name].dataType, field.dataType, f"{name}.{field.name}"
             )
         else:

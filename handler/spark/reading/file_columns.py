@@ -1,4 +1,4 @@
-"""A column of a data file in the type that the table gives it now (P19), as Hudi changes types while it reads.
+"""Converts a column of a data file to the table's current type, as Hudi does while it reads (pitfall P19).
 
     in the file                     in the table            how
     ------------------------------  ----------------------  ------------------------------------------------------
@@ -15,7 +15,7 @@
     timestamp of other units        timestamp               exact in microseconds, or an error
     struct, list, map               the same                field by field, by name
 
-All else is an error: a change that Hudi has not, or one that only Spark itself makes the same way (``double`` to
+Every other change is an error: Hudi does not support it, or only Spark itself makes it the same way (``double`` to
 ``string``). Source: Hudi's ``SchemaChangeUtils``, ``HoodieAvroUtils.rewritePrimaryType``, and real tables.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
@@ -31,11 +31,11 @@ import pyarrow.compute as pc
 
 from evaluator.language.errors import UnsupportedError
 
-__all__ = ["in_table_type", "is_same_type", "nullable"]
+__all__ = ["in_table_type", "nullable"]
 
 
 def in_table_type(column: Any, wanted: pa.DataType, name: str) -> Any:
-    """The array in the wanted type, which is ``nullable``; ``name`` is for the error. Raises UnsupportedError."""
+    """The array in the wanted type, a result of ``nullable``. Raises UnsupportedError, which contains ``name``."""
     have = column.type
     if have == wanted:
         return column
@@ -51,16 +51,16 @@ def in_table_type(column: Any, wanted: pa.DataType, name: str) -> Any:
     if t.is_map(have) and t.is_map(wanted):
         return _map(column, wanted, name)
     try:
-        found = _plain(column, wanted)
+        converted = _converted(column, wanted)
     except (pa.ArrowException, ValueError) as error:
         raise UnsupportedError(f"{name}: a value of type {have} does not fit {wanted}: {error}") from error
-    if found is None:
+    if converted is None:
         raise UnsupportedError(f"{name}: {have} in the file cannot be read as {wanted}")
-    return found
+    return converted
 
 
 def nullable(kind: pa.DataType) -> pa.DataType:
-    """The type with every part nullable: a file that lacks a field leaves it NULL, whatever the schema says of it."""
+    """The type with every part nullable, because a field that a file lacks is NULL whatever the schema says."""
     t = pa.types
     if t.is_struct(kind):
         return pa.struct([pa.field(field.name, nullable(field.type)) for field in _fields(kind)])
@@ -71,28 +71,12 @@ def nullable(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def is_same_type(have: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether a file's column is the table's as it stands, for every reader: what differs is not the values."""
-    t = pa.types
-    if t.is_struct(have) and t.is_struct(wanted):
-        return [f.name for f in _fields(have)] == [f.name for f in _fields(wanted)] and all(
-            is_same_type(a.type, b.type) for a, b in zip(_fields(have), _fields(wanted), strict=True)
-        )
-    if t.is_list(have) and t.is_list(wanted):
-        return is_same_type(have.value_type, wanted.value_type)
-    if t.is_map(have) and t.is_map(wanted):
-        return is_same_type(have.key_type, wanted.key_type) and is_same_type(have.item_type, wanted.item_type)
-    if t.is_timestamp(have) and t.is_timestamp(wanted):
-        return have.unit != "ns" and (have.tz is None) == (wanted.tz is None)
-    return bool(have == wanted)
-
-
 def _fields(struct: pa.DataType) -> list[Any]:
     return [struct.field(i) for i in range(struct.num_fields)]
 
 
-def _plain(column: Any, wanted: pa.DataType) -> Any:
-    """The array in another type without parts; None when the change is not one of the table above."""
+def _converted(column: Any, wanted: pa.DataType) -> Any:
+    """The array in another type that is not nested; None when the change is not in the table above."""
     t, have = pa.types, column.type
     whole = t.is_signed_integer(have)
     if whole and t.is_signed_integer(wanted) and wanted.bit_width >= have.bit_width:

@@ -1,7 +1,8 @@
-"""Which columns and types the base files have: the files by schema, from their Parquet footers.
+"""Groups the base files of a table by the schema in their Parquet footers.
 
-A footer says for certain what a commit's note of the schema only claims. Up to ``HERE`` footers are read by the driver,
-side by side where each costs a round trip; more by a Spark job, which sends back each schema once per task.
+The footer decides, because the schema in a commit may differ from the files'. The driver reads up to
+``MAX_FOOTERS_ON_DRIVER`` footers, in parallel on a remote file system. A Spark job reads more of them and returns each
+schema once per task.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from handler.spark.reading.slice_rows import instants_in_int96
 from handler.spark.reading.slice_source import SliceSource
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
-__all__ = ["HERE", "FilesOfSchema", "by_schema"]
+__all__ = ["MAX_FOOTERS_ON_DRIVER", "FilesOfSchema", "group_by_schema"]
 
-HERE = 500
-_FILES_A_TASK = 64
+MAX_FOOTERS_ON_DRIVER = 500
+_FILES_PER_TASK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,20 @@ class FilesOfSchema:
     files: tuple[str, ...]
 
 
-def by_schema(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[FilesOfSchema]:
-    """The Parquet files by schema, in the order in which their first files stand. Raises TableError."""
-    found = _read_here(source.storage(), files) if len(files) <= HERE else _read_there(spark, source, files)
+def group_by_schema(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[FilesOfSchema]:
+    """The Parquet files by schema, in the order of the first file of each. Raises TableError."""
+    schemas = (
+        _on_driver(source.storage(), files)
+        if len(files) <= MAX_FOOTERS_ON_DRIVER
+        else _on_executors(spark, source, files)
+    )
     groups: dict[str, tuple[pa.Schema, list[str]]] = {}
-    for file, (key, schema) in zip(files, found, strict=True):
+    for file, (key, schema) in zip(files, schemas, strict=True):
         groups.setdefault(key, (schema, []))[1].append(file)
     return [FilesOfSchema(schema, tuple(members)) for schema, members in groups.values()]
 
 
-def _read_here(storage: Storage, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
+def _on_driver(storage: Storage, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
     if storage.is_local or len(files) < 2:
         schemas = [_schema(storage, file) for file in files]
     else:
@@ -53,16 +58,18 @@ def _read_here(storage: Storage, files: Sequence[str]) -> list[tuple[str, pa.Sch
     return [(_key(schema), schema) for schema in schemas]
 
 
-def _read_there(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
-    tasks = -(-len(files) // _FILES_A_TASK)
-    frame = spark.createDataFrame([(place, file) for place, file in enumerate(files)], "place int, file string")
+def _on_executors(spark: SparkSession, source: SliceSource, files: Sequence[str]) -> list[tuple[str, pa.Schema]]:
+    tasks = -(-len(files) // _FILES_PER_TASK)
+    frame = spark.createDataFrame(
+        [(position, file) for position, file in enumerate(files)], "position int, file string"
+    )
     rows = (
         frame.repartition(tasks)
-        .mapInArrow(partial(_schemas_of_batches, source), "place int, key string, schema binary")
+        .mapInArrow(partial(_schemas_of_batches, source), "position int, key string, schema binary")
         .collect()
     )
     schemas = {row["key"]: pa.ipc.read_schema(pa.py_buffer(row["schema"])) for row in rows if row["schema"] is not None}
-    return [(row["key"], schemas[row["key"]]) for row in sorted(rows, key=lambda row: int(row["place"]))]
+    return [(row["key"], schemas[row["key"]]) for row in sorted(rows, key=lambda row: int(row["position"]))]
 
 
 def _schemas_of_batches(source: SliceSource, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -75,8 +82,8 @@ def _schemas_of_batches(source: SliceSource, batches: Iterator[pa.RecordBatch]) 
             texts.append(None if keys[-1] in sent else schema.serialize().to_pybytes())
             sent.add(keys[-1])
         yield pa.RecordBatch.from_arrays(
-            [batch.column("place"), pa.array(keys, pa.string()), pa.array(texts, pa.binary())],
-            ["place", "key", "schema"],
+            [batch.column("position"), pa.array(keys, pa.string()), pa.array(texts, pa.binary())],
+            ["position", "key", "schema"],
         )
 
 

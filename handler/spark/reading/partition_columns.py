@@ -1,9 +1,9 @@
-"""Partition columns that the files lack: their values are in the partition's path.
+"""The values of partition columns that are not in the files, read from the partition's path.
 
-With ``hoodie.datasource.write.drop.partition.columns`` Hudi leaves them out of the data files. A value counts when the
-key generator writes the column's own value and it parses in the column's type; what does not is an error, for NULL
-would be a wrong row. An escaped value is unescaped when the table says that it escapes. ``__HIVE_DEFAULT_PARTITION__``
-is NULL, as Spark reads it.
+With ``hoodie.datasource.write.drop.partition.columns`` Hudi does not write these columns to the files. A value is used
+when the key generator writes the column's own value and it parses as the column's type. Every other value is an error,
+because NULL would be a wrong row. Escapes are decoded when the table's properties say that paths are escaped.
+``__HIVE_DEFAULT_PARTITION__`` is NULL, as in Spark.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class PartitionColumns:
-    """The partition columns in the order of the path; ``foreign`` are those whose path is not their own value."""
+    """The partition columns in the order of the path; ``foreign``: those whose part of the path is not their value."""
 
     names: tuple[str, ...]
     foreign: frozenset[str]
@@ -43,9 +43,9 @@ class PartitionColumns:
         return cls(table.partition_fields, custom_fields(table), escaped)
 
     def values(self, partition: str, schema: pa.Schema, have: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """Column -> value of the partition columns of the schema, but for those that a file has.
+        """The values of the partition columns of the schema by name, without the columns ``have`` of a file.
 
-        Raises UnsupportedError for a path that does not tell the value.
+        Raises UnsupportedError for a path that does not contain the value.
         """
         missing = [name for name in self.names if name in schema.names and name not in have]
         if not missing:

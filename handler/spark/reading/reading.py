@@ -1,14 +1,14 @@
-"""A Hudi table as a DataFrame of the file slices that a condition needs, with the condition still applied.
+"""``read``: a Hudi table as a DataFrame of the file slices that a condition needs, with the condition still applied.
 
     slices without log files       Spark's own Parquet reader, one scan for all files that have the same schema
     read-optimised                 the same, of the base files alone
     slices with log files          merged by ``merged_rows`` in Python workers, where that is known to be right;
                                    else the whole table by Hudi's Spark bundle, if it is on the class path
 
-Rows come out as Hudi reads them (P19): a column that a file lacks is NULL, one of an older type is converted; columns
-go by name, as Hudi takes them unless ``hoodie.schema.on.read.enable`` is set. What cannot be read rightly is an error.
-A file's dictionaries are not asked whether they hold a float: parquet-mr tells -0.0 and 0.0 apart there, and Spark
-would lose rows.
+Rows are those that Hudi's reader returns (P19): a column that a file lacks is NULL, and one of an older type is
+converted. Columns are matched by name, as Hudi does unless ``hoodie.schema.on.read.enable`` is set. Rows that cannot be
+read correctly are an error. Dictionary filtering is off for files with floats, because parquet-mr distinguishes -0.0
+and 0.0 in a dictionary, and Spark would lose rows.
 
 Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
@@ -29,12 +29,12 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from evaluator.language.errors import UnsupportedError
-from handler.planning.plan import Plan
 from handler.spark.catalyst.conditions import Condition, as_conditions
 from handler.spark.pruning.prune import prune
 from handler.spark.pruning.schemas import spark_schema
-from handler.spark.reading.column_changes import changed, reads_alike
-from handler.spark.reading.file_schemas import by_schema
+from handler.spark.reading.column_changes import converted, reads_alike
+from handler.spark.reading.file_schemas import group_by_schema
+from handler.spark.reading.read_optimized import slices_of_base_files
 from handler.spark.reading.slice_rows import check_base_file, check_names, slice_batches
 from handler.spark.reading.slice_source import SliceSource
 from index_store import FileSlice, Table
@@ -46,10 +46,9 @@ __all__ = ["Query", "RowReader", "frame_of", "read"]
 Query = Literal["snapshot", "read_optimized"]
 RowReader = Literal["own", "hudi"]
 
-#: Scans of one DataFrame: beyond, Python workers read the files.
+#: The number of scans in one DataFrame; with more schemas, Python workers read the files.
 MAX_SCANS = 32
-_SLICES_A_TASK = 1
-_SLICE = "partition string, file_id string, base_file string, log_files array<string>"
+_SLICE_SCHEMA = "partition string, file_id string, base_file string, log_files array<string>"
 _QUERY_TYPE, _BY_ID = "hoodie.datasource.query.type", "hoodie.schema.on.read.enable"
 
 
@@ -90,15 +89,15 @@ def read(
         _check_names(spark, opened.table)
     if conditions and reader == "own":
         plan = prune(spark, opened, conditions, as_of=as_of, strict=strict)
-        kept = plan.kept if query == "snapshot" else _with_logged(plan)
+        kept = plan.kept if query == "snapshot" else slices_of_base_files(plan)
     schema = spark_schema(opened.table, slices.instant)
     source = SliceSource.of(opened.table, os.fspath(path), slices.instant, storage_options)
     if reader == "hudi":
         frame = _through_hudi(spark, source, schema, query, 'asked for by reader="hudi"')
     else:
         frame = frame_of(spark, source, kept, schema, query)
-    for one in conditions:
-        frame = frame.where(one)
+    for part in conditions:
+        frame = frame.where(part)
     return frame
 
 
@@ -115,14 +114,11 @@ def frame_of(
         frames.append(_in_workers(spark, source, merged, schema, query))
     if not frames:
         return spark.createDataFrame([], _nullable(schema))
-    found = frames[0]
-    for frame in frames[1:]:
-        found = found.union(frame)
-    return found
+    return reduce(DataFrame.union, frames)
 
 
 def _check_names(spark: SparkSession, table: Table) -> None:
-    """Columns are read by name, as Hudi does it by default; by their ids only where that is the same."""
+    """Raise UnsupportedError when the session reads columns by id, and reading them by name is not the same."""
     if str(spark.conf.get(_BY_ID, "false")).lower() != "true":
         return
     history = read_name_history(table.storage)
@@ -134,19 +130,13 @@ def _check_names(spark: SparkSession, table: Table) -> None:
         )
 
 
-def _with_logged(plan: Plan) -> list[FileSlice]:
-    """The kept slices, and every one with log files: an index may know of a row only what the log made of it."""
-    kept = {(one.partition, one.file_id) for one in plan.kept}
-    return [one for one in plan.slices if one.log_files or (one.partition, one.file_id) in kept]
-
-
 # -- slices without log files
 
 
 def _scans(
     spark: SparkSession, source: SliceSource, slices: Sequence[FileSlice], schema: StructType
 ) -> list[DataFrame]:
-    """A scan for each schema that the base files have; by Python workers, if that were too many."""
+    """A scan for each schema of the base files; Python workers, if there are more than ``MAX_SCANS``."""
     if not slices:
         return []
     for one in slices:
@@ -154,7 +144,7 @@ def _scans(
     partitions = {one.base_file: one.partition for one in slices}
     wanted = to_arrow_schema(schema)
     groups: dict[tuple[int, tuple[tuple[str, Any], ...]], list[str]] = {}
-    schemas = by_schema(spark, source, [one.base_file or "" for one in slices])
+    schemas = group_by_schema(spark, source, [one.base_file or "" for one in slices])
     for number, group in enumerate(schemas):
         check_names(group.schema, wanted.names, group.files[0])
         lacks = any(name not in group.schema.names for name in source.partitions.names)
@@ -177,7 +167,7 @@ def _scan(
     fixed: Mapping[str, Any],
     wanted: StructType,
 ) -> DataFrame:
-    """Files of one schema: read in the types that they have, then each column as the table has it."""
+    """Files of one schema, read in their own types; then each column is converted to the table's type."""
     names = [name for name in wanted.names if name in have.names]
     physical = _spark_types(pa.schema([have.field(name) for name in names]), files[0])
     storage = source.storage()
@@ -191,18 +181,18 @@ def _scan(
     }
     if any(_holds_floats(field.dataType) for field in physical):
         options |= {"parquet.filter.dictionary.enabled": "false", "parquet.filter.bloom.enabled": "false"}
-    found = (
+    frame = (
         spark.read.schema(physical).options(**options).parquet(*(f"{prefix}{storage.absolute(file)}" for file in files))
     )
     if physical.names == wanted.names and all(
         reads_alike(a.dataType, b.dataType) for a, b in zip(physical, wanted, strict=True)
     ):
-        return found
+        return frame
     columns = []
     for field in wanted:
         if field.name in names:
-            column = changed(
-                found[f"`{_quoted(field.name)}`"],
+            column = converted(
+                frame[f"`{_quoted(field.name)}`"],
                 physical[field.name].dataType,
                 field.dataType,
                 f"{files[0]}, column {field.name}",
@@ -210,7 +200,7 @@ def _scan(
         else:
             column = F.lit(fixed.get(field.name)).cast(field.dataType)
         columns.append(column.alias(field.name))
-    return found.select(*columns)
+    return frame.select(*columns)
 
 
 def _spark_types(schema: pa.Schema, file: str) -> StructType:
@@ -250,7 +240,7 @@ def _in_workers(
     rows = [(one.partition, one.file_id, one.base_file, list(one.log_files)) for one in slices]
     tasks = max(1, min(len(rows), 10_000))
     reads = partial(_rows_of_batches, source, to_arrow_schema(schema), query == "read_optimized")
-    return spark.createDataFrame(rows, _SLICE).repartition(tasks).mapInArrow(reads, _nullable(schema))
+    return spark.createDataFrame(rows, _SLICE_SCHEMA).repartition(tasks).mapInArrow(reads, _nullable(schema))
 
 
 def _rows_of_batches(
@@ -266,11 +256,11 @@ def _nullable(schema: StructType) -> StructType:
     return StructType([type(field)(field.name, field.dataType, True) for field in schema])
 
 
-# -- what only Hudi merges rightly
+# -- tables that only Hudi's reader merges correctly
 
 
 def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, query: Query, why: str) -> DataFrame:
-    """The whole table by Hudi's own reader, its data skipping off (it loses rows)."""
+    """The whole table by Hudi's own reader, without its data skipping, which loses rows."""
     storage = source.storage()
     if not _has_hudi(spark):
         raise UnsupportedError(
@@ -281,8 +271,8 @@ def _through_hudi(spark: SparkSession, source: SliceSource, schema: StructType, 
     reader = spark.read.format("hudi").option(_QUERY_TYPE, query).option("hoodie.enable.data.skipping", "false")
     if source.instant is not None:
         reader = reader.option("as.of.instant", source.instant)
-    found = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")
-    return found.select(*(f"`{_quoted(name)}`" for name in schema.names))
+    frame = reader.load(f"{'file://' if storage.is_local else ''}{storage.root}")
+    return frame.select(*(f"`{_quoted(name)}`" for name in schema.names))
 
 
 def _has_hudi(spark: SparkSession) -> bool:
@@ -290,6 +280,6 @@ def _has_hudi(spark: SparkSession) -> bool:
         jvm: Any = spark._jvm
         conf = spark._jsparkSession.sessionState().conf()
         jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource("hudi", conf)
-    except Exception:  # the class is not there; on Spark Connect there is no way to tell
+    except Exception:  # the class is missing, or Spark Connect does not say whether it is there
         return False
     return True

@@ -1,18 +1,20 @@
-"""``spark.read.format("sargo")``: a Hudi table as a Python data source, of which a query reads the files it needs.
+"""``spark.read.format("sargo")``: a Hudi table as a Python data source; a query reads only the files that it needs.
 
     spark.read.format("sargo").load("/data/trips").where("fare > 50")
     CREATE TEMPORARY VIEW trips USING sargo OPTIONS (path '/data/trips')
 
     path            the table's path or URI
-    as_of           an instant or a date; by default the latest commit when the DataFrame is made, which it keeps to
+    as_of           an instant or a date; by default the latest commit at the time when the DataFrame is made
     query           "snapshot", or "read_optimized": base files alone
-    storage.<name>  what the file system needs: ``storage.region``, ``storage.endpoint`` and so on
-    hoodie.<name>   what only the table's entry in a catalog says of it, such as ``hoodie.index.type``
+    storage.<name>  an option of the file system: ``storage.region``, ``storage.endpoint`` and so on
+    hoodie.<name>   a property that only the table's entry in a catalog has, such as ``hoodie.index.type``
 
-The optimizer pushes filters (``pushed_filters``); they prune the table's file slices and are given back, so that Spark
-applies them to the rows. Each kept slice is a partition, read in Arrow batches on an executor (``slice_rows``); where
-``own_scans`` is in the session, only the columns of the query are read. ``handler.spark.register`` makes the format
-known.
+The optimizer pushes filters (``pushed_filters``). They prune the table's file slices and are returned to Spark, which
+applies them to the rows. Each kept slice is a partition, read in Arrow batches on an executor (``slice_rows``). With
+the rule of ``scan_plans`` in the session, only the columns of the query are read. ``handler.spark.register`` registers
+the format.
+
+Facts: docs/facts/spark.md#python-data-sources.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
 from handler.planning.prune import prune
 from handler.spark.pruning.schemas import spark_schema
+from handler.spark.reading.read_optimized import slices_of_base_files
 from handler.spark.reading.slice_rows import slice_batches
 from handler.spark.reading.slice_source import SliceSource
 from handler.spark.source.pushed_filters import condition_of_filters
@@ -40,12 +43,13 @@ __all__ = ["PruningSource", "SargoSource", "SlicePartition"]
 
 _QUERIES = ("snapshot", "read_optimized")
 _STORAGE, _TABLE = "storage.", "hoodie."
-_KNOWN = ("path", "as_of", "query")
-_ALIKE = 0.75
+_OPTIONS = ("path", "as_of", "query")
+#: Similarity from which an unknown option is taken for a misspelt one.
+_MISSPELT = 0.75
 
 
 class SargoSource(DataSource):
-    """The format "sargo" where scans may not be pruned: it reads every file slice."""
+    """The format "sargo" in sessions where pruning is unsound: every file slice is read."""
 
     _instant: str | None = None
 
@@ -54,11 +58,11 @@ class SargoSource(DataSource):
         return "sargo"
 
     def schema(self) -> StructType:
-        """The table's columns. Raises TableError and UnsupportedError; what they say reaches the user."""
+        """The table's columns. Raises TableError and UnsupportedError, whose messages reach the user."""
         opened = self._open()
         self._instant = opened.at(self.options.get("as_of")).slices.instant
-        found = spark_schema(opened.table, self._instant)
-        return StructType([StructField(field.name, field.dataType, True) for field in found])
+        schema = spark_schema(opened.table, self._instant)
+        return StructType([StructField(field.name, field.dataType, True) for field in schema])
 
     def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns."""
@@ -66,7 +70,7 @@ class SargoSource(DataSource):
 
     @property
     def path(self) -> str:
-        """Where the table is. Raises UnsupportedError when nobody said it."""
+        """The table's path. Raises UnsupportedError when the option is missing."""
         path = self.options.get("path")
         if not path:
             raise UnsupportedError(
@@ -78,7 +82,7 @@ class SargoSource(DataSource):
 
     @property
     def read_optimized(self) -> bool:
-        """Whether log files are left out."""
+        """Whether only base files are read."""
         return bool(self._query() == _QUERIES[1])
 
     def _query(self) -> str:
@@ -92,7 +96,7 @@ class SargoSource(DataSource):
         return {name[len(_STORAGE) :]: value for name, value in self.options.items() if name.startswith(_STORAGE)}
 
     def open_at(self) -> tuple[OpenTable, str | None]:
-        """The table, and as of when it is read: the instant when the DataFrame was made, or None for the latest."""
+        """The table, and the instant at which the DataFrame was made; None if that is the latest."""
         opened = self._open()
         as_of = self._instant or self.options.get("as_of")
         last = opened.table.timeline.last
@@ -100,16 +104,16 @@ class SargoSource(DataSource):
 
     def _open(self) -> OpenTable:
         self._query()
-        for name in self.options:  # a catalog adds others, such as "owner": only a slip of the pen is refused
-            meant = difflib.get_close_matches(name, _KNOWN, 1, _ALIKE)
-            if meant and name not in _KNOWN:
+        for name in self.options:  # a catalog adds options such as "owner": only misspelt ones are refused
+            meant = difflib.get_close_matches(name, _OPTIONS, 1, _MISSPELT)
+            if meant and name not in _OPTIONS:
                 raise UnsupportedError(f'option {name} of format("sargo"): is {meant[0]} meant?')
         options = {name: value for name, value in self.options.items() if name.startswith(_TABLE)}
         return open_table(self.path, options, storage_options=self.storage_options())
 
 
 class PruningSource(SargoSource):
-    """The format "sargo" where each scan keeps what it planned (``own_scans``): filters prune file slices."""
+    """The format "sargo" in sessions where each scan keeps its own plan (``scan_plans``): filters prune file slices."""
 
     def reader(self, schema: StructType) -> TableReader:
         """A reader of these columns that takes filters."""
@@ -117,7 +121,7 @@ class PruningSource(SargoSource):
 
 
 class SlicePartition(InputPartition):
-    """A kept slice, or none at all. ``note`` says how many are kept; EXPLAIN takes it from here (``own_scans``)."""
+    """A kept slice, or None when no slice is kept. ``note``: the number of kept slices, which EXPLAIN shows."""
 
     def __init__(self, item: FileSlice | None, note: str) -> None:
         super().__init__(None)
@@ -126,7 +130,7 @@ class SlicePartition(InputPartition):
 
 
 class TableReader(DataSourceReader):
-    """Plans on the driver, and reads on executors, to which it travels before it has planned."""
+    """Plans on the driver and reads on executors; Spark pickles it before it plans."""
 
     def __init__(self, source: SargoSource, schema: StructType) -> None:
         self._source = source
@@ -143,15 +147,12 @@ class TableReader(DataSourceReader):
         return {**self.__dict__, "_opened": None, "_condition": Constant(True)}
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One for each kept slice. Raises UnsupportedError when one cannot be read rightly."""
+        """One partition for each kept slice. Raises UnsupportedError when a slice cannot be read correctly."""
         opened = self._opened or self._source.open_at()[0]
         plan = prune(opened, self._condition, "spark", self._as_of, time_zone="UTC")
         kept: Sequence[FileSlice] = plan.kept
-        if self._read_optimized:  # an index may know of a row only what the log made of it
-            rows = {(one.partition, one.file_id) for one in kept}
-            kept = [
-                one for one in plan.slices if one.base_file and (one.log_files or (one.partition, one.file_id) in rows)
-            ]
+        if self._read_optimized:
+            kept = slices_of_base_files(plan)
         logged = next((one for one in kept if one.log_files), None)
         if logged is not None and not self._read_optimized and self._slices.not_merged:
             raise UnsupportedError(
@@ -175,6 +176,6 @@ class PruningReader(TableReader):
     """The same with filters. Spark refuses such a reader where ``spark.sql.python.filterPushdown.enabled`` is off."""
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:  # noqa: N802
-        """Take note of the filters, and give them all back: rows are Spark's business."""
+        """Keep the filters for pruning, and return all of them, so that Spark applies them to the rows."""
         self._condition = condition_of_filters(filters, self._schema)
         return filters

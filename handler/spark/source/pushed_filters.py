@@ -5,9 +5,9 @@
     IsNull, IsNotNull, Not                                                                  the same
     StringStartsWith, StringEndsWith, StringContains                                        LIKE
 
-Spark pushes a filter only where column and constant have one type, so a constant is exactly of its column's type. It
-comes as a Python value; what that does not say exactly (a naive datetime for an instant, a value of another kind) makes
-the filter unknown, as does a filter of a kind that is not known here (C1).
+Spark pushes a filter only where column and constant have the same type. A constant arrives as a Python value; a value
+that is ambiguous (a naive datetime for an instant, a value of another kind) makes the filter unknown, and so does a
+filter class that is not in the table (contract C1).
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ from pyspark.sql.types import DataType, DecimalType, StringType, StructType, Tim
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import (
-    And,
     Column,
     Compare,
-    Constant,
     HudiExpression,
     In,
     IsNull,
@@ -36,6 +34,7 @@ from evaluator.language.expression import (
 )
 from evaluator.language.like import escape_text
 from evaluator.language.types import TIMESTAMP, TIMESTAMP_LTZ, Kind, Type, decimal_type
+from handler.spark.catalyst.conditions import all_of
 
 __all__ = ["condition_of_filters"]
 
@@ -53,25 +52,24 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def condition_of_filters(filters: Sequence[Any], schema: StructType) -> HudiExpression:
-    """The AND of Spark's filters over columns of this schema. Never fails: what is not understood is Unknown."""
-    parts = tuple(_condition(one, schema) for one in filters)
-    return parts[0] if len(parts) == 1 else And(parts) if parts else Constant(True)
+    """The AND of Spark's filters over columns of this schema; a filter that is not supported is Unknown."""
+    return all_of(_condition(filter_, schema) for filter_ in filters)
 
 
-def _condition(one: Any, schema: StructType) -> HudiExpression:
+def _condition(filter_: Any, schema: StructType) -> HudiExpression:
     try:
-        return _known(one, schema)
+        return _supported(filter_, schema)
     except UnsupportedError as error:
-        return Unknown(f"{type(one).__name__}: {error}")
+        return Unknown(f"{type(filter_).__name__}: {error}")
 
 
-def _known(one: Any, schema: StructType) -> HudiExpression:
-    name = type(one).__name__
+def _supported(filter_: Any, schema: StructType) -> HudiExpression:
+    name = type(filter_).__name__
     if name == "Not":
-        return Not(_condition(one.child, schema))
+        return Not(_condition(filter_.child, schema))
     if name not in _OPERATORS and name not in _PATTERNS and name not in ("In", "IsNull", "IsNotNull"):
         raise UnsupportedError("a filter of a kind that is not known")
-    path = tuple(one.attribute)
+    path = tuple(filter_.attribute)
     if any("." in part for part in path):
         raise UnsupportedError("a column whose name holds a dot")
     column = Column(path)
@@ -79,63 +77,63 @@ def _known(one: Any, schema: StructType) -> HudiExpression:
         return IsNull(column)
     if name == "IsNotNull":
         return Not(IsNull(column))
-    of = _type_at(path, schema)
+    column_type = _type_at(path, schema)
     if name in _PATTERNS:
-        if not _evaluator_type(of).kind.is_text or not isinstance(one.value, str):
+        if not _evaluator_type(column_type).kind.is_text or not isinstance(filter_.value, str):
             raise UnsupportedError("text is looked for in what is no text")
-        return Like(column, _PATTERNS[name].format(escape_text(one.value)))
+        return Like(column, _PATTERNS[name].format(escape_text(filter_.value)))
     if name == "In":
-        return In(column, tuple(_literal(value, of) for value in one.value))
-    return Compare(_OPERATORS[name], column, _literal(one.value, of))
+        return In(column, tuple(_literal(value, column_type) for value in filter_.value))
+    return Compare(_OPERATORS[name], column, _literal(filter_.value, column_type))
 
 
 def _type_at(path: tuple[str, ...], schema: StructType) -> DataType:
-    found: DataType = schema
+    data_type: DataType = schema
     for name in path:
-        fields = [field for field in found if field.name == name] if isinstance(found, StructType) else []
+        fields = [field for field in data_type if field.name == name] if isinstance(data_type, StructType) else []
         if len(fields) != 1:
             raise UnsupportedError(f"{'.'.join(path)} is not one column of the table")
-        found = fields[0].dataType
-    return found
+        data_type = fields[0].dataType
+    return data_type
 
 
-def _literal(value: Any, of: DataType) -> Literal:
-    type_ = _evaluator_type(of)
+def _literal(value: Any, column_type: DataType) -> Literal:
+    type_ = _evaluator_type(column_type)
     if value is None:
         return Literal(None, type_)
-    found = _value(value, type_)
-    if found is None:
+    converted = _value(value, type_)
+    if converted is None:
         raise UnsupportedError(f"{value!r} is no {type_}")
-    return Literal(found, type_)
+    return Literal(converted, type_)
 
 
-def _evaluator_type(of: DataType) -> Type:
-    if isinstance(of, TimestampType):
+def _evaluator_type(data_type: DataType) -> Type:
+    if isinstance(data_type, TimestampType):
         return TIMESTAMP_LTZ
-    if isinstance(of, TimestampNTZType):
+    if isinstance(data_type, TimestampNTZType):
         return TIMESTAMP
-    if isinstance(of, DecimalType):
-        return decimal_type(of.precision, of.scale)
-    if isinstance(of, StringType) and of.simpleString() != "string":
-        raise UnsupportedError(f"{of.simpleString()} does not compare as bytes do")
-    found = Type.parse(of.simpleString())
-    if found.kind is Kind.OTHER:
-        raise UnsupportedError(f"{of.simpleString()} is not compared")
-    return found
+    if isinstance(data_type, DecimalType):
+        return decimal_type(data_type.precision, data_type.scale)
+    if isinstance(data_type, StringType) and data_type.simpleString() != "string":
+        raise UnsupportedError(f"{data_type.simpleString()} does not compare as bytes do")
+    type_ = Type.parse(data_type.simpleString())
+    if type_.kind is Kind.OTHER:
+        raise UnsupportedError(f"{data_type.simpleString()} is not compared")
+    return type_
 
 
-def _value(value: Any, of: Type) -> Any:
-    """The value in the evaluator's form, or None when it is none of the type."""
-    match of.kind:
+def _value(value: Any, type_: Type) -> Any:
+    """The value in the evaluator's form, or None when it is not a value of the type."""
+    match type_.kind:
         case Kind.BOOLEAN:
             return value if isinstance(value, bool) else None
         case kind if kind.is_integer:
-            smallest, largest = of.integer_range()
+            smallest, largest = type_.integer_range()
             return value if type(value) is int and smallest <= value <= largest else None
         case kind if kind.is_fractional:
             return float(value) if isinstance(value, float) and not math.isnan(value) else None
         case Kind.DECIMAL:
-            return _decimal(value, of)
+            return _decimal(value, type_)
         case Kind.DATE:
             if type(value) is datetime.date:
                 return value.toordinal() - _EPOCH.toordinal()
@@ -154,7 +152,7 @@ def _value(value: Any, of: Type) -> Any:
     return None
 
 
-def _decimal(value: Any, of: Type) -> Decimal | None:
+def _decimal(value: Any, type_: Type) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     number = Decimal(value)
@@ -164,4 +162,4 @@ def _decimal(value: Any, of: Type) -> Decimal | None:
     del sign
     assert isinstance(exponent, int)
     whole = len(digits) + exponent
-    return number if (-exponent <= of.scale and whole <= of.precision - of.scale) or not number else None
+    return number if (-exponent <= type_.scale and whole <= type_.precision - type_.scale) or not number else None

@@ -1,16 +1,15 @@
-"""Each scan of a Python data source its own: what Spark 4.1 and 4.2 lack to push filters soundly.
+"""Gives each scan of a Python data source its own plan; without it pushed filters are unsound in Spark 4.1 and 4.2.
 
-There the partitions that a data source plans for a scan are kept with the DataFrame's relation, not with the scan
-(``PythonDataSourceV2.setReadInfo``). All scans of one relation then read the files of whichever pushed its filters
+These versions keep the partitions that a data source plans with the DataFrame's relation, not with the scan
+(``PythonDataSourceV2.setReadInfo``). All scans of one relation then read the files of the scan that pushed its filters
 last: of ``df.where("i = 0").union(df.where("i = 2"))`` the rows of ``i = 0`` are lost, and so is most of ``df`` itself
-after ``df.where("i = 1")``. Spark mended that after 4.2 (``PythonScanBuilder.readInfo``, SPARK-58551).
+after ``df.where("i = 1")``. Spark fixed this after 4.2 (``PythonScanBuilder.readInfo``, SPARK-58551).
 
 ``install`` puts a rule into the session's optimizer that gives every scan of a Sargo table a plan of its own. The rule
 is Java (``OwnScans.java``), compiled by the Janino that Spark brings along for its generated code. With it columns are
 pruned too, and EXPLAIN shows how many file slices are kept.
 
-``scans_are_their_own`` finds out, by reading a small source, whether scans are kept apart; nothing is pruned unless
-they are.
+``scans_are_their_own`` reads a small source to test whether scans have their own plans; without them nothing is pruned.
 
 Facts: docs/facts/spark.md#python-data-sources.
 """
@@ -68,7 +67,7 @@ def scans_are_their_own(spark: SparkSession) -> bool:
 
 
 class ProbeSource(DataSource):
-    """The numbers 0 and 1, a partition each, of which only those are planned that a filter asks for."""
+    """The numbers 0 and 1, one partition each; a filter ``number = n`` plans only its partition."""
 
     @classmethod
     def name(cls) -> str:
@@ -83,15 +82,15 @@ class ProbeSource(DataSource):
 
 class _ProbeReader(DataSourceReader):
     def __init__(self) -> None:
-        self._wanted = [0, 1]
+        self._numbers = [0, 1]
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:  # noqa: N802
-        equal = [one.value for one in filters if type(one).__name__ == "EqualTo"]
-        self._wanted = equal or self._wanted
+        equal = [filter_.value for filter_ in filters if type(filter_).__name__ == "EqualTo"]
+        self._numbers = equal or self._numbers
         return filters
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [InputPartition(number) for number in self._wanted]
+        return [InputPartition(number) for number in self._numbers]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch([pa.array([partition.value], pa.int32())], names=["number"])

@@ -169,8 +169,8 @@ def test_the_key_is_found_by_name(spark, opened):
 def test_a_bloom_filter_holds_what_was_put_in(spark, kind, of, values, others):
     found = collect_keys(keys(spark, kind, values).repartition(2), "key", [of], 1)
     assert found.values is None
-    assert all(found.bloom.may_hold_any([value]) for value in values)
-    wrong = sum(found.bloom.may_hold_any([other]) for other in others)
+    assert all(found.bloom.might_contain_any([value]) for value in values)
+    wrong = sum(found.bloom.might_contain_any([other]) for other in others)
     assert wrong < len(list(others)) / 10
 
 

@@ -146,7 +146,7 @@ def test_conditions_may_be_columns_and_lists(spark, folder_of):
 def test_many_schemas_are_read_by_workers_and_many_footers_by_a_job(spark, folder_of, monkeypatch):
     name = "format_0.15.0_evolved_cow"
     right = true_rows(name, "snapshot")
-    monkeypatch.setattr(file_schemas, "HERE", 0)
+    monkeypatch.setattr(file_schemas, "MAX_FOOTERS_ON_DRIVER", 0)
     scanned = read(spark, folder_of(name))
     assert len(scanned.inputFiles()) > 1
     monkeypatch.setattr(reading, "MAX_SCANS", 0)
