@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from contextlib import contextmanager
 
 import click
-from rich.console import Console
 
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.advise.advisor import DEFAULT_FILES, Advisor
@@ -16,8 +14,8 @@ from handler.advise.ranking import advise
 from handler.advise.reasons import why_nothing
 from handler.advise.what_if import arrangement_of, what_if
 from handler.advise.workload import read_workload
-from handler.cli.table_options import storage_options as with_storage_options
-from handler.cli.table_options import table_options as with_table_options
+from handler.cli.consoles import spinner, stdout_console
+from handler.cli.table_options import with_storage_options, with_table_options
 from handler.indexes.entries import IndexWorkError
 from handler.sql.parsing import Engine
 from handler.views.advise import advice_report, show_advice
@@ -75,26 +73,21 @@ def command(
     sargo advise /data/trips                       # without filters: how well each column tells files apart
     """
     Semantics.named(engine or "spark", time_zone)
-    with _working():
+    with spinner("reading a sample"):
         opened = open_table(table, table_options, storage_options=storage_options)
-        asked = None
+        filters = None
         if workload is not None:
             with _lines(workload) as lines:
-                asked = read_workload(lines, opened.path, opened.table.schema, engine, time_zone)
+                filters = read_workload(lines, opened.path, opened.table.schema, engine, time_zone)
         wanted = None if arrangement is None else arrangement_of(arrangement, opened.table)
-        advisor = Advisor(opened, asked, files, time_zone, wanted[1] if wanted else ())
+        advisor = Advisor(opened, filters, files, time_zone, wanted[1] if wanted else ())
         advice = advise(advisor)
         nothing = why_nothing(advisor, advice)
-        arranged = None if wanted is None else what_if(advisor, *wanted)
+        layout = None if wanted is None else what_if(advisor, *wanted)
     if as_json:
-        click.echo(json_text(advice_report(advice, nothing, arranged)))
+        click.echo(json_text(advice_report(advice, nothing, layout)))
     else:
-        show_advice(
-            advice,
-            nothing,
-            arranged,
-            Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False),
-        )
+        show_advice(advice, nothing, layout, stdout_console())
 
 
 @contextmanager
@@ -110,8 +103,3 @@ def _lines(path: str) -> Iterator[Iterable[str]]:
         raise IndexWorkError(
             f"cannot read the workload {path}: {error.strerror}; give the sidecar's filter_log, or a file of conditions"
         ) from error
-
-
-def _working() -> Any:
-    console = Console(stderr=True)
-    return console.status("reading a sample") if console.is_terminal else nullcontext()

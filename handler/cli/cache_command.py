@@ -1,8 +1,7 @@
-"""``sargo cache``: what is kept of large tables on disk, so that opening them again reads no more than is new."""
+"""``sargo cache``: the snapshots of large tables on disk, with which opening a table again reads only new commits."""
 
 from __future__ import annotations
 
-import datetime
 import os
 
 import click
@@ -11,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.views.json_text import json_text
-from handler.views.listing import size_text
+from handler.views.texts import count_text, minute_text, size_text
 from index_store.snapshots import KeptTable, SnapshotCache, default_cache
 from index_store.storage.storage import Storage
 
@@ -49,7 +48,7 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
 
 
 def _name(table: str) -> str:
-    """A table as snapshots name it."""
+    """The name of a table in the cache."""
     storage = Storage.at(table)
     return f"{getattr(storage.filesystem, 'type_name', '')}:{storage.root}"
 
@@ -60,18 +59,14 @@ def _row(one: KeptTable) -> dict[str, object]:
         "instant": one.instant,
         "columns": one.columns,
         "bytes": one.size,
-        "used": _when(one.used),
+        "used": minute_text(one.used),
     }
-
-
-def _when(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
 def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> None:
     console = Console()
     if removed is not None:
-        console.print(f"removed what was kept of {removed} table{'' if removed == 1 else 's'}", highlight=False)
+        console.print(f"removed what was kept of {count_text(removed, 'table')}", highlight=False)
     rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     rows.add_column("table", overflow="fold")
     rows.add_column("instant", no_wrap=True)
@@ -83,7 +78,7 @@ def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> N
             one.instant or "·",
             str(one.columns),
             size_text(one.size),
-            _when(one.used),
+            minute_text(one.used),
         )
     if kept:
         console.print(rows)

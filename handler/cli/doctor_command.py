@@ -1,4 +1,4 @@
-"""``sargo doctor`` on the command line: what to look at, and the findings as lines or as JSON."""
+"""``sargo doctor`` on the command line: the parts to check, and the findings as lines or as JSON."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def _hive(address: str, user: str | None) -> Iterator[RunStatement]:
 
 
 def _findings(
+    *,
     jar: Path | None,
     hive_site: tuple[Path, ...],
     sidecar: str | None,
@@ -84,7 +85,7 @@ def _findings(
 
 
 def _secret(path: Path | None, address: str) -> str | None:
-    """The secret for this address: of a line ``host:port secret``, as Hive's side keeps it, or the whole content."""
+    """The secret for this address: from a line ``host:port secret``, as in Hive's file, else the whole content."""
     if path is None:
         return None
     try:

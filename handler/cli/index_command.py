@@ -1,11 +1,11 @@
-"""``sargo index`` and ``sargo sql``: make, keep and remove indexes of a table whose writer knows nothing of them."""
+"""``sargo index`` and ``sargo sql``: create, refresh and drop indexes that the table's writer does not maintain."""
 
 from __future__ import annotations
 
-import sys
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +13,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from handler.cli.table_options import storage_options as with_storage_options
-from handler.cli.table_options import table_options as with_table_options
+from handler.cli.consoles import stdout_console
+from handler.cli.table_options import with_options, with_storage_options, with_table_options
 from handler.indexes.benefit import benefits_at
 from handler.indexes.operations import DEFAULT_SKETCH, IndexWork, Report, staleness
 from handler.indexes.statements import IndexStatement, StatementError, parse_statement
@@ -26,9 +26,36 @@ from index_store.own.sketches import SKETCHES
 __all__ = ["command", "sql_command"]
 
 
+@dataclass(frozen=True, slots=True)
+class _TableArguments:
+    """The arguments that every command has: the table, the folder of its index, and the form of the output."""
+
+    table: str
+    path: str
+    table_options: dict[str, str]
+    storage_options: dict[str, str]
+    as_json: bool
+
+    def work(self) -> IndexWork:
+        """The indexes of the table, without a progress bar."""
+        return IndexWork(self.table, self.path, self.table_options, self.storage_options)
+
+
 def _of_table(command: Callable[..., None]) -> Any:
-    """What every command has: TABLE, where its index is, and how it is printed."""
-    options: list[Callable[[Any], Any]] = [
+    """Add the options of ``_TableArguments`` to a command, which is called with them as one record."""
+
+    @functools.wraps(command)
+    def call_with_arguments(
+        table: str,
+        path: str,
+        table_options: dict[str, str],
+        storage_options: dict[str, str],
+        as_json: bool,
+        **others: Any,
+    ) -> None:
+        command(_TableArguments(table, path, table_options, storage_options, as_json), **others)
+
+    return with_options(
         click.argument("table"),
         click.option(
             "--path",
@@ -39,11 +66,7 @@ def _of_table(command: Callable[..., None]) -> Any:
         with_table_options,
         with_storage_options,
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-    ]
-    decorated: Any = command
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
+    )(call_with_arguments)
 
 
 _with_zone = click.option(
@@ -96,49 +119,41 @@ With --using secondary_index the columns of --on make one key, in their order: w
 @_with_zone
 @_with_spark
 def create_command(
-    table: str,
+    arguments: _TableArguments,
     on: Sequence[str],
     using: Sequence[str],
     name: str,
     if_needed: bool,
     time_zone: str | None,
     spark: bool,
-    path: str,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    as_json: bool,
 ) -> None:
-    with _work(table, path, table_options, storage_options, spark, time_zone) as work:
-        done = work.create(on, using, name, if_needed=if_needed)
-    _tell([done], as_json, one=True)
+    with _with_progress(arguments, spark=spark, time_zone=time_zone) as work:
+        report = work.create(on, using, name, if_needed=if_needed)
+    _print_report(report, arguments.as_json)
 
 
 @command.command("list")
 @_of_table
-def list_command(
-    table: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
-) -> None:
+def list_command(arguments: _TableArguments) -> None:
     """List the indexes of TABLE."""
-    _list(IndexWork(table, path, table_options, storage_options), as_json)
+    _print_list(arguments)
 
 
 @command.command("show")
 @_of_table
 @click.argument("name", default="")
-def show_command(
-    table: str, name: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
-) -> None:
+def show_command(arguments: _TableArguments, name: str) -> None:
     """Show an index of TABLE: what it holds, its size, and how far the table is ahead of it."""
-    work = IndexWork(table, path, table_options, storage_options)
+    work = arguments.work()
     opened = work.open()
-    place = work.one(opened, name)
-    if place.index is None:
-        raise TableError(place.folder.path, place.fault)
-    behind, benefits = staleness(opened, place.index), benefits_at(opened, place.folder)
-    if as_json:
-        click.echo(json_text(place_report(place, behind, benefits)))
+    location = work.one(opened, name)
+    if location.index is None:
+        raise TableError(location.folder.path, location.fault)
+    behind, benefits = staleness(opened, location.index), benefits_at(opened, location.folder)
+    if arguments.as_json:
+        click.echo(json_text(place_report(location, behind, benefits)))
     else:
-        show_place(place, behind, _console(), benefits)
+        show_place(location, behind, stdout_console(), benefits)
 
 
 @command.command("refresh")
@@ -146,32 +161,21 @@ def show_command(
 @click.argument("name", default="")
 @click.option("--full", is_flag=True, help="Build every file again, not only new ones.")
 @_with_spark
-def refresh_command(
-    table: str,
-    name: str,
-    full: bool,
-    spark: bool,
-    path: str,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    as_json: bool,
-) -> None:
+def refresh_command(arguments: _TableArguments, name: str, full: bool, spark: bool) -> None:
     """Bring the index NAME of TABLE up to the latest commit, or all indexes."""
-    with _work(table, path, table_options, storage_options, spark) as work:
-        done = work.refresh(name, full=full)
-    _tell(done, as_json)
+    with _with_progress(arguments, spark=spark) as work:
+        reports = work.refresh(name, full=full)
+    _print_reports(reports, arguments.as_json)
 
 
 @command.command("optimize")
 @_of_table
 @click.argument("name", default="")
-def optimize_command(
-    table: str, name: str, path: str, table_options: dict[str, str], storage_options: dict[str, str], as_json: bool
-) -> None:
+def optimize_command(arguments: _TableArguments, name: str) -> None:
     """Put what many refreshes left of the index NAME together, or of all indexes."""
-    with _work(table, path, table_options, storage_options) as work:
-        done = work.optimize(name)
-    _tell(done, as_json)
+    with _with_progress(arguments) as work:
+        reports = work.optimize(name)
+    _print_reports(reports, arguments.as_json)
 
 
 @command.command("vacuum")
@@ -184,37 +188,20 @@ def optimize_command(
     default=None,
     help="Keep what is younger, for readers and builders that are at it. Default: 168 (7 days).",
 )
-def vacuum_command(
-    table: str,
-    name: str,
-    retain_hours: float | None,
-    path: str,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    as_json: bool,
-) -> None:
+def vacuum_command(arguments: _TableArguments, name: str, retain_hours: float | None) -> None:
     """Remove files that no version of the index NAME needs any more, or of all indexes."""
-    with _work(table, path, table_options, storage_options) as work:
-        done = work.vacuum(name, None if retain_hours is None else timedelta(hours=retain_hours))
-    _tell(done, as_json)
+    with _with_progress(arguments) as work:
+        reports = work.vacuum(name, None if retain_hours is None else timedelta(hours=retain_hours))
+    _print_reports(reports, arguments.as_json)
 
 
 @command.command("drop")
 @_of_table
 @click.argument("name", default="")
 @click.option("--if-exists", "if_needed", is_flag=True, help="Do nothing when there is no index of this name.")
-def drop_command(
-    table: str,
-    name: str,
-    if_needed: bool,
-    path: str,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    as_json: bool,
-) -> None:
+def drop_command(arguments: _TableArguments, name: str, if_needed: bool) -> None:
     """Remove the index NAME of TABLE. The table's data stays as it is."""
-    work = IndexWork(table, path, table_options, storage_options)
-    _tell([work.drop(name, if_needed=if_needed)], as_json, one=True)
+    _print_report(arguments.work().drop(name, if_needed=if_needed), arguments.as_json)
 
 
 @click.command("sql")
@@ -241,33 +228,37 @@ def sql_command(
     sargo sql "REFRESH INDEX by_city ON TABLE '/data/trips'"
     sargo sql "DROP INDEX by_city ON TABLE '/data/trips'"
     """
-    found = parse_statement(statement)
-    options = dict(found.options)
+    parsed = parse_statement(statement)
+    options = dict(parsed.options)
     path = options.pop("path", "")
-    if found.action == "list":
-        _list(IndexWork(found.table, path, table_options, storage_options), as_json)
+    arguments = _TableArguments(parsed.table, path, table_options, storage_options, as_json)
+    if parsed.action == "list":
+        _print_list(arguments)
         return
-    with _work(found.table, path, table_options, storage_options, spark, time_zone) as work:
-        done = _run(work, found, options)
-    _tell(done, as_json, one=True)
+    with _with_progress(arguments, spark=spark, time_zone=time_zone) as work:
+        reports = _run(work, parsed, options)
+    if as_json:
+        _print_report(reports[0], as_json)
+    else:
+        _print_reports(reports, as_json)
 
 
-def _run(work: IndexWork, found: IndexStatement, options: dict[str, str]) -> list[Report]:
-    match found.action:
+def _run(work: IndexWork, parsed: IndexStatement, options: dict[str, str]) -> list[Report]:
+    match parsed.action:
         case "create":
             return [
                 work.create_of(
-                    [(on, _sketch(kind, options)) for on, kind in found.uses], found.name, if_needed=found.if_needed
+                    [(on, _sketch(kind, options)) for on, kind in parsed.uses], parsed.name, if_needed=parsed.if_needed
                 )
             ]
         case "refresh":
-            return work.refresh(found.name, full=found.full)
+            return work.refresh(parsed.name, full=parsed.full)
         case "optimize":
-            return work.optimize(found.name)
+            return work.optimize(parsed.name)
         case "vacuum":
-            return work.vacuum(found.name)
+            return work.vacuum(parsed.name)
         case "drop":
-            return [work.drop(found.name, if_needed=found.if_needed)]
+            return [work.drop(parsed.name, if_needed=parsed.if_needed)]
         case other:
             raise StatementError(other, f"{other} is not there yet")
 
@@ -277,37 +268,35 @@ def _sketch(kind: str, options: dict[str, str]) -> str:
     return f"{kind}({', '.join(f'{name}={value}' for name, value in options.items())})" if options else kind
 
 
-def _list(work: IndexWork, as_json: bool) -> None:
-    places = work.locations(work.open())
-    if as_json:
-        click.echo(json_text({"table": work.table_path, "indexes": [place_report(one) for one in places]}))
+def _print_list(arguments: _TableArguments) -> None:
+    work = arguments.work()
+    locations = work.locations(work.open())
+    if arguments.as_json:
+        click.echo(json_text({"table": work.table_path, "indexes": [place_report(one) for one in locations]}))
     else:
-        show_places(places, work.table_path, _console())
+        show_places(locations, work.table_path, stdout_console())
 
 
-def _tell(done: Sequence[Report], as_json: bool, *, one: bool = False) -> None:
+def _print_report(report: Report, as_json: bool) -> None:
     if as_json:
-        documents = [report_of(report) for report in done]
-        click.echo(json_text(documents[0] if one else {"indexes": documents}))
+        click.echo(json_text(report_of(report)))
     else:
-        show_reports(done, _console())
+        show_reports([report], stdout_console())
 
 
-def _console() -> Console:
-    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False)
+def _print_reports(reports: Sequence[Report], as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text({"indexes": [report_of(report) for report in reports]}))
+    else:
+        show_reports(reports, stdout_console())
 
 
 @contextmanager
-def _work(
-    table: str,
-    path: str,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    spark: bool = False,
-    time_zone: str | None = None,
+def _with_progress(
+    arguments: _TableArguments, *, spark: bool = False, time_zone: str | None = None
 ) -> Iterator[IndexWork]:
-    """Work with a progress bar on stderr, when a person looks at it."""
-    work = IndexWork(table, path, table_options, storage_options, spark=spark, time_zone=time_zone)
+    """The indexes of a table, with a progress bar on stderr if that is a terminal."""
+    work = replace(arguments.work(), spark=spark, time_zone=time_zone)
     console = Console(stderr=True)
     if not console.is_terminal:
         yield work

@@ -1,23 +1,24 @@
-"""The command line: decode, inspect, files, prune, explain, demo; advise, cache, index, sql, serve, doctor: elsewhere.
+"""The command line ``sargo``: the command group, and the commands decode, inspect, files, prune, explain and demo.
+
+The other commands have a module each (``advise_command``, ``index_command``, ...).
 
 Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
-``--json`` stdout holds one JSON document and nothing else.
+``--json`` stdout is one JSON document and nothing else.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
 
 import sarg
 from evaluator.language.errors import SargoError, UnsupportedError
@@ -25,14 +26,15 @@ from evaluator.language.expression import HudiExpression, to_dict, to_text
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.cli.advise_command import command as advise_command
 from handler.cli.cache_command import command as cache_command
+from handler.cli.consoles import spinner, stdout_console
 from handler.cli.index_command import command as index_command
 from handler.cli.index_command import sql_command
-from handler.cli.table_options import storage_options as with_storage_options
-from handler.cli.table_options import table_options as with_table_options
+from handler.cli.table_options import with_options, with_storage_options, with_table_options
 from handler.demo import run as demonstration
 from handler.inspection.listing_report import report_files
 from handler.inspection.table_report import TableReport, report_table
 from handler.planning.filters import is_hive_filter
+from handler.planning.plan import Plan
 from handler.planning.prune import prune
 from handler.sql.parsing import Engine, SqlError, parse
 from handler.views.decode import show_decoded
@@ -45,12 +47,13 @@ from index_store import StatsError, TableError
 from index_store.opened_table import open_table
 from index_store.table.timeline import parse_as_of
 
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # what it cannot parse is our error line, not its warning
+# A text that sqlglot cannot parse is reported as an error, without its warning.
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 __all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
 
 BAD_INPUT, UNREADABLE_TABLE = 2, 3
-#: More than the largest filter that is decoded, in Base64: what is cut here is refused there.
+#: A longer input is cut. The limit is above the largest filter that is decoded, so a cut input is refused.
 MAX_BYTES = 32 << 20
 
 _HINTS: dict[type[SargoError], str] = {
@@ -64,8 +67,8 @@ class _InputError(click.ClickException):
     exit_code = BAD_INPUT
 
 
-class _Elsewhere(click.Command):
-    """A command in a module of its own, with libraries that an extra brings: imported when it is called."""
+class _LazyCommand(click.Command):
+    """A command whose module needs the libraries of an extra, and is imported when it is called."""
 
     def __init__(self, name: str, module: str, extra: str, short_help: str) -> None:
         super().__init__(name, short_help=short_help)
@@ -86,7 +89,7 @@ class _Elsewhere(click.Command):
 
 
 class _Sargo(click.Group):
-    """The command group: every error leaves as one line and an exit code."""
+    """The command group: every error is printed as one line and becomes an exit code."""
 
     def main(
         self,
@@ -102,51 +105,40 @@ class _Sargo(click.Group):
             code = super().main(args, prog_name or "sargo", complete_var, standalone_mode=False, **extra)
             sys.stdout.flush()
         except click.exceptions.Abort:
-            _leave(130, "stopped")
+            _exit(130, "stopped")
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
             sys.exit(0)
         except click.ClickException as error:
-            _leave(error.exit_code, error.format_message())
+            _exit(error.exit_code, error.format_message())
         except (TableError, StatsError) as error:
-            _leave(UNREADABLE_TABLE, _with_hint(error))
+            _exit(UNREADABLE_TABLE, _with_hint(error))
         except SargoError as error:
-            _leave(BAD_INPUT, _with_hint(error))
+            _exit(BAD_INPUT, _with_hint(error))
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads any more: leave without a second error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has closed the pipe: exit without a second error
             sys.exit(0)
         sys.exit(code if isinstance(code, int) else 0)
 
 
 def _with_hint(error: SargoError) -> str:
-    """The error and what to do next."""
+    """The error, and a hint at the remedy."""
     if isinstance(error, TableError) and "not a Hudi table" in error.why:
         return f"{error}: give the folder that holds .hoodie"
     hint = _HINTS.get(type(error))
     return f"{error}: {hint}" if hint else str(error)
 
 
-def _leave(code: int, message: str) -> NoReturn:
+def _exit(code: int, message: str) -> NoReturn:
     click.echo("sargo: " + " ".join(message.split()), err=True)
     sys.exit(code)
-
-
-def _console() -> Console:
-    """Stdout; as wide as the terminal, or 120 columns when it is not one."""
-    return Console(soft_wrap=False, width=None if sys.stdout.isatty() else 120, highlight=False)
-
-
-def _working(what: str) -> AbstractContextManager[Any]:
-    """A spinner on stderr, only when a person looks at it."""
-    console = Console(stderr=True)
-    return console.status(what) if console.is_terminal else nullcontext()
 
 
 def _print_json(document: object) -> None:
     click.echo(json_text(document))
 
 
-def _hive_bytes(argument: str) -> str | bytes:
+def _read_hive_filter(argument: str) -> str | bytes:
     """The text itself, the content of @FILE, or stdin for ``-``: Base64 or raw bytes."""
     content: bytes
     if argument == "-":
@@ -164,17 +156,39 @@ def _hive_bytes(argument: str) -> str | bytes:
 
 
 def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | None) -> tuple[HudiExpression, Engine]:
-    """The one filter that was given, read; what cannot be read is bad input."""
+    """The filter of exactly one of the two options, and the engine whose rules it follows."""
     if (where is None) == (hive_filter is None):
         raise click.UsageError("give either --where SQL or --hive-filter B64|@FILE")
     if where is not None:
         return parse(where, engine or "spark"), engine or "spark"
     assert hive_filter is not None
-    return sarg.decode(_hive_bytes(hive_filter)), engine or "hive"
+    return sarg.decode(_read_hive_filter(hive_filter)), engine or "hive"
 
 
-def _pruning_options(command: Callable[..., None]) -> Any:
-    options: list[Callable[[Any], Any]] = [
+def _with_plan(command: Callable[..., None]) -> Any:
+    """Add the options of a table and a filter to a command, which is called with their plan in their place."""
+
+    @functools.wraps(command)
+    def call_with_plan(
+        table: str,
+        where: str | None,
+        hive_filter: str | None,
+        engine: Engine | None,
+        as_of: str | None,
+        table_options: dict[str, str],
+        storage_options: dict[str, str],
+        time_zone: str | None,
+        strict: bool,
+        **others: Any,
+    ) -> None:
+        expression, rules = _chosen_filter(where, hive_filter, engine)
+        _check_session(time_zone, as_of)
+        with spinner("pruning"):
+            opened = open_table(table, table_options, storage_options=storage_options)
+            plan = prune(opened, expression, rules, as_of, strict, time_zone)
+        command(plan, **others)
+
+    return with_options(
         click.argument("table"),
         click.option("--where", metavar="SQL", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
         click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
@@ -189,11 +203,7 @@ def _pruning_options(command: Callable[..., None]) -> Any:
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
         click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
-    ]
-    decorated: Any = command
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
+    )(call_with_plan)
 
 
 @click.group(cls=_Sargo, context_settings={"help_option_names": ["-h", "--help"]})
@@ -208,7 +218,7 @@ def main() -> None:
 @click.option("--raw", is_flag=True, help="Print Hive's typed tree as JSON and nothing else.")
 def decode(filter_: str, as_json: bool, raw: bool) -> None:
     """Show what is in a Hive filter (hive.io.filter.expr.serialized, Base64 or bytes)."""
-    given = _hive_bytes(filter_)
+    given = _read_hive_filter(filter_)
     if raw:
         _print_json(sarg.decode_exprnode(given).to_dict())
         return
@@ -223,7 +233,7 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
             }
         )
         return
-    show_decoded(decoded, _console())
+    show_decoded(decoded, stdout_console())
 
 
 @main.command()
@@ -237,12 +247,12 @@ def inspect(
 ) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
     _check_session(None, as_of)
-    with _working("reading the table"):
+    with spinner("reading the table"):
         report: TableReport = report_table(open_table(table, table_options, storage_options=storage_options), as_of)
     if as_json:
         _print_json(report.to_dict())
     else:
-        show_table(report, _console())
+        show_table(report, stdout_console())
 
 
 @main.command()
@@ -254,67 +264,34 @@ def inspect(
 def files(table: str, partition: str | None, as_of: str | None, storage_options: dict[str, str], as_json: bool) -> None:
     """List a table's partitions, or the files of one, from the metadata table: no directory is listed."""
     _check_session(None, as_of)
-    with _working("reading the list of files"):
+    with spinner("reading the list of files"):
         report = report_files(open_table(table, storage_options=storage_options), partition, as_of)
     if as_json:
         _print_json(report.to_dict())
     else:
-        show_files(report, _console())
+        show_files(report, stdout_console())
 
 
 @main.command("prune")
-@_pruning_options
-def prune_command(
-    table: str,
-    where: str | None,
-    hive_filter: str | None,
-    engine: Engine | None,
-    as_of: str | None,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    time_zone: str | None,
-    strict: bool,
-    as_json: bool,
-) -> None:
+@_with_plan
+def prune_command(plan: Plan, as_json: bool) -> None:
     """Answer which file slices of TABLE a filter needs.
 
     \b
     sargo prune /data/trips --where "fare > 50 AND city = 'sf'"
     sargo prune /data/trips --hive-filter @filter.b64 --json
     """
-    expression, rules = _chosen_filter(where, hive_filter, engine)
-    _check_session(time_zone, as_of)
-    with _working("pruning"):
-        opened = open_table(table, table_options, storage_options=storage_options)
-        plan = prune(opened, expression, rules, as_of, strict, time_zone)
     if as_json:
         _print_json(plan.to_dict())
     else:
-        show_plan(plan, _console())
+        show_plan(plan, stdout_console())
 
 
 @main.command()
-@_pruning_options
+@_with_plan
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
-def explain(
-    table: str,
-    where: str | None,
-    hive_filter: str | None,
-    engine: Engine | None,
-    as_of: str | None,
-    table_options: dict[str, str],
-    storage_options: dict[str, str],
-    time_zone: str | None,
-    strict: bool,
-    as_json: bool,
-    file_id: str | None,
-) -> None:
+def explain(plan: Plan, as_json: bool, file_id: str | None) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
-    expression, rules = _chosen_filter(where, hive_filter, engine)
-    _check_session(time_zone, as_of)
-    with _working("pruning"):
-        opened = open_table(table, table_options, storage_options=storage_options)
-        plan = prune(opened, expression, rules, as_of, strict, time_zone)
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
     if file_id is not None and len(indices) != 1:
         raise _InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
@@ -324,9 +301,9 @@ def explain(
             document["file"] = file_report(plan, indices[0])
         _print_json(document)
     elif indices:
-        show_file(plan, indices[0], _console())
+        show_file(plan, indices[0], stdout_console())
     else:
-        show_explanation(plan, _console())
+        show_explanation(plan, stdout_console())
 
 
 @main.command()
@@ -338,7 +315,7 @@ def explain(
 )
 def demo(keep: Path | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
-    sys.exit(demonstration.run(_console(), keep))
+    sys.exit(demonstration.run(stdout_console(), keep))
 
 
 main.add_command(advise_command)
@@ -346,7 +323,7 @@ main.add_command(cache_command)
 main.add_command(index_command)
 main.add_command(sql_command)
 main.add_command(
-    _Elsewhere(
+    _LazyCommand(
         "serve",
         "handler.cli.serve_command",
         "sidecar",
@@ -354,7 +331,7 @@ main.add_command(
     )
 )
 main.add_command(
-    _Elsewhere(
+    _LazyCommand(
         "report",
         "handler.cli.report_command",
         "sidecar",
@@ -362,7 +339,7 @@ main.add_command(
     )
 )
 main.add_command(
-    _Elsewhere(
+    _LazyCommand(
         "doctor",
         "handler.cli.doctor_command",
         "sidecar",

@@ -1,7 +1,7 @@
-"""``sargo`` as a process: the command line, and an end that nothing can spoil.
+"""``sargo`` as a process: runs the command line and exits without shutting the interpreter down.
 
-Once the answer is printed, the interpreter is not taken down: a native thread of a library that lets go of a Python
-object at that moment would abort the process ("terminate called without an active exception"), after all was done.
+During the shutdown of the interpreter, a native thread of a library that releases a Python object aborts the process
+("terminate called without an active exception"), after the answer was printed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,6 @@ def run() -> NoReturn:
             thread.join()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads any more
+        with suppress(OSError, ValueError):  # the reader has closed the pipe
             stream.flush()
     os._exit(code if isinstance(code, int) else int(code is not None))

@@ -1,4 +1,4 @@
-"""``sargo report``: what the sidecar skipped for a query and why not more, by the id that stands in Hive's log."""
+"""``sargo report``: the sidecar's report on one answer, by the id in Hive's log."""
 
 from __future__ import annotations
 

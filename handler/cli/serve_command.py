@@ -24,7 +24,8 @@ def _flags() -> list[click.Parameter]:
         flag = f"--{name.replace('_', '-')}"
         if field.annotation is bool:
             flags.append(click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=f"{field.description}."))
-        elif name != "secret" and get_origin(field.annotation) is not Mapping:  # a process list shows flags
+        # A secret in a flag would be visible in the list of processes.
+        elif name != "secret" and get_origin(field.annotation) is not Mapping:
             shown = "TEXT,..." if name == "roots" else name.rpartition("_")[2].upper()
             flags.append(click.Option([flag], metavar=shown, help=f"{field.description}."))
     return flags
@@ -35,7 +36,7 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
         settings = load_settings(config, {name: value for name, value in flags.items() if value is not None})
         if print_config:
             if settings.roots:
-                AllowedRoots(settings.roots)  # what would end the start is said here too
+                AllowedRoots(settings.roots)  # an error that would prevent the start is reported here too
             click.echo(print_settings(settings))
             return
         serve(settings)

@@ -1,12 +1,25 @@
-"""Options that every command about a table has: what its catalog entry says of it, and what its file system needs."""
+"""Options of every command about a table: properties from its catalog entry, and options of its file system."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
-__all__ = ["storage_options", "table_options"]
+__all__ = ["with_options", "with_storage_options", "with_table_options"]
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Any]:
+    """A decorator that adds several options to a command; its help lists them in this order."""
+
+    def decorate(command: Callable[..., None]) -> Any:
+        decorated: Any = command
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
@@ -18,7 +31,7 @@ def _pairs(context: click.Context, parameter: click.Parameter, given: Sequence[s
     return {name: value for name, _, value in pairs}
 
 
-table_options = click.option(
+with_table_options = click.option(
     "--table-option",
     "table_options",
     metavar="KEY=VALUE",
@@ -28,7 +41,7 @@ table_options = click.option(
 )
 
 
-storage_options = click.option(
+with_storage_options = click.option(
     "--storage-option",
     "storage_options",
     metavar="KEY=VALUE",

@@ -1,6 +1,6 @@
-"""The demo's conditions once more, written by hand for pyarrow: the demo's proof must not rest on Sargo itself.
+"""The conditions of the demo's filters, written by hand for pyarrow, so that the proof is independent of Sargo.
 
-Each takes the rows of a file and gives TRUE, FALSE or NULL per row.
+Each takes the rows of a file and returns TRUE, FALSE or NULL for each row.
 """
 
 from __future__ import annotations

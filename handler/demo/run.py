@@ -1,8 +1,8 @@
 """``sargo demo``: real Hive filters on a real Hudi table, and a proof that no matching row is lost.
 
-The table and the filters ship with the package (``data/README.md`` says how they were made). The proof reads every
-skipped file with pyarrow and counts the rows that match by a condition written by hand (``demo_checks``); it also reads
-the kept files, so that a filter that matches nothing at all would not pass for a success.
+The table and the filters are part of the package (``data/README.md`` describes their origin). The proof reads every
+skipped file with pyarrow and counts the rows that match a condition written by hand (``checks``). It also counts them
+in the kept files, which shows that the filter matches some rows at all.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from handler.planning.plan import Plan
 from handler.planning.prune import prune
 from handler.views.decode import hive_tree
 from handler.views.explain import leaf_tree, show_pruning_blockers
-from handler.views.plan import bar
+from handler.views.texts import bar
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
 
@@ -49,7 +49,7 @@ class DemoFilter:
 
 @dataclass(frozen=True, slots=True)
 class SkipProof:
-    """Rows that were read, and how many of them match, in the skipped and in the kept files."""
+    """The rows in the skipped and in the kept files, and how many of them match."""
 
     skipped_rows: int
     skipped_matching: int
@@ -71,7 +71,7 @@ def unpack_table(folder: Path) -> Path:
 
 
 def prove(table: Path, plan: Plan, sql: str) -> SkipProof:
-    """Read every file of the plan and count what matches, without Sargo."""
+    """Read every file of the plan and count the matching rows, without Sargo's code."""
     skipped_rows, skipped_matching = _count(table, plan.skipped, sql)
     kept_rows, kept_matching = _count(table, plan.kept, sql)
     return SkipProof(skipped_rows, skipped_matching, kept_rows, kept_matching)

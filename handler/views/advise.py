@@ -15,8 +15,7 @@ from handler.advise.ranking import Advice, Candidate
 from handler.advise.reasons import USELESS
 from handler.advise.what_if import WhatIf
 from handler.advise.workload import Workload
-from handler.views.listing import size_text
-from handler.views.plan import bar
+from handler.views.texts import bar, count_text, shortened, size_text
 from index_store.own.advice.selectivity_score import SelectivityScore
 from index_store.own.definition import Entry
 
@@ -24,6 +23,8 @@ __all__ = ["advice_report", "commands_of", "show_advice"]
 
 #: More rows than these are counted, not listed; --json lists them all.
 MAX_CANDIDATES, MAX_FILTERS, MAX_LEFT = 15, 20, 5
+#: Longer filters are cut.
+MAX_TEXT = 200
 
 
 def commands_of(advice: Advice) -> list[str]:
@@ -230,15 +231,15 @@ def _show_head(advice: Advice, console: Console) -> None:
     )
     lines.add_row(
         Text("sample", style="dim"),
-        Text(f"{sample.files} files, {size_text(sample.bytes)}, of {_count(sample.slices, 'file slice')}, {how}"),
+        Text(f"{sample.files} files, {size_text(sample.bytes)}, of {count_text(sample.slices, 'file slice')}, {how}"),
     )
     for path, why in list(sample.failed.items())[:1]:
-        text = f"{_count(len(sample.failed), 'file')}, such as {path}: {why}"
+        text = f"{count_text(len(sample.failed), 'file')}, such as {path}: {why}"
         lines.add_row(Text("not read", style="dim"), Text(text))
     workload = advice.workload
     if workload is not None:
-        asked = f"{_count(len(workload.filters), 'filter')}, asked {_count(summary.asked, 'time')}"
-        notes = [f"{_count(workload.others, 'line')} of other tables"] if workload.others else []
+        asked = f"{count_text(len(workload.filters), 'filter')}, asked {count_text(summary.asked, 'time')}"
+        notes = [f"{count_text(workload.others, 'line')} of other tables"] if workload.others else []
         notes += [f"{workload.left_out} lines hold rarer filters, which are left out"] if workload.left_out else []
         lines.add_row(Text("workload", style="dim"), Text("; ".join([asked, *notes])))
         for one in workload.unread_lines[:3]:
@@ -248,7 +249,7 @@ def _show_head(advice: Advice, console: Console) -> None:
         for why, count in list(summary.unbound.items())[:2]:
             lines.add_row("", Text(f"{count} do not fit the table: {why}", style="magenta"))
         if advice.unseen:
-            text = f"{_count(advice.unseen, 'filter')} keep none of the files that were looked at"
+            text = f"{count_text(advice.unseen, 'filter')} keep none of the files that were looked at"
             lines.add_row("", Text(f"{text}: take more with --sample", style="magenta"))
         whole = advice.slices * summary.asked
         lines.add_row(
@@ -324,7 +325,7 @@ def _show_proposal(advice: Advice, console: Console) -> None:
     console.print(
         Text.assemble(
             ("\nTogether  ", "bold"),
-            f"{_count(len(proposal.entries), 'sketch', 'sketches')} skip {whole:,.0f} of the "
+            f"{count_text(len(proposal.entries), 'sketch', 'sketches')} skip {whole:,.0f} of the "
             f"{advice.summary.kept:,.0f} file slices that are read now, in an index of {size_text(proposal.size)}, "
             "built in "
             f"about {_seconds(proposal.seconds)}",
@@ -343,7 +344,7 @@ def _show_proposal(advice: Advice, console: Console) -> None:
             rows.add_row(
                 "",
                 Text(f"{_number(one.after or 0)} of {one.now:,}{times}", style="yellow"),
-                Text(_short(one.filter.text)),
+                Text(shortened(one.filter.text, MAX_TEXT)),
             )
         console.print(rows)
 
@@ -356,17 +357,13 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 200 else text[:199] + "…"
-
-
 def _show_layout(layout: WhatIf, advice: Advice, console: Console) -> None:
     console.print(
         Text.assemble(
             ("\nWhat if  ", "bold"),
             layout.arrangement,
             (
-                f"  ({layout.rows} rows cut into {_count(layout.pieces, 'file')} of equal rows"
+                f"  ({layout.rows} rows cut into {count_text(layout.pieces, 'file')} of equal rows"
                 f"{', within their partitions' if layout.partitioned else ''})",
                 "dim",
             ),
@@ -383,7 +380,7 @@ def _show_layout(layout: WhatIf, advice: Advice, console: Console) -> None:
         )
         for one in changed[:MAX_FILTERS]:
             rows.add_row(
-                Text(_short(one.text)),
+                Text(shortened(one.text, MAX_TEXT)),
                 str(one.count),
                 f"{one.now:,}",
                 _number(one.before),
@@ -393,7 +390,7 @@ def _show_layout(layout: WhatIf, advice: Advice, console: Console) -> None:
             console.print(rows)
         rest = [f"{len(changed) - MAX_FILTERS} more"] if len(changed) > MAX_FILTERS else []
         same = len(layout.filters) - len(changed)
-        rest += [f"{_count(same, 'filter')} for which nothing changes"] if same else []
+        rest += [f"{count_text(same, 'filter')} for which nothing changes"] if same else []
         if rest:
             console.print(Text(f"  … and {', '.join(rest)} (--json lists them all)", style="dim"))
         change = "nothing gained: it" if layout.after >= layout.before else "it"
@@ -420,8 +417,6 @@ def _show_layout(layout: WhatIf, advice: Advice, console: Console) -> None:
         )
     if layout.left_out:
         path, why = next(iter(layout.left_out.items()))
-        console.print(Text(f"{_count(len(layout.left_out), 'file')} left out, such as {path}: {why}", style="magenta"))
-
-
-def _count(count: int, noun: str, plural: str = "") -> str:
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+        console.print(
+            Text(f"{count_text(len(layout.left_out), 'file')} left out, such as {path}: {why}", style="magenta")
+        )

@@ -1,4 +1,4 @@
-"""``sargo decode``: Hive's typed tree, and the filter as Sargo understands it."""
+"""``sargo decode``: Hive's typed tree, and the filter that Sargo reads from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from evaluator.language import expression as ex
-from handler.views.tree import grow
+from handler.views.tree import draw_tree
 from sarg import Decoded
 from sarg.hive_tree.exprnode import ColumnNode, ConstantNode, DynamicNode, ExprNode, FieldNode, FunctionNode
 
@@ -27,7 +27,7 @@ def show_decoded(decoded: Decoded, console: Console) -> None:
 
 def hive_tree(node: ExprNode) -> Tree:
     """Hive's typed tree: functions by class, columns, constants with their Java class."""
-    return grow(node, _hive_label, lambda n: n.children_of())
+    return draw_tree(node, _hive_label, lambda n: n.children_of())
 
 
 def _hive_label(node: ExprNode) -> Text:
@@ -54,12 +54,12 @@ def _hive_label(node: ExprNode) -> Text:
 
 
 def expression_tree(expression: ex.HudiExpression) -> Tree:
-    """The HudiExpression down to its leaves, each leaf as text; what is not understood in magenta."""
+    """The HudiExpression down to its leaves, each leaf as text; what is not supported in magenta."""
     root: ex.Node = expression
-    return grow(root, _label, _branches_of)
+    return draw_tree(root, _label, _children)
 
 
-def _branches_of(node: ex.Node) -> tuple[ex.Node, ...]:
+def _children(node: ex.Node) -> tuple[ex.Node, ...]:
     return ex.children_of(node) if isinstance(node, ex.And | ex.Or | ex.Not) else ()
 
 

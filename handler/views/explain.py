@@ -12,17 +12,18 @@ from evaluator.language.expression import to_text
 from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
 from handler.planning.explanation import Explanation, FilterNode
 from handler.planning.plan import Plan, slice_as_dict
-from handler.views.plan import bar, show_reasons, show_summary
-from handler.views.tree import grow
+from handler.views.plan import show_reasons, show_summary
+from handler.views.texts import bar
+from handler.views.tree import draw_tree
 
 __all__ = ["file_report", "leaf_tree", "show_explanation", "show_file", "show_pruning_blockers"]
 
-MAX_OBSTACLES = 12
-_OPEN = describe(UNKNOWN)
+MAX_BLOCKERS = 12
+_UNDECIDED = describe(UNKNOWN)
 
 
 def show_explanation(plan: Plan, console: Console) -> None:
-    """Print the summary, the tree with counts, what keeps the kept slices, and what could not be used."""
+    """Print the summary, the tree with counts, the pruning blockers, and the reasons."""
     show_summary(plan, console)
     if plan.explanation is not None:
         console.print(Text("\nWhat each condition rules out", style="bold"))
@@ -34,8 +35,8 @@ def show_explanation(plan: Plan, console: Console) -> None:
 
 
 def leaf_tree(explanation: Explanation) -> Tree:
-    """The tree of the filter; behind each condition the number of slices that it rules out, by index kind, and
-    how many of them only that kind rules out."""
+    """The tree of the filter, with the number of slices that each condition rules out, by index kind, and of these the
+    number that only that kind rules out."""
     reports = explanation.leaves
 
     def label(node: FilterNode) -> Text:
@@ -58,18 +59,18 @@ def leaf_tree(explanation: Explanation) -> Tree:
             (f"  {why}" if why and why not in report.text else "", "magenta"),
         )
 
-    return grow(explanation.tree, label, lambda step: step.children)
+    return draw_tree(explanation.tree, label, lambda step: step.children)
 
 
 def _share(kind: str, count: int, only: int, *, alone: bool) -> str:
-    """What a kind rules out, and how much of it no other kind does."""
+    """The slices that a kind rules out, and how many of these no other kind does."""
     return f"{kind} {count}" if alone else f"{kind} {count} ({only} only by it)"
 
 
 def show_pruning_blockers(plan: Plan, console: Console) -> None:
-    """Print what keeps the kept slices: what would gain most first, with the slices that it alone keeps."""
-    found = plan.why_not_more
-    if not found:
+    """Print why the kept slices are kept; the cause first that alone keeps most slices."""
+    blockers = plan.why_not_more
+    if not blockers:
         return
     console.print(Text("\nWhy not more was skipped", style="bold"))
     kept = len(plan.kept)
@@ -78,7 +79,7 @@ def show_pruning_blockers(plan: Plan, console: Console) -> None:
     rows.add_column("open in", justify="right", no_wrap=True)
     rows.add_column("condition", max_width=44)
     rows.add_column("because")
-    for one in found[:MAX_OBSTACLES]:
+    for one in blockers[:MAX_BLOCKERS]:
         because = Text(one.reason, style="magenta" if one.cause in ("not decided", "not trusted") else "")
         because.append(f"; helps: {one.remedy}" if one.remedy and one.alone else "", "dim")
         because.append(f"; kept by {' and '.join(one.beside)} too" if one.beside and not one.alone else "", "dim")
@@ -90,8 +91,8 @@ def show_pruning_blockers(plan: Plan, console: Console) -> None:
             because,
         )
     console.print(rows)
-    if len(found) > MAX_OBSTACLES:
-        console.print(Text(f"  … and {len(found) - MAX_OBSTACLES} more (--json lists them all)", style="dim"))
+    if len(blockers) > MAX_BLOCKERS:
+        console.print(Text(f"  … and {len(blockers) - MAX_BLOCKERS} more (--json lists them all)", style="dim"))
 
 
 def file_report(plan: Plan, index: int) -> dict[str, object]:
@@ -138,13 +139,13 @@ def show_file(plan: Plan, index: int, console: Console) -> None:
         if not match.filter_might_match[index]:
             conditions = " and ".join(plan.explanation.bound.leaves[number].text for number in match.leaves)
             console.print(Text(f"\n{kind}: no row with {conditions}", style="green"))
-    console.print(Text.assemble("\nleft to check on its rows  ", (_left(plan, index), "bold")))
+    console.print(Text.assemble("\nleft to check on its rows  ", (_residual_text(plan, index), "bold")))
 
 
 def _style(decision: Decision) -> str:
-    return "yellow" if decision.outcome in (_OPEN, describe(TRUE | FALSE)) else "green"
+    return "yellow" if decision.outcome in (_UNDECIDED, describe(TRUE | FALSE)) else "green"
 
 
-def _left(plan: Plan, index: int) -> str:
+def _residual_text(plan: Plan, index: int) -> str:
     text = to_text(plan.residual(index))
     return {"FALSE": "nothing, it is skipped", "TRUE": "nothing, every row matches"}.get(text, text)

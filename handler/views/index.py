@@ -1,8 +1,7 @@
-"""``sargo index``: what an index is, what was done, and what it cost; for people and as plain values for JSON."""
+"""``sargo index``: the state of an index, and the result and cost of an operation; for people and for JSON."""
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from rich.text import Text
 from evaluator.language.value_texts import ordinal_text
 from handler.indexes.benefit import benefit_rows, benefits_as_plain
 from handler.indexes.operations import Report, Staleness
-from handler.views.listing import size_text
+from handler.views.texts import count_text, minute_text, size_text
 from index_store.own.advice.benefit import Benefit
 from index_store.own.build.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry
@@ -28,7 +27,7 @@ __all__ = ["place_report", "report_of", "show_place", "show_places", "show_repor
 
 
 def report_of(done: Report) -> dict[str, Any]:
-    """What was done, as plain values."""
+    """The result of an operation as plain values for JSON."""
     document: dict[str, Any] = {"index": done.name, "folder": done.folder, "changed": False}
     if done.note:
         document["note"] = done.note
@@ -63,7 +62,7 @@ def report_of(done: Report) -> dict[str, Any]:
 
 
 def show_reports(reports: Sequence[Report], console: Console) -> None:
-    """Print what was done with each index, and what it cost."""
+    """Print the result and the cost of an operation on each index."""
     for done in reports:
         if done.change is not None:
             _show_change(done, console)
@@ -71,8 +70,8 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
             removed = done.removed
             console.print(
                 Text(
-                    f"{done.name}: removed {_count(removed.versions, 'version')} and "
-                    f"{_count(removed.files, 'other file')}, {size_text(removed.size)}"
+                    f"{done.name}: removed {count_text(removed.versions, 'version')} and "
+                    f"{count_text(removed.files, 'other file')}, {size_text(removed.size)}"
                 )
             )
         else:
@@ -83,19 +82,21 @@ def _show_change(done: Report, console: Console) -> None:
     assert done.change is not None
     change = done.change
     version = change.version
-    said = change.operation if change.committed else "nothing to do"
+    operation = change.operation if change.committed else "nothing to do"
     console.print(
-        Text(f"{done.name}: {said}, version {version.number}, as of {version.instant or 'no commit'}", style="bold")
+        Text(
+            f"{done.name}: {operation}, version {version.number}, as of {version.instant or 'no commit'}", style="bold"
+        )
     )
-    rows = [("knows", f"{_count(version.files, 'file')}"), *_entries_known(version)]
+    rows = [("knows", f"{count_text(version.files, 'file')}"), *_entries_known(version)]
     if change.built:
-        rows.append(("read", f"{_count(change.built, 'file')}, {size_text(change.built_bytes)}"))
+        rows.append(("read", f"{count_text(change.built, 'file')}, {size_text(change.built_bytes)}"))
     if change.gone:
-        rows.append(("gone", _count(change.gone, "file")))
+        rows.append(("gone", count_text(change.gone, "file")))
     if change.unread:
-        rows.append(("not read", f"{_count(change.unread, 'file')}, never skipped by this index"))
+        rows.append(("not read", f"{count_text(change.unread, 'file')}, never skipped by this index"))
         rows += [("such as", f"{path}: {why}") for path, why in list(done.unread.items())[:1]]
-    rows.append(("size", f"{size_text(change.size)} in {_count(len(version.stored), 'file')}"))
+    rows.append(("size", f"{size_text(change.size)} in {count_text(len(version.stored), 'file')}"))
     rows.append(
         (
             "took",
@@ -109,7 +110,7 @@ def _show_change(done: Report, console: Console) -> None:
 def place_report(
     place: IndexLocation, behind: Staleness | None = None, benefits: Sequence[Benefit] = ()
 ) -> dict[str, Any]:
-    """An index, as plain values; ``behind`` is how far the table is ahead of it, ``benefits`` what it is worth."""
+    """An index as plain values for JSON; ``behind``: how far it is behind the table, ``benefits``: its scores."""
     document: dict[str, Any] = {"index": place.name, "folder": place.folder.path}
     if place.index is None:
         return {**document, "fault": place.fault}
@@ -119,7 +120,7 @@ def place_report(
         entries=[{"on": one.on, "sketch": one.sketch} for one in version.definition.entries],
         version=version.number,
         operation=version.operation,
-        written=_when(version.written),
+        written=minute_text(version.written),
         instant=version.instant,
         files=version.files,
         tombstones=version.tombstones,
@@ -148,7 +149,7 @@ def place_report(
 
 
 def _partitions(index: OwnIndex) -> list[dict[str, Any]] | None:
-    """What an index of sketches knows of whole partitions, by partition and column; None when not of every file.
+    """The statistics of whole partitions in an index of sketches; None when the index does not have all files.
 
     Raises TableError when it cannot be read.
     """
@@ -170,15 +171,15 @@ def _partitions(index: OwnIndex) -> list[dict[str, Any]] | None:
     ]
 
 
-def _bound_text(stored: bytes | None, of: str | None) -> str | None:
-    if stored is None or of is None:
+def _bound_text(stored: bytes | None, file_type: str | None) -> str | None:
+    if stored is None or file_type is None:
         return None
-    kind = FileType(of).type
-    return ordinal_text(decoded(pa.array([stored], pa.large_binary()), kind)[0], kind)
+    bound_type = FileType(file_type).type
+    return ordinal_text(decoded(pa.array([stored], pa.large_binary()), bound_type)[0], bound_type)
 
 
 def show_places(places: Sequence[IndexLocation], table: str, console: Console) -> None:
-    """Print the indexes of a table, one a line."""
+    """Print the indexes of a table, one per line."""
     if not places:
         console.print(Text(f"{table} has no index of its own: make one with 'sargo index create'"))
         return
@@ -213,24 +214,24 @@ def show_place(place: IndexLocation, behind: Staleness, console: Console, benefi
         "up to date"
         if not (behind.unknown or behind.gone)
         else (
-            f"{_count(behind.unknown, 'file')} not known yet, which are read; {behind.gone} known that are gone: "
+            f"{count_text(behind.unknown, 'file')} not known yet, which are read; {behind.gone} known that are gone: "
             "run 'sargo index refresh'"
         )
     )
     rows = [
         ("kind", version.definition.kind),
         ("folder", place.folder.path),
-        ("version", f"{version.number} ({version.operation}, {_when(version.written)})"),
+        ("version", f"{version.number} ({version.operation}, {minute_text(version.written)})"),
         ("as of", version.instant or "no commit"),
-        ("knows", _count(version.files, "file")),
+        ("knows", count_text(version.files, "file")),
         *_entries_known(version),
         ("table", ahead),
         ("tombstones", str(version.tombstones)),
         (
             "size",
-            f"{size_text(version.size)} in {_count(len(version.stored), 'file')}"
+            f"{size_text(version.size)} in {count_text(len(version.stored), 'file')}"
             if version.generations
-            else f"{size_text(version.size)}: {_count(len(version.statistics), 'file')} of statistics, "
+            else f"{size_text(version.size)}: {count_text(len(version.statistics), 'file')} of statistics, "
             f"{size_text(sum(one.size for one in version.statistics))}",
         ),
     ]
@@ -239,11 +240,11 @@ def show_place(place: IndexLocation, behind: Staleness, console: Console, benefi
 
 
 def _entries_known(version: Version) -> list[tuple[str, str]]:
-    """What a secondary index holds."""
+    """The number of entries of a secondary index."""
     if not version.generations:
         return []
-    kept = _count(len(version.generations), "generation")
-    return [("entries", f"{version.entries} in {kept}, {_count(len(version.generations[0].shards), 'shard')}")]
+    kept = count_text(len(version.generations), "generation")
+    return [("entries", f"{version.entries} in {kept}, {count_text(len(version.generations[0].shards), 'shard')}")]
 
 
 def _entries_text(entries: Iterable[Entry]) -> str:
@@ -261,11 +262,3 @@ def _print_pairs(rows: Sequence[tuple[str, str]], console: Console) -> None:
     for name, value in rows:
         pairs.add_row(f"  {name}", Text(value))
     console.print(pairs)
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _when(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")

@@ -1,4 +1,4 @@
-"""JSON text of any depth: a filter may be 10,000 levels deep, and the standard encoder recurses."""
+"""JSON text of any depth, because a filter may have 10,000 levels and the standard encoder recurses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 __all__ = ["json_text"]
 
-#: Levels that are written on lines of their own; deeper ones share a line, or the indent would be most of the text.
+#: Deeper levels are written on one line, because their indentation would be most of the text.
 INDENTED = 24
 
 

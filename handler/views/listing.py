@@ -1,4 +1,4 @@
-"""``sargo files``: partitions or files, one a line, with sums."""
+"""``sargo files``: partitions or files, one per line, with sums."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.inspection.listing_report import FileRow, ListingReport
+from handler.views.texts import count_text, size_text
 
 __all__ = ["show_files"]
-
-_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
 def show_files(report: ListingReport, console: Console) -> None:
@@ -35,11 +34,10 @@ def show_files(report: ListingReport, console: Console) -> None:
     if rows.row_count:
         console.print(rows)
     total = sum(row.files for row in report.partitions)
-    places = len(report.partitions)
     logs = sum(row.log_files for row in report.partitions)
     console.print(
         Text(
-            f"{total} files ({logs} log files) in {places} partition{'' if places == 1 else 's'}, "
+            f"{total} files ({logs} log files) in {count_text(len(report.partitions), 'partition')}, "
             f"{size_text(sum(row.bytes for row in report.partitions))}, as of {report.instant or 'no commit'}, "
             f"from the {report.source}{': ' + report.note if report.note else ''}",
             style="bold",
@@ -49,11 +47,3 @@ def show_files(report: ListingReport, console: Console) -> None:
 
 def _by_group(file: FileRow) -> tuple[str, str, str]:
     return file.file_id, file.instant, file.name
-
-
-def size_text(size: int) -> str:
-    """A number of bytes with three digits, such as ``1.23 MB``."""
-    value, unit = float(size), 0
-    while value >= 999.5 and unit < len(_UNITS) - 1:
-        value, unit = value / 1000, unit + 1
-    return f"{size} B" if unit == 0 else f"{value:.3g} {_UNITS[unit]}"

@@ -1,4 +1,4 @@
-"""``sargo prune``: how much is read, how much is skipped, which files, what is left to check, and why not fewer."""
+"""``sargo prune``: the kept and skipped files of a plan, the residuals, and why not more is skipped."""
 
 from __future__ import annotations
 
@@ -10,25 +10,14 @@ from rich.text import Text
 
 from evaluator.language.expression import to_text
 from handler.planning.plan import Plan
+from handler.views.texts import bar, count_text, shortened
 from index_store import FileSlice
 
-__all__ = ["bar", "show_plan", "show_reasons", "show_summary", "show_why_not_more", "slices_text"]
+__all__ = ["show_plan", "show_reasons", "show_summary", "show_why_not_more"]
 
 #: More files than this are counted, not listed; --json lists them all.
 MAX_FILES = 40
 MAX_RESIDUALS = 8
-BAR_WIDTH = 24
-
-
-def bar(part: int, whole: int, style: str, width: int = BAR_WIDTH) -> Text:
-    """A share as a bar of ``width`` characters."""
-    filled = round(width * part / whole) if whole else 0
-    return Text.assemble(("█" * filled, style), ("░" * (width - filled), "dim"))
-
-
-def slices_text(count: int) -> str:
-    """``1 file slice``, ``2 file slices``."""
-    return f"{count} file slice{'' if count == 1 else 's'}"
 
 
 def show_plan(plan: Plan, console: Console) -> None:
@@ -48,7 +37,7 @@ def show_summary(plan: Plan, console: Console) -> None:
     lines = Table.grid(padding=(0, 2))
     lines.add_row(Text("table", style="dim"), Text(plan.table))
     lines.add_row(Text("instant", style="dim"), Text(plan.instant or "no commit"))
-    lines.add_row(Text("filter", style="dim"), Text(_short(to_text(plan.expression))))
+    lines.add_row(Text("filter", style="dim"), Text(shortened(to_text(plan.expression), 400)))
     lines.add_row(Text("rules of", style="dim"), Text(f"{plan.engine}, time zone {plan.time_zone}"))
     lines.add_row(
         Text("skipped", style="dim"),
@@ -63,8 +52,9 @@ def show_summary(plan: Plan, console: Console) -> None:
         lines.add_row(
             Text("counted", style="dim"),
             Text(
-                f"{counted.rows} matching rows from row counts alone, in {slices_text(len(counted.counted))}; "
-                f"{slices_text(len(counted.to_read))} left to read"
+                f"{counted.rows} matching rows from row counts alone, "
+                f"in {count_text(len(counted.counted), 'file slice')}; "
+                f"{count_text(len(counted.to_read), 'file slice')} left to read"
             ),
         )
     lines.add_row(
@@ -95,7 +85,7 @@ def _show_residuals(plan: Plan, console: Console) -> None:
     listing = Table.grid(padding=(0, 2))
     for group in groups[:MAX_RESIDUALS]:
         text = to_text(group.expression)
-        shown = Text("nothing: every row matches", style="green") if text == "TRUE" else Text(_short(text, 200))
+        shown = Text("nothing: every row matches", style="green") if text == "TRUE" else Text(shortened(text, 200))
         listing.add_row("", Text(f"{len(group.slices)}", style="yellow"), shown)
     console.print(listing)
     if len(groups) > MAX_RESIDUALS:
@@ -103,7 +93,7 @@ def _show_residuals(plan: Plan, console: Console) -> None:
 
 
 def show_reasons(plan: Plan, console: Console) -> None:
-    """Print why less was skipped than might have been, if there is anything to say."""
+    """Print the reasons of the plan: what could not be used for skipping."""
     if plan.reasons:
         console.print(Text("\nWhat could not be used", style="bold"))
     for reason in plan.reasons:
@@ -124,7 +114,3 @@ def _show_files(title: str, items: Sequence[FileSlice], style: str, console: Con
     console.print(listing)
     if len(items) > MAX_FILES:
         console.print(Text(f"  … and {len(items) - MAX_FILES} more (--json lists them all)", style="dim"))
-
-
-def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

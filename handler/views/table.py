@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.inspection.table_report import TableReport
-from handler.views.plan import bar
+from handler.views.texts import bar
 
 __all__ = ["show_table"]
 

@@ -1,4 +1,4 @@
-"""Any tree as a rich tree, without recursion and never longer than a screen can bear."""
+"""Draws any tree as a Rich tree, without recursion and with a limit of nodes and levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 from rich.text import Text
 from rich.tree import Tree
 
-__all__ = ["MAX_DEPTH", "MAX_NODES", "grow"]
+__all__ = ["MAX_DEPTH", "MAX_NODES", "draw_tree"]
 
 N = TypeVar("N")
 
@@ -16,10 +16,10 @@ MAX_NODES = 200
 MAX_DEPTH = 30
 
 
-def grow(root: N, label_of: Callable[[N], Text], children_of: Callable[[N], Sequence[N]]) -> Tree:
-    """Draw a tree; branches beyond ``MAX_NODES`` nodes or ``MAX_DEPTH`` levels are cut, and say so."""
-    drawn = Tree(label_of(root))
-    stack = [(drawn, root, 1)]
+def draw_tree(root: N, label_of: Callable[[N], Text], children_of: Callable[[N], Sequence[N]]) -> Tree:
+    """Draw a tree; branches beyond ``MAX_NODES`` nodes or ``MAX_DEPTH`` levels are cut, with a note."""
+    drawing = Tree(label_of(root))
+    stack = [(drawing, root, 1)]
     count = 1
     while stack:
         branch, node, depth = stack.pop()
@@ -27,10 +27,10 @@ def grow(root: N, label_of: Callable[[N], Text], children_of: Callable[[N], Sequ
         if depth >= MAX_DEPTH and children:
             branch.add(Text("… deeper levels are not shown", style="dim"))
             continue
-        room = max(MAX_NODES - count, 0)
-        added = [(branch.add(label_of(child)), child, depth + 1) for child in children[:room]]
+        remaining = max(MAX_NODES - count, 0)
+        added = [(branch.add(label_of(child)), child, depth + 1) for child in children[:remaining]]
         count += len(added)
-        if len(children) > room:
-            branch.add(Text(f"… {len(children) - room} more are not shown", style="dim"))
+        if len(children) > remaining:
+            branch.add(Text(f"… {len(children) - remaining} more are not shown", style="dim"))
         stack.extend(reversed(added))
-    return drawn
+    return drawing

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import index_store
 from handler.cli.main import main
-from handler.views.listing import size_text
+from handler.views.texts import size_text
 from tests.index_store.conftest import TABLES
 
 pytestmark = pytest.mark.usefixtures("wide")

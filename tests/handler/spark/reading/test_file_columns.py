@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StructField, StructType
 
 from evaluator.language.errors import UnsupportedError
-from handler.spark.reading.column_changes import changed
+from handler.spark.reading.column_changes import converted
 from handler.spark.reading.file_columns import in_table_type, nullable
 
 INT, LONG, FLOAT, DOUBLE, TEXT = pa.int32(), pa.int64(), pa.float32(), pa.float64(), pa.string()
@@ -79,7 +79,7 @@ def test_spark_changes_the_same_types_to_the_same_values(spark):
         for k, (value, one) in enumerate(zip(values, right, strict=True)):
             fields.append(StructField(f"c{n}_{k}", before))
             row.append(dict(value) if pa.types.is_map(have) and value is not None else value)
-            columns.append(changed(F.col(f"c{n}_{k}"), before, after, "c"))
+            columns.append(converted(F.col(f"c{n}_{k}"), before, after, "c"))
             expected.append(dict(one) if pa.types.is_map(wanted) and one is not None else one)
     found = spark.createDataFrame([tuple(row)], StructType(fields)).repartition(1).select(*columns).collect()[0]
     plain = [
@@ -103,12 +103,12 @@ def test_what_does_not_change_exactly_is_refused_by_name(spark, case):
     with pytest.raises(UnsupportedError, match=r"file\.parquet, column c"):
         in_table_type(pa.array(values, have), wanted, "file.parquet, column c")
     with pytest.raises(UnsupportedError, match=r"file\.parquet, column c: \w+.* in the file cannot be read as"):
-        changed(F.col("c"), from_arrow_type(have), from_arrow_type(wanted), "file.parquet, column c")
+        converted(F.col("c"), from_arrow_type(have), from_arrow_type(wanted), "file.parquet, column c")
 
 
 def test_types_that_only_a_jvm_writes_the_same_way_are_left_to_spark(spark):
     with pytest.raises(UnsupportedError, match="double in the file cannot be read as string"):
         in_table_type(pa.array([1e22], DOUBLE), TEXT, "c")
-    column = changed(F.lit(1e22), from_arrow_type(DOUBLE), from_arrow_type(TEXT), "c")
+    column = converted(F.lit(1e22), from_arrow_type(DOUBLE), from_arrow_type(TEXT), "c")
     assert spark.range(1).select(column).collect()[0][0] == "1.0E22"
     assert to_arrow_type(from_arrow_type(TEXT)) == TEXT

@@ -1,0 +1,41 @@
+"""Texts that several views print: counts, sizes, times, shortened texts and bars."""
+
+from __future__ import annotations
+
+import datetime
+
+from rich.text import Text
+
+__all__ = ["bar", "count_text", "minute_text", "shortened", "size_text"]
+
+BAR_WIDTH = 24
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+
+
+def bar(part: int, whole: int, style: str, width: int = BAR_WIDTH) -> Text:
+    """A share as a bar of ``width`` characters."""
+    filled = round(width * part / whole) if whole else 0
+    return Text.assemble(("█" * filled, style), ("░" * (width - filled), "dim"))
+
+
+def count_text(count: int, noun: str, plural: str = "") -> str:
+    """``1 file``, ``2 files``; ``plural`` where it is not the noun with an s."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
+def size_text(size: int) -> str:
+    """A number of bytes with three digits, such as ``1.23 MB``."""
+    value, unit = float(size), 0
+    while value >= 999.5 and unit < len(_UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    return f"{size} B" if unit == 0 else f"{value:.3g} {_UNITS[unit]}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut to ``limit`` characters with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def minute_text(seconds: float) -> str:
+    """A time (seconds since 1970) in UTC, to the minute."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
