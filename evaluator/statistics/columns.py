@@ -103,23 +103,23 @@ class ColumnStatistics:
 
     @cached_property
     def any_null(self) -> bool | Mask:
-        """``may_be_null``, or one flag when it is the same in all slices."""
+        """``may_be_null``; one flag where it is the same in all slices."""
         return _uniform(self.may_be_null)
 
     @cached_property
     def any_value(self) -> bool | Mask:
-        """``may_be_value``, or one flag when it is the same in all slices."""
+        """``may_be_value``; one flag where it is the same in all slices."""
         return _uniform(self.may_be_value)
 
     @cached_property
     def unknown_bounds(self) -> tuple[bool | Mask, bool | Mask]:
-        """Where the lower and the upper bound say nothing, or one flag each when it is the same in all slices."""
+        """Where the lower and the upper bound are unknown; one flag each where that is the same in all slices."""
         lo_known, hi_known = self.usable_bounds
         return _uniform(~lo_known), _uniform(~hi_known)
 
     @cached_property
     def plain(self) -> PlainBounds:
-        """The same as plain Python values, for a few slices."""
+        """The same statistics as plain Python values, for a few slices."""
         lo, hi = self.lo.tolist(), self.hi.tolist()
         lo_known, hi_known = (known.tolist() for known in self.usable_bounds)
         value = self.may_be_value.tolist()
@@ -165,7 +165,7 @@ class ColumnStatistics:
 
     @classmethod
     def unknown(cls, column_type: Type, n: int, trust: int = 0) -> ColumnStatistics:
-        """Nothing is known of this column in any of n slices."""
+        """Statistics of n slices in which nothing is known of the column."""
         empty = np.full(n, filler(column_type), array_dtype(column_type))
         unset = np.zeros(n, np.bool_)
         count = np.full(n, UNKNOWN_COUNT, np.int64)
@@ -275,7 +275,11 @@ def from_values(
     null_count: Sequence[int | None] | None = None,
     row_count: Sequence[int | None] | None = None,
 ) -> ColumnStatistics:
-    """Build statistics from Python values; ``None`` is an unknown bound or count. For tests and small tables."""
+    """Statistics of some slices from Python values, one element per slice; None is an unknown bound or count.
+
+    The bounds are values of ``language.types``: a Decimal for DECIMAL, days for DATE. Raises ValueError for a decimal
+    that does not fit the scale of the type.
+    """
     n = len(lo)
 
     def bounds(values: Sequence[Any]) -> tuple[Bounds, Mask]:
