@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from index_store.formats.hfile import HFile, StoredBlock
 from index_store.formats.inflate import LARGEST
-from index_store.formats.vectorised_avro import PADDING, Places
+from index_store.formats.vectorised_avro import PADDING, Positions
 from index_store.storage.errors import FormatError
 
 __all__ = ["BlockBatch", "batches"]
@@ -39,8 +39,8 @@ class BlockBatch:
     """
 
     data: Buffer
-    starts: Places
-    ends: Places
+    starts: Positions
+    ends: Positions
     offsets: tuple[int, ...]
 
     def offset_at(self, place: int) -> int:

@@ -24,7 +24,7 @@ from index_store.formats.block_batches import BlockBatch, batches
 from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.stats_columns import StatsColumns
 from index_store.formats.stats_vectorised import VectorisedStats
-from index_store.formats.vectorised_avro import Fallback, Places, walk, words_of
+from index_store.formats.vectorised_avro import Fallback, Positions, walk, words_of
 from index_store.storage.errors import FormatError
 
 __all__ = ["COLUMN_ID", "Single", "read_statistics"]
@@ -132,7 +132,7 @@ class _Reader:
         return self._columns_of(batch, size, keys, values, ends, edges)
 
     def _columns_of(
-        self, batch: BlockBatch, size: int, keys: Places, values: Places, ends: Places, edges: list[int]
+        self, batch: BlockBatch, size: int, keys: Positions, values: Positions, ends: Positions, edges: list[int]
     ) -> Iterator[Found]:
         whole = np.ndarray((len(batch.data) - size + 1,), f"V{size}", batch.data.data, 0, (1,))
         for first, last in pairwise(edges):
@@ -147,7 +147,13 @@ class _Reader:
                 yield from self._step(batch, whole, column, keys[chosen], values[chosen], ends[chosen])
 
     def _step(
-        self, batch: BlockBatch, whole: npt.NDArray[np.void], column: bytes, keys: Places, values: Places, ends: Places
+        self,
+        batch: BlockBatch,
+        whole: npt.NDArray[np.void],
+        column: bytes,
+        keys: Positions,
+        values: Positions,
+        ends: Positions,
     ) -> Iterator[Found]:
         if len(keys) > FEW_OF_A_COLUMN and (values < ends).all():
             try:

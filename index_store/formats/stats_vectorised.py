@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from index_store.formats.avro_columns import name_types, wrapper_of
 from index_store.formats.stats_columns import NO_COUNT, Side, StatsColumns
-from index_store.formats.vectorised_avro import Cursors, Fallback, Places, words_of
+from index_store.formats.vectorised_avro import Cursors, Fallback, Positions, words_of
 
 __all__ = ["VectorisedStats"]
 
@@ -43,8 +43,8 @@ class _Field(NamedTuple):
 class _Text(NamedTuple):
     """Where strings are in the buffer."""
 
-    start: Places
-    length: Places
+    start: Positions
+    length: Positions
 
 
 class VectorisedStats:
@@ -113,7 +113,7 @@ class VectorisedStats:
         return _Field(name, shape, 2 * options.index(values[0]) if isinstance(kind, list) else None)
 
     def decode(
-        self, data: npt.NDArray[np.uint8], keys: npt.NDArray[np.uint8], starts: Places, ends: Places
+        self, data: npt.NDArray[np.uint8], keys: npt.NDArray[np.uint8], starts: Positions, ends: Positions
     ) -> StatsColumns:
         """The records between ``starts`` and ``ends`` of a padded buffer, in ascending order. Raises Fallback."""
         words = words_of(data)

@@ -17,12 +17,12 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["PADDING", "Cursors", "Fallback", "Places", "walk", "words_of"]
+__all__ = ["PADDING", "Cursors", "Fallback", "Positions", "walk", "words_of"]
 
 #: Bytes that a buffer needs behind the last value, and behind each block, for loads of eight bytes at any place.
 PADDING = 16
 
-Places = npt.NDArray[np.int64]
+Positions = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 _U64, _U32 = np.uint64, np.uint32
 _STOPS = _U64(0x8080808080808080)
@@ -52,7 +52,7 @@ class Cursors:
 
     __slots__ = ("_loaded", "_start", "_used", "_words")
 
-    def __init__(self, words: Words, places: Places) -> None:
+    def __init__(self, words: Words, places: Positions) -> None:
         self._words = words
         self._start = places
         self._loaded: Words | None = None
@@ -62,15 +62,15 @@ class Cursors:
         return len(self._start)
 
     @property
-    def places(self) -> Places:
+    def places(self) -> Positions:
         """Where the cursors are."""
         return self._start + self._used if self._used else self._start
 
-    def part(self, rows: Places) -> Cursors:
+    def part(self, rows: Positions) -> Cursors:
         """Cursors of some of the records, at the same places."""
         return Cursors(self._words, self.places[rows])
 
-    def move(self, places: Places) -> None:
+    def move(self, places: Positions) -> None:
         """Put the cursors somewhere else."""
         self._start, self._loaded, self._used = places, None, 0
 
@@ -103,23 +103,23 @@ class Cursors:
         """The bits of a double."""
         found = self._next(8)
         self._used += 8
-        bits: Places = found.view(np.int64)
+        bits: Positions = found.view(np.int64)
         return bits
 
     def four(self) -> npt.NDArray[np.int64]:
         """The bits of a float."""
         found = self._next(4) & _U64(0xFFFFFFFF)
         self._used += 4
-        bits: Places = found.view(np.int64)
+        bits: Positions = found.view(np.int64)
         return bits
 
     def number(self) -> npt.NDArray[np.int64]:
         """An int or long."""
         raw = self._varint()
-        found: Places = (raw >> _ONE).view(np.int64) ^ -(raw & _ONE).view(np.int64)
+        found: Positions = (raw >> _ONE).view(np.int64) ^ -(raw & _ONE).view(np.int64)
         return found
 
-    def text(self) -> tuple[Places, Places]:
+    def text(self) -> tuple[Positions, Positions]:
         """A string or bytes: where it starts, and how long it is."""
         length = self.number()
         start = self.places
@@ -192,7 +192,9 @@ def _squeezed(word: Words) -> Words:
     return word
 
 
-def walk(data: npt.NDArray[np.uint8], starts: Places, ends: Places, key_size: int) -> tuple[Places, Places, Places]:
+def walk(
+    data: npt.NDArray[np.uint8], starts: Positions, ends: Positions, key_size: int
+) -> tuple[Positions, Positions, Positions]:
     """The entries of many uncompressed data blocks of one HFile: where keys and values start, where values end.
 
     All blocks are stepped through at once; behind each there are PADDING zeros. ``key_size`` is the size of a key as
@@ -201,7 +203,7 @@ def walk(data: npt.NDArray[np.uint8], starts: Places, ends: Places, key_size: in
     lengths = np.ndarray((len(data) - 7,), "<u4", data.data, 4, (1,))
     fixed = 8 + key_size + 1
     at = starts.copy()
-    steps: list[Places] = []
+    steps: list[Positions] = []
     while (at < ends).any():
         for _ in range(16):
             steps.append(at)

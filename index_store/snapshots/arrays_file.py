@@ -1,11 +1,11 @@
 """Named arrays of different lengths in one Arrow IPC file, read through a memory map without a copy.
 
 An array is a column of large lists in a record batch of one row. The schema's metadata says what the file is about and
-holds a digest of that and of all names, types, lengths and contents. A file that was damaged, or is about something
-else, is ``UnusableError``, never trusted. Files are replaced atomically.
+holds a digest of that and of all names, types, lengths and contents. A file that is damaged, or about something else,
+raises ``UnusableError``. Files are replaced atomically.
 
-Comparing the digest reads everything, once after each start of the machine: a mark beside the file says of which inode,
-size and times that was done. Opening a large file that bears its mark costs the same at any size.
+The digest is compared once after each start of the machine, which reads the whole file. A mark beside the file then
+records its inode, size and times, so that opening a marked file costs the same at any size.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _verified: set[str] = set()
 
 
 class UnusableError(Exception):
-    """A stored file is missing, damaged, or about something else. It is made again, and nothing else follows."""
+    """A stored file is missing, damaged, or about something else. The caller writes it again."""
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:

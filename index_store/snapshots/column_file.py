@@ -2,11 +2,11 @@
 
     lo, hi, lo_known, hi_known, nulls, rows, trust      of each slice
     part.*, part_of                                     of each file of slices of several files
-    index                                               what ``ColumnIndex.to_arrays`` gives, its arrays in one of bytes
-    file.*                                              of each file: what a later state needs to unite slices anew
+    index                                               the arrays of ``ColumnIndex.to_arrays``, packed into bytes
+    file.*                                              of each file, for uniting slices anew in a later state
 
 Bounds that are Python objects in memory (text, binary, wide decimals) are stored as Arrow arrays and read as
-``StoredBounds``. A column that the index kind knows nothing of is stored as just that.
+``StoredBounds``. A column without statistics is stored as such, so that it is not read again.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ _COUNTS = ("nulls", "rows")
 _FLAGS = ("lo_known", "hi_known")
 _FILE_FLAGS = (*_FLAGS, "empty", "null_only")
 _INDEX = "index"
+#: The array of ``FileStatistics.file_index``.
+_FILE_INDEX = "file.place"
 _ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredColumn:
-    """What is kept of one column: its statistics (None: the kind knows nothing of it), and those of its files."""
+    """The stored statistics of one column (None: the kind has none), and those of its files."""
 
     statistics: ColumnStatistics | None
     files: FileStatistics | None
@@ -53,7 +55,7 @@ def column_file_name(kind: str, column: str) -> str:
 def write_column(
     path: Path, kind: str, column: Field, n: int, statistics: ColumnStatistics | None, files: FileStatistics | None
 ) -> None:
-    """Write what is known of a column in n slices. Raises OSError."""
+    """Write the statistics of a column in n slices. Raises OSError."""
     arrays: dict[str, Stored] = {}
     about = {**_about(kind, column, n), "known": statistics is not None}
     if statistics is not None:
@@ -70,7 +72,7 @@ def write_column(
 
 
 def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
-    """Read what is known of a column. Raises UnusableError when that is not there, not whole, or not of this column."""
+    """Read the statistics of a column. Raises UnusableError for a missing, damaged or wrong file."""
     stored = ArraysFile.open(path, _about(kind, column, n))
     if stored.about.get("known") is not True:
         return StoredColumn(None, None)
@@ -84,14 +86,14 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
             )
         if _INDEX in stored.about:
             statistics = replace(statistics, index=ColumnIndex.from_arrays(column.type, _read_index(stored)))
-        files = _read_files(stored, column.type) if "file.place" in names else None
+        files = _read_files(stored, column.type) if _FILE_INDEX in names else None
     except (ValueError, KeyError, TypeError) as error:
         raise UnusableError(f"{path}: {error}") from error
     return StoredColumn(statistics, files)
 
 
 def _packed(parts: Mapping[str, Any]) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
-    """The arrays of an index one behind the other, and what is to be known of them and of the index beside."""
+    """The arrays of an index packed into one, and their types, offsets and lengths, for the file's metadata."""
     places: dict[str, tuple[str, int, int]] = {}
     end = 0
     for name, part in parts.items():
@@ -171,25 +173,26 @@ def _flags(stored: ArraysFile, name: str, n: int) -> Any:
 
 
 def _of_files(files: FileStatistics) -> dict[str, Stored]:
-    order = np.argsort(files.place, kind="stable")
-    found: dict[str, Stored] = {
+    order = np.argsort(files.file_index, kind="stable")
+    arrays: dict[str, Stored] = {
+        _FILE_INDEX: files.file_index[order],
         "file.lo": _bound(files.lo[order], files.type),
         "file.hi": _bound(files.hi[order], files.type),
     }
-    for name in ("place", *_FILE_FLAGS, *_COUNTS, "trust", "size"):
-        found[f"file.{name}"] = getattr(files, name)[order]
-    return found
+    for name in (*_FILE_FLAGS, *_COUNTS, "trust", "size"):
+        arrays[f"file.{name}"] = getattr(files, name)[order]
+    return arrays
 
 
 def _read_files(stored: ArraysFile, column_type: Type) -> FileStatistics:
-    place = stored.array("file.place")
-    m = len(place)
+    file_index = stored.array(_FILE_INDEX)
+    m = len(file_index)
     lo, hi = (_read_bound(stored, f"file.{side}", column_type, m) for side in ("lo", "hi"))
     flags = {name: _flags(stored, f"file.{name}", m) for name in _FILE_FLAGS}
     counts = {name: _checked(stored.array(f"file.{name}"), m, np.int64) for name in (*_COUNTS, "size")}
     return FileStatistics(
         type=column_type,
-        place=place,
+        file_index=file_index,
         lo=lo,
         hi=hi,
         trust=_checked(stored.array("file.trust"), m, np.uint8),

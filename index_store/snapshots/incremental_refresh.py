@@ -276,11 +276,11 @@ class _DeltaColumns:
                 raise NotIncremental("nothing is kept of single files")
             starts = slices.file_starts
             for one, row, _ in before:
-                first, last = np.searchsorted(files.place, (starts[row], starts[row + 1]))
+                first, last = np.searchsorted(files.file_index, (starts[row], starts[row + 1]))
                 numbers = np.array([number_of.get(path, -1) for path in one.files])
                 taken = files.take(np.arange(first, last))
-                places = numbers[taken.place - starts[row]]
-                parts.append(replace(taken, place=places).take(np.flatnonzero(places >= 0)))
+                file_indices = numbers[taken.file_index - starts[row]]
+                parts.append(replace(taken, file_index=file_indices).take(np.flatnonzero(file_indices >= 0)))
         return _joined(parts)
 
     def _with_staying(self, old: FileStatistics | None, new: FileStatistics) -> FileStatistics | None:
@@ -289,12 +289,12 @@ class _DeltaColumns:
             return None
         old_starts, staying_rows = self._old.delta.file_starts, self._delta.staying_rows
         new_starts = np.concatenate([[0], np.cumsum(np.diff(old_starts)[staying_rows])])
-        slice_of = np.searchsorted(old_starts, old.place, "right") - 1
+        slice_of = np.searchsorted(old_starts, old.file_index, "right") - 1
         stays = np.isin(slice_of, staying_rows)
         staying = old.take(np.flatnonzero(stays))
         new_slice = np.searchsorted(staying_rows, slice_of[stays])
-        staying = replace(staying, place=new_starts[new_slice] + staying.place - old_starts[slice_of[stays]])
-        return _joined([staying, replace(new, place=new.place + new_starts[-1])])
+        staying = replace(staying, file_index=new_starts[new_slice] + staying.file_index - old_starts[slice_of[stays]])
+        return _joined([staying, replace(new, file_index=new.file_index + new_starts[-1])])
 
 
 def _fresh_files(files: SliceFiles, diff: TimelineDiff, delta: _Delta) -> Rows:
@@ -322,7 +322,9 @@ def _as_slices(files: SliceFiles, numbers: Rows) -> SliceFiles:
 
 def _of_files(read: FileRows, numbers: Rows) -> FileRows:
     """The same rows, of the files with these numbers."""
-    return FileRows(replace(read.rows, place=numbers[read.rows.place]), numbers[read.deleted], read.distrusted)
+    return FileRows(
+        replace(read.rows, file_index=numbers[read.rows.file_index]), numbers[read.deleted], read.distrusted
+    )
 
 
 def _joined(parts: Sequence[FileStatistics]) -> FileStatistics:
@@ -335,6 +337,6 @@ def _joined(parts: Sequence[FileStatistics]) -> FileStatistics:
         hi=concatenated([part.hi for part in parts]),
         **{
             name: joined(name)
-            for name in ("place", "lo_known", "hi_known", "nulls", "rows", "trust", "empty", "null_only", "size")
+            for name in ("file_index", "lo_known", "hi_known", "nulls", "rows", "trust", "empty", "null_only", "size")
         },
     )

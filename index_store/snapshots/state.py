@@ -1,11 +1,11 @@
-"""What a snapshot is a snapshot of: everything in a table's state that its slices and statistics follow from.
+"""The state of a table that a snapshot belongs to: everything that determines its slices and statistics.
 
-    properties, options    the table's configuration and what a catalog says of it
+    properties, options    the table's configuration, and its options in a catalog
     timeline               completed and pending instants of the table and of its metadata table
-    schema                 of the latest commit; and the names of the files that record how it came about
+    schema                 of the latest commit, and the names of the files with its history
 
-Two equal states give equal slices and statistics, for files that are in a timeline never change. The state is two
-directory listings and the properties: nothing that grows with the number of files is read.
+Equal states have equal slices and statistics, since the files of a timeline never change. Reading a state costs two
+directory listings and the properties; nothing that grows with the number of files is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "State", "state_of"]
 
-#: Rises with every change of what is stored, or of the rules by which statistics are believed.
+#: Rises with every change of the stored form, or of the rules by which statistics are believed.
 FORMAT = 1
 
 Instants = tuple[tuple[str, str, str], ...]
@@ -48,7 +48,7 @@ class State:
 
     @cached_property
     def digest(self) -> str:
-        """Differs for different states."""
+        """A hash that differs for different states."""
         return _digest(json.dumps(self.to_dict(), sort_keys=True))
 
     @property
@@ -87,10 +87,10 @@ class State:
 
 
 def state_of(table: Table) -> State | None:
-    """The state of an open table; None when no metadata table describes it, and so there is nothing to keep.
+    """The state of an open table; None when no metadata table describes it, so that no snapshot can be made.
 
-    Nor is anything kept of a table whose timeline begins with writes that only a savepoint holds: whether their files
-    count is looked at anew each time (``Timeline.is_disputed``). Raises TableError when a listing fails.
+    A table whose timeline begins with writes that only a savepoint keeps has no snapshot either: whether their files
+    count is decided at each opening (``Timeline.is_disputed``). Raises TableError when a listing fails.
     """
     writes = table.timeline.writes
     if (

@@ -131,14 +131,14 @@ class StoredSlices(_Slices):
 
     def some(self, rows: npt.NDArray[Any]) -> list[FileSlice]:
         """The slices of these rows, all at once."""
-        places = pa.array(rows)
-        file_ids, bases = (self._names[name].take(places).to_pylist() for name in ("file_ids", "bases"))
+        arrow_rows = pa.array(rows)
+        file_ids, bases = (self._names[name].take(arrow_rows).to_pylist() for name in ("file_ids", "bases"))
         logged = self._log_starts[rows] < self._log_starts[rows + 1]
         found = []
-        for place, (row, code, file_id, base) in enumerate(
+        for number, (row, code, file_id, base) in enumerate(
             zip(rows.tolist(), self.partition_codes[rows].tolist(), file_ids, bases, strict=True)
         ):
-            if logged[place]:
+            if logged[number]:
                 found.append(self._slice(row))
                 continue
             partition = self.partitions[code]
@@ -149,11 +149,11 @@ class StoredSlices(_Slices):
     def rows_of(self, groups: Sequence[tuple[str, str]]) -> Rows:
         """``(k,) int64``: which slice each (partition, file id) is, or -1."""
         wanted = np.fromiter((_group_hash(*group) for group in groups), np.uint64, len(groups))
-        places = self._groups.searchsorted(wanted, "left")
+        positions = self._groups.searchsorted(wanted, "left")
         found = np.full(len(groups), -1, np.int64)
-        inside = np.flatnonzero(places < len(self._groups))
-        inside = inside[self._groups[places[inside]] == wanted[inside]]
-        rows = self._group_rows[places[inside]].astype(np.int64)
+        inside = np.flatnonzero(positions < len(self._groups))
+        inside = inside[self._groups[positions[inside]] == wanted[inside]]
+        rows = self._group_rows[positions[inside]].astype(np.int64)
         file_ids = self._names["file_ids"].take(pa.array(rows)).to_pylist()
         for i, row, code, file_id in zip(
             inside.tolist(), rows.tolist(), self.partition_codes[rows].tolist(), file_ids, strict=True
@@ -189,10 +189,10 @@ class ChangedSlices(_Slices):
         """The slices of these rows, all at once."""
         live = len(self.base) - len(self.tombstoned)
         in_base = rows < live
-        places = rows[in_base]
-        found = iter(self.base.some(places + np.searchsorted(self._live_before, places, "right")))
+        live_rows = rows[in_base]
+        base = iter(self.base.some(live_rows + np.searchsorted(self._live_before, live_rows, "right")))
         delta = iter([self.delta[row] for row in (rows[~in_base] - live).tolist()])
-        return [next(found if base else delta) for base in in_base.tolist()]
+        return [next(base if is_base else delta) for is_base in in_base.tolist()]
 
 
 def _text(data: Any) -> str:

@@ -103,11 +103,11 @@ class BucketIndex:
             return None
         mask = np.ones(len(self._slices), np.bool_)
         wanted: dict[str, set[int]] = {}
-        for place, bucket in self._buckets.places.items():
-            partition = self._slices[place].partition
+        for slice_index, bucket in self._buckets.checked.items():
+            partition = self._slices[slice_index].partition
             if partition not in wanted:
                 wanted[partition] = {self._buckets.layouts[partition].bucket_of(one) for one in hashed}
-            mask[place] = bucket in wanted[partition]
+            mask[slice_index] = bucket in wanted[partition]
         return mask
 
     def _hashes_of(self, column: Field, values: Sequence[object]) -> list[Values] | None:
@@ -122,7 +122,7 @@ class BucketIndex:
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """The slices whose bucket is certain, for the columns that determine it."""
-        return key_coverage(self.name, self._slices, len(self._buckets.places), filter(self._is_hashed, columns))
+        return key_coverage(self.name, self._slices, len(self._buckets.checked), filter(self._is_hashed, columns))
 
 
 def _of_value(column: Field, value: object) -> Values | None:

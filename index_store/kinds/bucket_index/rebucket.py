@@ -124,14 +124,16 @@ def plan_ring_split(table: Table) -> tuple[NodeSplit, ...]:
         )
     buckets.check()
     sizes = _Sizes(table, buckets)
-    places = {(buckets.slices[place].partition, bucket): place for place, bucket in buckets.named.items()}
+    slice_of_node = {
+        (buckets.slices[slice_index].partition, bucket): slice_index for slice_index, bucket in buckets.named.items()
+    }
     found = []
     for partition, ring in sorted(buckets.layouts.items()):
         assert isinstance(ring, Ring)
         for bucket, (value, prefix) in enumerate(zip(ring.values, ring.prefixes, strict=True)):
-            place = places.get((partition, bucket))
-            file_id = None if place is None else buckets.slices[place].file_id
-            size, rows = (0, None) if place is None else (sizes.bytes(place), sizes.rows(place))
+            slice_index = slice_of_node.get((partition, bucket))
+            file_id = None if slice_index is None else buckets.slices[slice_index].file_id
+            size, rows = (0, None) if slice_index is None else (sizes.bytes(slice_index), sizes.rows(slice_index))
             found.append(
                 NodeSplit(
                     partition=partition,
@@ -172,8 +174,8 @@ def _of_table(plan: RebucketPlan, table: Table) -> RebucketPlan:
     buckets.check()
     sizes = _Sizes(table, buckets)
     groups, kept = [], set()
-    for place, bucket in buckets.named.items():
-        one = buckets.slices[place]
+    for slice_index, bucket in buckets.named.items():
+        one = buckets.slices[slice_index]
         if buckets.has_rule(one.partition):
             kept.add(one.partition)
         else:
@@ -183,8 +185,8 @@ def _of_table(plan: RebucketPlan, table: Table) -> RebucketPlan:
                     one.file_id,
                     bucket,
                     _into(bucket, plan.old, plan.new),
-                    sizes.bytes(place),
-                    sizes.rows(place),
+                    sizes.bytes(slice_index),
+                    sizes.rows(slice_index),
                 )
             )
     return RebucketPlan(plan.old, plan.new, plan.splits, tuple(groups), tuple(sorted(kept)))
@@ -198,12 +200,12 @@ class _Sizes:
         self._rows = buckets.row_counts()
         self._bytes: dict[str, Mapping[str, int]] = {}
 
-    def bytes(self, place: int) -> int:
-        one = self._slices[place]
+    def bytes(self, slice_index: int) -> int:
+        one = self._slices[slice_index]
         if one.partition not in self._bytes:
             self._bytes[one.partition] = {file.name: file.size for file in self._table.files(one.partition)}
         names = self._bytes[one.partition]
         return sum(names.get(file.rpartition("/")[2], 0) for file in one.files)
 
-    def rows(self, place: int) -> int | None:
-        return self._rows.get(place)
+    def rows(self, slice_index: int) -> int | None:
+        return self._rows.get(slice_index)

@@ -153,66 +153,76 @@ class TableBuckets:
         """The bucket that each slice's file id names; none in a partition that is not certain."""
         found: dict[int, int] = {}
         uncertain: set[str] = set()
-        for place, one in enumerate(self.slices):
+        for slice_index, one in enumerate(self.slices):
             layout = self.layouts.get(one.partition)
             bucket = None if layout is None else layout.bucket_of_file(one.file_id)
             if bucket is not None:
-                found[place] = bucket
+                found[slice_index] = bucket
             elif isinstance(layout, Simple):
                 raise self.fault(f"{one.file_id} in {one.partition or 'the table'} is not of one of its buckets")
             else:
                 uncertain.add(one.partition)
-        return {place: bucket for place, bucket in found.items() if self.slices[place].partition not in uncertain}
+        return {
+            slice_index: bucket
+            for slice_index, bucket in found.items()
+            if self.slices[slice_index].partition not in uncertain
+        }
 
     @cached_property
-    def places(self) -> Mapping[int, int]:
-        """The bucket of each slice whose first and last key ``column_stats`` know, and which belong to it."""
+    def checked(self) -> Mapping[int, int]:
+        """The bucket of each slice whose first and last key are in ``column_stats``, and belong to it."""
         named, keys = self.named, self._keys
         if keys is None:
             return {}
         known = keys.lo_known & keys.hi_known
-        found = {place: bucket for place, bucket in named.items() if known[place]}
-        for place in found:
-            self._check_keys(place, str(keys.lo[place]), str(keys.hi[place]))
+        found = {slice_index: bucket for slice_index, bucket in named.items() if known[slice_index]}
+        for slice_index in found:
+            self._check_keys(slice_index, str(keys.lo[slice_index]), str(keys.hi[slice_index]))
         return found
 
     def check(self) -> None:
-        """Hold the options against all slices: by ``places``, and where keys are not known there, by some footers.
+        """Check the options against all slices: by ``checked``, and where keys are not known, by some footers.
 
         Raises StatsError, also for a partition whose ring is not certain.
         """
-        found = self.places
-        unclear = {self.slices[place].partition for place in range(len(self.slices)) if place not in self.named}
+        found = self.checked
+        unclear = {
+            self.slices[slice_index].partition
+            for slice_index in range(len(self.slices))
+            if slice_index not in self.named
+        }
         if not self.is_simple:
             unclear |= set(self._ring_files) - set(self.layouts)
         if unclear:
             raise self.fault(
                 f"the ring of {min(unclear) or 'the table'} is missing, being resized, or not that of its file groups"
             )
-        bases = [place for place in self.named if place not in found and self.slices[place].base_file]
-        for place in bases[:: len(bases) // _FOOTERS + 1]:
-            footer = self._table.footers.read(str(self.slices[place].base_file))
+        bases = [
+            slice_index for slice_index in self.named if slice_index not in found and self.slices[slice_index].base_file
+        ]
+        for slice_index in bases[:: len(bases) // _FOOTERS + 1]:
+            footer = self._table.footers.read(str(self.slices[slice_index].base_file))
             stored = (footer.metadata or {}) if footer is not None else {}
             if _FIRST_KEY in stored and _LAST_KEY in stored:
-                self._check_keys(place, stored[_FIRST_KEY].decode(), stored[_LAST_KEY].decode())
+                self._check_keys(slice_index, stored[_FIRST_KEY].decode(), stored[_LAST_KEY].decode())
 
     def row_counts(self) -> Mapping[int, int]:
         """The rows of each slice, where ``column_stats`` count them."""
         keys = self._keys
         known = () if keys is None else np.flatnonzero(np.asarray(keys.row_count) != UNKNOWN_COUNT).tolist()
-        return {} if keys is None else {place: int(keys.row_count[place]) for place in known}
+        return {} if keys is None else {slice_index: int(keys.row_count[slice_index]) for slice_index in known}
 
     @cached_property
     def _keys(self) -> ColumnStatistics | None:
         known = column_stats(self._table, self.slices)
         return None if known is None else known.statistics([Field(RECORD_KEY, STRING)]).get(RECORD_KEY)
 
-    def _check_keys(self, place: int, *keys: str) -> None:
+    def _check_keys(self, slice_index: int, *keys: str) -> None:
         """Raises StatsError for keys that do not belong to the bucket of their slice."""
-        one = self.slices[place]
+        one = self.slices[slice_index]
         for key in keys:
             values = self.hashed.of_key(key)
-            if values is not None and self.layouts[one.partition].bucket_of(values) != self.named[place]:
+            if values is not None and self.layouts[one.partition].bucket_of(values) != self.named[slice_index]:
                 raise self.fault(f"the key {key} in {one.file_id} belongs to another bucket")
 
     def _count(self, text: str, where: str) -> int:

@@ -1,7 +1,7 @@
 """Files that were written before a column was added: all NULL, if the table shows that they have no such column (P6).
 
-Hudi writes no statistics for a column that a file does not have, and a missing record alone proves nothing. Two other
-things do:
+Hudi writes no statistics for a column that a file does not have. A missing record alone proves nothing. Two things
+prove that the file lacks the column:
 
     the schema of the commit that wrote the file   without the column, and no commit before it had the column
     the file's own footer                          no such column, under any case
@@ -57,27 +57,27 @@ def with_absent_columns(
     if not reads_as_null(column, table, renamed):
         return rows
     missing = np.ones(len(files.paths), np.bool_)
-    missing[rows.place] = False
+    missing[rows.file_index] = False
     missing[deleted] = False
     missing[files.is_log] = False
     candidates = np.flatnonzero(missing).tolist()
     if not candidates:
         return rows
     written = commits.files_without(column.name)
-    places: list[int] = []
+    file_indices: list[int] = []
     counts: list[int] = []
-    for place in candidates:
-        count = written.get(files.paths[place])
+    for file_index in candidates:
+        count = written.get(files.paths[file_index])
         if count is None:
-            count = _rows_by_footer(files.paths[place], column.name, table)
+            count = _rows_by_footer(files.paths[file_index], column.name, table)
         if count is not None:
-            places.append(place)
+            file_indices.append(file_index)
             counts.append(count)
-    return rows.with_nulls(np.array(places, np.intp), np.array(counts, np.int64)) if places else rows
+    return rows.with_nulls(np.array(file_indices, np.intp), np.array(counts, np.int64)) if file_indices else rows
 
 
 class CommitSchemas:
-    """Which columns the schemas of a table's first commits have, and what those commits wrote; each is read once.
+    """The columns of the schemas of a table's first commits, and the files that they wrote; each commit is read once.
 
     Reading ends after ``COMMIT_LIMIT`` commits or ``COMMIT_SECONDS``, or at a commit that cannot be read.
     """
@@ -91,8 +91,8 @@ class CommitSchemas:
     def files_without(self, column: str) -> Mapping[str, int]:
         """The base files of all commits before the first one whose schema has the column, and how many rows each has.
 
-        A commit that tells no schema proves nothing about its own files; nor does one that lacks the column after
-        another had it.
+        A commit without a schema proves nothing about its own files; nor does one that lacks the column after another
+        commit had it.
         """
         found: dict[str, int] = {}
         for names, files in self._commits():

@@ -1,9 +1,14 @@
 """Hudi's ``column_stats`` index as arrays: bounds and counts of each column, united over the files of a slice (C3, C4).
 
-The way of a bound: HFile record -> latest version of its key -> type of the column (``stats_values``) -> is it believed
-(``file_rules``) -> union over the slice (``slice_union``). A file without a record makes its slice unknown: real tables
-list the index as available with records of 1 file in 17. Records are found by column prefix and joined by the file's
-name, not by exact key, since some writers hash absolute partition paths (hudi#18317).
+    HFile record -> latest version of its key      stats_versions
+      -> the file it describes                     stats_by_slice
+      -> a value of the column's type              stats_values
+      -> believed or not                           file_rules
+      -> united over the files of a slice          slice_union
+
+A file without a record makes its slice unknown: real tables list the index as available with records of 1 file in 17.
+Records are found by column prefix and joined by the file's name, not by exact key, since some writers hash absolute
+partition paths (hudi#18317).
 """
 
 from __future__ import annotations
@@ -55,7 +60,7 @@ def make(table: Table, slices: FileSlices) -> ColumnStats | None:
 
 
 class ColumnStats:
-    """Column statistics of a table's slices. Columns are read when they are first asked for, and kept."""
+    """Column statistics of a table's slices. Each column is read once."""
 
     name = PARTITION
 
@@ -67,7 +72,7 @@ class ColumnStats:
         self._files: dict[str, FileRows] = {}
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Bounds and nulls of any column; which columns it has is known when they are read."""
+        """Bounds and nulls of any column; which columns the index has is known when they are read."""
         return RequiredStatistics(bounds=asked.bounds, nulls=asked.nulls)
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
@@ -87,7 +92,7 @@ class ColumnStats:
         return {name: statistics for name, statistics in found if statistics is not None}
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
-        """How many slices have usable statistics of each column, and why the others have not."""
+        """How many slices have usable statistics of each column, and the reasons for the others."""
         found = self.statistics(columns)
         n = len(self._slices)
         known = {
@@ -104,7 +109,7 @@ class ColumnStats:
         return self._reading.files
 
     def file_rows(self, column: str) -> FileRows | None:
-        """What was read of each file for a column that ``statistics`` was asked for; kept for MERGE_ON_READ tables."""
+        """Statistics of each file, for a column that ``statistics`` has read; kept for MERGE_ON_READ tables."""
         return self._files.get(column)
 
     @cached_property

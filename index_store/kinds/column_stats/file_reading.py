@@ -1,7 +1,7 @@
-"""From the records of a column to what is believed of each file: joined by name, typed, doubted, completed.
+"""From the records of a column to believed statistics of each file: match by name, convert, distrust, complete.
 
-A file of a table's slices has a row for each record (two when a later one widened an earlier one), and one more kind of
-row where the table proves that it was written without the column. Files without a row are unknown.
+A file has a row for each of its records: two when a later one widened an earlier one. A file that provably was written
+without the column has a row of NULLs. The statistics of a file without a row are unknown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_ab
 from index_store.kinds.column_stats.file_rules import FileStatistics, believe
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.slice_union import unite
-from index_store.kinds.column_stats.stats_by_slice import Places
+from index_store.kinds.column_stats.stats_by_slice import RecordMatcher
 from index_store.kinds.column_stats.stats_versions import Versions
 from index_store.storage.errors import FormatError, TableError
 from index_store.table.merge_rule import merges_to_stored_values
@@ -39,9 +39,9 @@ LOG_LIMIT = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileRows:
-    """Statistics of the files of some slices. ``deleted`` are places whose statistics are marked as deleted.
+    """Statistics of the files of some slices. ``deleted``: files whose statistics are marked as deleted.
 
-    ``distrusted``: why nothing of the column is believed, if so.
+    ``distrusted``: the reason why no statistics of the column are believed, if there is one.
     """
 
     rows: FileStatistics
@@ -61,18 +61,18 @@ class FileReading:
     def __init__(self, table: Table, files: SliceFiles) -> None:
         self.files = files
         self._table = table
-        self._places = Places(files)
+        self._matcher = RecordMatcher(files)
         self._proofs = FooterProofs(table.footers)
         self._one_writer: dict[int, bool] = {}
 
     def rows(self, column: Field, stored: Versions, *, is_indexed: bool = False) -> FileRows | None:
-        """What is believed of each file; None when the index has no record of the column for any of them.
+        """Believed statistics of each file; None when the index has no record of the column for any of them.
 
-        ``is_indexed``: it has, for other files.
+        ``is_indexed``: the index has records of the column for other files.
         """
         latest = stored.latest()
-        found = self._places.of(latest, column.name.encode())
-        deleted = self._places.of_names(latest.deleted)
+        found = self._matcher.of(latest, column.name.encode())
+        deleted = self._matcher.of_names(latest.deleted)
         if not is_indexed and not found.count and not len(deleted):
             return None
         rows = found.statistics(column.type, self._table.columns.units.get(column.name, ""), self._table.version)
@@ -99,17 +99,17 @@ class FileReading:
         """Version 6 may append several commits to one log file; a record may then describe one of them only."""
         if self._table.version >= 8:
             return rows
-        places = np.unique(rows.place[self.files.is_log[rows.place]])
-        whole = [place for place in places.tolist() if self._has_one_writer(place)]
+        file_indices = np.unique(rows.file_index[self.files.is_log[rows.file_index]])
+        whole = [file_index for file_index in file_indices.tolist() if self._has_one_writer(file_index)]
         return rows.distrusting(
-            self.files.is_log[rows.place] & ~np.isin(rows.place, whole), Trust.APPENDED_LOG, counts_too=True
+            self.files.is_log[rows.file_index] & ~np.isin(rows.file_index, whole), Trust.APPENDED_LOG, counts_too=True
         )
 
-    def _has_one_writer(self, place: int) -> bool:
-        if place not in self._one_writer and len(self._one_writer) < LOG_LIMIT:
+    def _has_one_writer(self, file_index: int) -> bool:
+        if file_index not in self._one_writer and len(self._one_writer) < LOG_LIMIT:
             try:
-                with self._table.storage.open(self.files.paths[place]) as source:
-                    self._one_writer[place] = len(data_instants(source)) == 1
+                with self._table.storage.open(self.files.paths[file_index]) as source:
+                    self._one_writer[file_index] = len(data_instants(source)) == 1
             except (FormatError, TableError):
-                self._one_writer[place] = False
-        return self._one_writer.get(place, False)
+                self._one_writer[file_index] = False
+        return self._one_writer.get(file_index, False)

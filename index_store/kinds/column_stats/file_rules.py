@@ -1,5 +1,4 @@
-"""Which statistics of single files are believed: the rules of ``statistics.distrust``, applied to records of one
-column.
+"""The rules by which statistics of single files are believed: ``statistics.distrust``, applied to records of a column.
 
 A row is one record of one file (two when a later record widened an earlier one). Base files are Parquet, and their
 bounds come from the footer with its gaps; log files are Avro, and their bounds were compared in Java, value by value.
@@ -50,14 +49,14 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FileStatistics:
-    """Statistics of one column, a row for each record: ``(m,)`` arrays, ``place`` the file in ``SliceFiles``.
+    """Statistics of one column, a row for each record: ``(m,)`` arrays, ``file_index`` the file in ``SliceFiles``.
 
-    ``empty`` rows say that the file holds no row of its own, ``null_only`` rows that all its values are null. ``size``
-    is in bytes before compression.
+    ``empty``: the file holds no row of its own. ``null_only``: all its values are null. ``size``: in bytes before
+    compression.
     """
 
     type: Type
-    place: npt.NDArray[np.intp]
+    file_index: npt.NDArray[np.intp]
     lo: Any
     hi: Any
     lo_known: Mask
@@ -71,7 +70,12 @@ class FileStatistics:
 
     @classmethod
     def of(
-        cls, records: Sequence[StatsRecord], place: npt.NDArray[np.intp], column_type: Type, unit: str, version: int
+        cls,
+        records: Sequence[StatsRecord],
+        file_index: npt.NDArray[np.intp],
+        column_type: Type,
+        unit: str,
+        version: int,
     ) -> FileStatistics:
         """Records of one column in the column's type; nothing is believed or doubted yet but the type."""
         m = len(records)
@@ -81,12 +85,12 @@ class FileStatistics:
         low = read_bounds(lo, lo_kinds, column_type, unit, version, upper=False)
         high = read_bounds(hi, hi_kinds, column_type, unit, version, upper=True)
         return cls._undoubted(
-            low, high, place, column_type, nulls=_counts(nulls), rows=_counts(rows), size=_counts(size)
+            low, high, file_index, column_type, nulls=_counts(nulls), rows=_counts(rows), size=_counts(size)
         )
 
     @classmethod
     def of_columns(
-        cls, columns: StatsColumns, place: npt.NDArray[np.intp], column_type: Type, unit: str, version: int
+        cls, columns: StatsColumns, file_index: npt.NDArray[np.intp], column_type: Type, unit: str, version: int
     ) -> FileStatistics:
         """The same as ``of``, for many records at once."""
 
@@ -104,7 +108,7 @@ class FileStatistics:
         return cls._undoubted(
             low,
             high,
-            place,
+            file_index,
             column_type,
             nulls=counts(columns.nulls),
             rows=counts(columns.rows),
@@ -116,7 +120,7 @@ class FileStatistics:
         cls,
         low: Bound,
         high: Bound,
-        place: npt.NDArray[np.intp],
+        file_index: npt.NDArray[np.intp],
         column_type: Type,
         *,
         nulls: Counts,
@@ -124,10 +128,10 @@ class FileStatistics:
         size: Counts,
     ) -> FileStatistics:
         """Statistics as stored: no rule has been applied yet, so no file counts as empty or all null."""
-        no = np.zeros(len(place), np.bool_)
+        no = np.zeros(len(file_index), np.bool_)
         return cls(
             type=column_type,
-            place=place,
+            file_index=file_index,
             lo=low.values,
             hi=high.values,
             lo_known=low.known,
@@ -144,27 +148,27 @@ class FileStatistics:
         """Forget the bounds where the mask says so (and the counts, which takes back "all null" and "empty")."""
         if not mask.any():
             return self
-        found = replace(
+        trusted = replace(
             self,
             lo_known=self.lo_known & ~mask,
             hi_known=self.hi_known & ~mask,
             trust=np.where(mask, np.uint8(trust), self.trust),
         )
         if counts_too:
-            found = replace(
-                found,
+            trusted = replace(
+                trusted,
                 nulls=np.where(mask, UNKNOWN_COUNT, self.nulls),
                 empty=self.empty & ~mask,
                 rows=np.where(mask, UNKNOWN_COUNT, self.rows),
                 null_only=self.null_only & ~mask,
             )
-        return found
+        return trusted
 
     def take(self, chosen: npt.NDArray[np.intp]) -> FileStatistics:
         """Some of the rows."""
         return FileStatistics(
             type=self.type,
-            place=self.place[chosen],
+            file_index=self.file_index[chosen],
             lo=taken(self.lo, chosen),
             hi=taken(self.hi, chosen),
             lo_known=self.lo_known[chosen],
@@ -177,9 +181,9 @@ class FileStatistics:
             size=self.size[chosen],
         )
 
-    def with_nulls(self, places: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
+    def with_nulls(self, file_indices: npt.NDArray[np.intp], counts: Counts) -> FileStatistics:
         """Rows added for files of which all ``counts`` values are null."""
-        m = len(places)
+        m = len(file_indices)
         empty = np.full(m, filler(self.type), array_dtype(self.type))
         no = np.zeros(m, np.bool_)
 
@@ -188,7 +192,7 @@ class FileStatistics:
 
         return FileStatistics(
             type=self.type,
-            place=joined(self.place, places),
+            file_index=joined(self.file_index, file_indices),
             lo=concatenated([self.lo, empty]),
             hi=concatenated([self.hi, empty]),
             lo_known=joined(self.lo_known, no),
@@ -210,8 +214,8 @@ def _counts(values: Sequence[int | None]) -> Counts:
 
 
 def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> FileStatistics:
-    """Apply every rule; ``proof`` asks a base file's footer where a rule doubts what a footer can prove."""
-    is_log = files.is_log[rows.place]
+    """Apply every rule; ``proof`` reads a base file's footer where it can settle the doubt of a rule."""
+    is_log = files.is_log[rows.file_index]
     stored_lo, stored_hi = rows.lo_known, rows.hi_known
     rows = rows.distrusting(distrust_impossible_counts(rows.nulls, rows.rows), Trust.COUNTS, counts_too=True)
     empty = holds_nothing(stored_lo, stored_hi, rows.nulls, rows.rows) & (rows.trust == Trust.OK)
@@ -230,7 +234,7 @@ def believe(rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proo
     counted = rows.rows  # how many rows there are is not in doubt
     why = Trust.LONG_STRING if is_text else Trust.NO_BOUNDS
     rows = replace(rows.distrusting(doubtful & ~proven, why, counts_too=True), rows=counted)
-    rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
+    rows = rows.distrusting(files.is_other[rows.file_index], Trust.NOT_PARQUET, counts_too=True)
     ignored = ignore_bounds_of_all_null(rows.nulls, rows.rows)
     rows = replace(rows, lo_known=rows.lo_known & ~ignored, hi_known=rows.hi_known & ~ignored)
     if rows.type.kind.is_fractional:
@@ -279,15 +283,15 @@ def _believe_text(
 def _is_refuted(claims: Mask, rows: FileStatistics, files: SliceFiles, proof: Callable[[str], Proof]) -> bool:
     """Whether a footer contradicts "all null" in one of a few samples.
 
-    Zeros with nulls = rows are also what Hudi makes of a file that was written without statistics. A writer is set up
-    so for a table or a column, not for a file: then no such claim of the column is believed.
+    Hudi also stores zeros with nulls = rows for a file that was written without statistics. A writer is configured so
+    for a table or a column, not for one file; after one contradiction no such claim of the column is believed.
     """
     claimed = np.flatnonzero(claims)
     if not len(claimed):
         return False
     chosen = claimed[np.unique(np.linspace(0, len(claimed) - 1, SAMPLES).astype(np.intp))]
-    found = [proof(files.paths[rows.place[i]]) for i in chosen.tolist()]
-    return any(one.read and not one.all_null for one in found)
+    proofs = [proof(files.paths[rows.file_index[row]]) for row in chosen.tolist()]
+    return any(one.read and not one.all_null for one in proofs)
 
 
 def _ask(
@@ -297,12 +301,12 @@ def _ask(
     proof: Callable[[str], Proof],
     settles: Callable[[Proof], bool],
 ) -> Mask:
-    """Where a doubt is settled by a footer."""
-    found = np.zeros(len(doubtful), np.bool_)
-    places = np.flatnonzero(doubtful).tolist()
-    paths = [files.paths[rows.place[i]] for i in places]
+    """``(m,) bool``: the doubts that a footer settles."""
+    settled = np.zeros(len(doubtful), np.bool_)
+    doubtful_rows = np.flatnonzero(doubtful).tolist()
+    paths = [files.paths[rows.file_index[row]] for row in doubtful_rows]
     if isinstance(proof, ColumnProofs):
         proof.expect(paths)
-    for i, path in zip(places, paths, strict=True):
-        found[i] = settles(proof(path))
-    return found
+    for row, path in zip(doubtful_rows, paths, strict=True):
+        settled[row] = settles(proof(path))
+    return settled

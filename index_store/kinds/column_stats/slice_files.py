@@ -27,7 +27,7 @@ __all__ = ["SliceFiles"]
 
 @dataclass(frozen=True)
 class SliceFiles:
-    """The files of all slices in one row of f places, and how records find them.
+    """The f files of all slices in one row.
 
     ``slice_of`` (f,) is the slice of each file, ``is_log`` (f,) whether it is a log file, ``count`` (n,) how many files
     a slice has.
@@ -84,18 +84,18 @@ class SliceFiles:
 
     @cached_property
     def by_name(self) -> Mapping[bytes, int]:
-        """Place of each file name; AMBIGUOUS for a name that occurs in several partitions."""
+        """Index of each file name; AMBIGUOUS for a name that occurs in several partitions."""
         found: dict[bytes, int] = {}
-        for place, path in enumerate(self.paths):
+        for file_index, path in enumerate(self.paths):
             name = path.rpartition("/")[2].encode()
-            found[name] = self.AMBIGUOUS if name in found else place
+            found[name] = self.AMBIGUOUS if name in found else file_index
         return found
 
     @cached_property
     def by_partition(self) -> Mapping[tuple[bytes, bytes], int]:
-        """Place of each (partition id, file name), for names that are ambiguous."""
+        """Index of each (partition id, file name), for names that are ambiguous."""
         return {
-            (partition_id(self.partitions[place]), path.rpartition("/")[2].encode()): place
-            for place, path in enumerate(self.paths)
+            (partition_id(self.partitions[file_index]), path.rpartition("/")[2].encode()): file_index
+            for file_index, path in enumerate(self.paths)
             if self.by_name[path.rpartition("/")[2].encode()] == self.AMBIGUOUS
         }

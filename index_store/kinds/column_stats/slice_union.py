@@ -28,15 +28,15 @@ __all__ = ["unite"]
 def unite(
     rows: FileStatistics, files: SliceFiles, deleted: npt.NDArray[np.intp], *, custom_merge: bool
 ) -> ColumnStatistics:
-    """One column's statistics per slice. ``deleted`` are places whose statistics are marked as deleted."""
+    """One column's statistics per slice. ``deleted``: files whose statistics are marked as deleted."""
     n = files.slices
-    of = files.slice_of[rows.place]
-    places = np.unique(rows.place)
-    complete = np.bincount(files.slice_of[places], minlength=n) == files.count
+    of = files.slice_of[rows.file_index]
+    file_indices = np.unique(rows.file_index)
+    complete = np.bincount(files.slice_of[file_indices], minlength=n) == files.count
     lo, lo_known = _extreme(np.minimum, rows, of, rows.lo, rows.lo_known, n)
     hi, hi_known = _extreme(np.maximum, rows, of, rows.hi, rows.hi_known, n)
     counted = complete & (_worst(of, rows.nulls == UNKNOWN_COUNT, n) == 0)
-    nulls = np.where(counted, _nulls_of_files(rows, files, places), UNKNOWN_COUNT)
+    nulls = np.where(counted, _nulls_of_files(rows, files, file_indices), UNKNOWN_COUNT)
     all_null = counted & (_worst(of, ~(rows.null_only | rows.empty), n) == 0) & (_worst(of, rows.null_only, n) == 1)
     row_count = np.full(n, UNKNOWN_COUNT, np.int64)
     row_count[all_null] = nulls[all_null]
@@ -69,7 +69,7 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
     A merged value comes from one of the files, and two records of one file bound it only together: then there are none.
     """
     chosen = np.flatnonzero(wanted[of] & ~rows.empty)
-    if not len(chosen) or len(np.unique(rows.place[chosen])) < len(chosen):
+    if not len(chosen) or len(np.unique(rows.file_index[chosen])) < len(chosen):
         return None
     chosen = chosen[np.argsort(of[chosen], kind="stable")]
     files = ColumnStatistics(
@@ -106,12 +106,14 @@ def _worst(of: npt.NDArray[np.intp], values: npt.NDArray[Any], n: int) -> npt.ND
     return found
 
 
-def _nulls_of_files(rows: FileStatistics, files: SliceFiles, places: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+def _nulls_of_files(
+    rows: FileStatistics, files: SliceFiles, file_indices: npt.NDArray[np.intp]
+) -> npt.NDArray[np.int64]:
     """How many nulls the files of each slice hold at most: records of one file count the same rows, not more."""
     of_file = np.full(len(files.paths), UNKNOWN_COUNT, np.int64)
-    np.maximum.at(of_file, rows.place, rows.nulls)
+    np.maximum.at(of_file, rows.file_index, rows.nulls)
     found = np.zeros(files.slices, np.int64)
-    np.add.at(found, files.slice_of[places], of_file[places])
+    np.add.at(found, files.slice_of[file_indices], of_file[file_indices])
     return found
 
 
@@ -119,7 +121,7 @@ def _count_single_files(
     row_count: npt.NDArray[np.int64], rows: FileStatistics, files: SliceFiles, of: npt.NDArray[np.intp]
 ) -> None:
     """The row count of slices that are one base file. Records that widened each other agree on it, or it is unknown."""
-    single = (files.count[of] == 1) & ~files.is_log[rows.place] & ~rows.null_only
+    single = (files.count[of] == 1) & ~files.is_log[rows.file_index] & ~rows.null_only
     low = np.full(len(row_count), np.iinfo(np.int64).max)
     high = np.full(len(row_count), UNKNOWN_COUNT, np.int64)
     np.minimum.at(low, of[single], rows.rows[single])

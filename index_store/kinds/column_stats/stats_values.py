@@ -1,7 +1,7 @@
-"""What a stored bound means: from wrappers of ``HoodieMetadataColumnStats`` to arrays of the column's type (P12, P19).
+"""The meaning of stored bounds: from wrappers of ``HoodieMetadataColumnStats`` to arrays of a column's type (P12, P19).
 
-    V2 (version 9)   ``valueType`` says it: 3 INT, 4 LONG, 10 DECIMAL "p,s" unscaled, 12 DATE, 15-17 TIMESTAMP_*, ...
-    V1 (6, 8)        only the wrapper's class says it, and the class depends on the writer's path: a decimal is a
+    V2 (version 9)   by ``valueType``: 3 INT, 4 LONG, 10 DECIMAL "p,s" unscaled, 12 DATE, 15-17 TIMESTAMP_*, ...
+    V1 (6, 8)        by the wrapper's class alone, which depends on the writer's code path: a decimal is a
                      DecimalWrapper or (0.15) a BytesWrapper, both at scale 15; a date a DateWrapper or an IntWrapper;
                      a timestamp a LongWrapper
 
@@ -74,7 +74,7 @@ class StoredAs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, which are known, and why the others are not.
+    """One side's bounds of n files: ``(n,)`` of ``array_dtype(type)``, a mask of known ones, and a Trust for each.
 
     Text and binary of many files stay in Arrow's buffers (``StoredBounds``).
     """
@@ -151,7 +151,7 @@ def _forget_ancient(
 
 
 def _read(values: Any, how: StoredAs, column: _Column, *, upper: bool) -> npt.NDArray[Any] | StoredBounds | Trust:
-    """The values of one group as an array of the column's type, or why they are none."""
+    """The values of one group as an array of the column's type, or the Trust why they have no value."""
     if how.ordinal and _V2_WRAPPER.get(how.ordinal) != how.wrapper:
         return Trust.WRONG_TYPE
     try:
@@ -214,7 +214,7 @@ def _texts(values: Any, column_type: Type) -> npt.NDArray[Any] | StoredBounds:
 
 
 def _in_arrow(values: Any) -> pa.Array | None:
-    """Many values as they are, in one array; None for a few, which Python objects serve better."""
+    """Many values in one Arrow array; None for a few, which are faster as Python objects."""
     if isinstance(values, list) or len(values) < MIN_IN_ARROW:
         return None
     whole = values.cast(pa.large_binary())

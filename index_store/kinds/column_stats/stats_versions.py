@@ -1,13 +1,13 @@
-"""What is stored of one column after all layers of the metadata table: later records go on top of earlier ones.
+"""The valid records of one column after all layers of the metadata table; later records are merged onto earlier ones.
 
 ``HoodieTableMetadataUtil.mergeColumnStatsRecords``, for the records of one key, oldest first:
 
-    a removed key                    takes away what is there
-    a record marked as deleted       takes away what is there, and the file has no statistics
-    a record of tight bounds         replaces what is there
-    any other record                 widens what is there: both count
+    a removed key                    removes earlier records
+    a record marked as deleted       removes earlier records, and the file has no statistics
+    a record of tight bounds         replaces earlier records
+    any other record                 widens earlier records: both are valid
 
-Most keys have one record, and stay columns; only records that widen each other are looked at one by one.
+Most keys have one record, which stays in columns; only records that widen each other are merged one by one.
 
 Facts: docs/facts/hudi-metadata-table.md#merging-records-of-the-metadata-table.
 """
@@ -30,7 +30,7 @@ __all__ = ["Latest", "Versions"]
 
 
 class Latest(NamedTuple):
-    """What counts in the end: records in columns, single ones by key, and keys and files marked as deleted."""
+    """The valid records: in columns, or single ones by key; and the keys and files that are marked as deleted."""
 
     columns: tuple[StatsColumns, ...]
     records: tuple[tuple[bytes, StatsRecord], ...]
@@ -44,15 +44,15 @@ class Versions:
     found: list[StatsColumns | Single] = field(default_factory=list)
 
     def add(self, part: StatsColumns | Single) -> None:
-        """Put newer records on top."""
+        """Add newer records."""
         self.found.append(part)
 
     def remove(self, key: bytes) -> None:
-        """Take away what is there of a key."""
+        """Remove the earlier records of a key."""
         self.found.append(Single(key, None))
 
     def latest(self) -> Latest:
-        """What counts now."""
+        """The records that are valid after all that was added and removed."""
         if not any(isinstance(part, StatsColumns) for part in self.found):
             return _one_by_one(part for part in self.found if isinstance(part, Single))
         if len(self.found) == 1 and isinstance(part := self.found[0], StatsColumns) and _is_plain(part):
@@ -95,11 +95,11 @@ def _merged(found: Sequence[StatsColumns | Single]) -> Latest:
     deleted = np.concatenate([part.deleted for part in parts])
     removed = np.concatenate([part.removed for part in parts])
     tight = np.concatenate([part.tight for part in parts])
-    place = np.arange(len(keys))
-    since = _last(keys, place, deleted | removed | tight, count)
-    counting = (place >= since[keys]) & ~deleted & ~removed
+    position = np.arange(len(keys))
+    since = _last(keys, position, deleted | removed | tight, count)
+    counting = (position >= since[keys]) & ~deleted & ~removed
     several = (np.bincount(keys[counting], minlength=count) > 1)[keys]
-    gone = deleted & (_last(keys, place, ~removed, count)[keys] == place)
+    gone = deleted & (_last(keys, position, ~removed, count)[keys] == position)
     columns: list[StatsColumns] = []
     records: list[tuple[bytes, StatsRecord]] = []
     marked: list[tuple[bytes, bytes]] = []
@@ -185,9 +185,9 @@ def _codes(parts: Sequence[_Run]) -> npt.NDArray[np.int64]:
 
 
 def _last(
-    keys: npt.NDArray[np.int64], place: npt.NDArray[np.int64], which: npt.NDArray[np.bool_], count: int
+    keys: npt.NDArray[np.int64], position: npt.NDArray[np.int64], which: npt.NDArray[np.bool_], count: int
 ) -> npt.NDArray[np.int64]:
-    """For each key, the last place of the chosen ones, or -1."""
+    """For each key, the last position of the chosen records, or -1."""
     found = np.full(count, -1)
-    np.maximum.at(found, keys[which], place[which])
+    np.maximum.at(found, keys[which], position[which])
     return found

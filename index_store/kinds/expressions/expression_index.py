@@ -35,7 +35,7 @@ from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.column_stats.column_stats import read_columns
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.kinds.column_stats.slice_union import unite
-from index_store.kinds.column_stats.stats_by_slice import Places
+from index_store.kinds.column_stats.stats_by_slice import RecordMatcher
 from index_store.kinds.expression_functions import (
     EXPRESSION_FUNCTIONS,
     IDENTITY,
@@ -134,8 +134,8 @@ class ExpressionIndex:
         ancient, other = self._doubts(lookup.column)
         usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
         for one, texts in found:
-            for place, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
-                mask[place] &= any(bloom.might_contain(text) for text in texts)
+            for slice_index, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
+                mask[slice_index] &= any(bloom.might_contain(text) for text in texts)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -174,8 +174,8 @@ class ExpressionIndex:
         return [one for one in self._used if one.is_filter is is_filter and one.is_of(name, column)]
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(SliceFiles.of(self._slices))
+    def _matcher(self) -> RecordMatcher:
+        return RecordMatcher(SliceFiles.of(self._slices))
 
     def _is_reused(self, column: Field) -> bool:
         """Whether the column's name once meant another column, whose values the index may be of."""
@@ -183,9 +183,9 @@ class ExpressionIndex:
 
     def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
         """Join the records with the slices' files, believe what can be believed, unite per slice."""
-        function, files = one.function, self._places.files
+        function, files = one.function, self._matcher.files
         latest = read_columns(self._metadata.all_layers(one.partition), [column])[column_id(column.name)].latest()
-        found = self._places.of(latest, column.name.encode())  # records of partitions name no file
+        found = self._matcher.of(latest, column.name.encode())  # records of partitions name no file
         if not found.count:
             return None
         if self._is_reused(column):
@@ -194,7 +194,7 @@ class ExpressionIndex:
         united = unite(
             rows,
             files,
-            self._places.of_names(latest.deleted),
+            self._matcher.of_names(latest.deleted),
             custom_merge=not merges_to_stored_values(self._table.properties),
         )
         ancient, other = self._doubts(column)
@@ -222,14 +222,14 @@ class ExpressionIndex:
             self._doubtful[column.name] = ancient, other
         return self._doubtful[column.name]
 
-    def _filters(self, one: _Index, places: Iterable[int]) -> Mapping[int, BloomFilter]:
+    def _filters(self, one: _Index, slice_indices: Iterable[int]) -> Mapping[int, BloomFilter]:
         """The filters of these slices, as far as they are one base file and have one. Each is read once."""
         known = self._blooms.setdefault(one.partition, {})
         wanted: dict[bytes, int] = {}
-        for place in places:
-            item = self._slices[place]
-            if place not in known and item.base_file and not item.log_files:
-                wanted[partition_id(item.partition) + file_name_id(item.base_file.rpartition("/")[2])] = place
+        for slice_index in slice_indices:
+            item = self._slices[slice_index]
+            if slice_index not in known and item.base_file and not item.log_files:
+                wanted[partition_id(item.partition) + file_name_id(item.base_file.rpartition("/")[2])] = slice_index
         if wanted:
             found: dict[bytes, BloomFilter] = {}
             with naming_column(self._metadata.storage.absolute(one.partition), one.column):
@@ -241,8 +241,8 @@ class ExpressionIndex:
                         else:
                             with naming_column(layer.path, one.column):
                                 load_filters(layer.hfile, wanted, found)
-            known.update({place: found.get(key) for key, place in wanted.items()})
-        return {place: bloom for place in places if (bloom := known.get(place)) is not None}
+            known.update({slice_index: found.get(key) for key, slice_index in wanted.items()})
+        return {slice_index: bloom for slice_index in slice_indices if (bloom := known.get(slice_index)) is not None}
 
 
 def _index_of(info: IndexInfo) -> _Index:

@@ -33,8 +33,8 @@ def believe_expression(rows: FileStatistics, files: SliceFiles, function: Expres
     ``valueCount`` counts what is not null and the sizes are those of the file, so neither rows nor sizes are known.
     A log file of nulls has no bounds and adds none.
     """
-    unknown = np.full(len(rows.place), UNKNOWN_COUNT, np.int64)
-    null_only = files.is_log[rows.place] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
+    unknown = np.full(len(rows.file_index), UNKNOWN_COUNT, np.int64)
+    null_only = files.is_log[rows.file_index] & (rows.rows == 0) & (rows.nulls > 0) & ~rows.lo_known & ~rows.hi_known
     rows = replace(rows, rows=unknown, size=unknown, nulls=np.maximum(rows.nulls, UNKNOWN_COUNT))
     wrong = rows.trust != Trust.OK
     rows = replace(
@@ -43,7 +43,7 @@ def believe_expression(rows: FileStatistics, files: SliceFiles, function: Expres
         hi_known=rows.hi_known & ~wrong,
         nulls=np.where(wrong, UNKNOWN_COUNT, rows.nulls),
     )
-    rows = rows.distrusting(files.is_other[rows.place], Trust.NOT_PARQUET, counts_too=True)
+    rows = rows.distrusting(files.is_other[rows.file_index], Trust.NOT_PARQUET, counts_too=True)
     both = rows.lo_known & rows.hi_known
     inverted = np.zeros(len(both), np.bool_)
     inverted[both] = distrust_inverted_bounds(rows.lo[both], rows.hi[both])

@@ -77,11 +77,11 @@ class BloomFilters:
             return None
         mask = np.ones(len(self._slices), np.bool_)
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
-        places = range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist()
-        for place in places if len(places) <= FILTERS_READ else ():
-            bloom = self._filter(place)
+        slice_indices = range(len(mask)) if candidates is None else np.flatnonzero(candidates).tolist()
+        for slice_index in slice_indices if len(slice_indices) <= FILTERS_READ else ():
+            bloom = self._filter(slice_index)
             if bloom is not None:
-                mask[place] = any(bloom.might_contain(key) for key in raw)
+                mask[slice_index] = any(bloom.might_contain(key) for key in raw)
         return mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -92,23 +92,23 @@ class BloomFilters:
     @cached_property
     def _known(self) -> int:
         """How many slices have a filter."""
-        return sum(self._filter(place) is not None for place in range(len(self._slices)))
+        return sum(self._filter(slice_index) is not None for slice_index in range(len(self._slices)))
 
-    def _filter(self, place: int) -> BloomFilter | None:
+    def _filter(self, slice_index: int) -> BloomFilter | None:
         """The filter of a slice that is one base file, if there is one: looked up by its key, and kept while there is
         room.
         """
-        if place not in self._read:
-            found = self._read[place] = self._look_up(place)
+        if slice_index not in self._read:
+            found = self._read[slice_index] = self._look_up(slice_index)
             self._room -= len(found.text) if found else 0
             while self._room < 0 and len(self._read) > 1:
                 _, oldest = self._read.popitem(last=False)
                 self._room += len(oldest.text) if oldest else 0
-        self._read.move_to_end(place)
-        return self._read[place]
+        self._read.move_to_end(slice_index)
+        return self._read[slice_index]
 
-    def _look_up(self, place: int) -> BloomFilter | None:
-        one = self._slices[place]
+    def _look_up(self, slice_index: int) -> BloomFilter | None:
+        one = self._slices[slice_index]
         if not one.base_file or one.log_files:
             return None
         key = (partition_id(one.partition) + file_name_id(one.base_file.rpartition("/")[2])).decode()

@@ -71,14 +71,14 @@ class KeyFilters:
             return None
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]
         mask = np.ones(len(self._slices), np.bool_)
-        places = list(range(len(mask))) if candidates is None else np.flatnonzero(candidates).tolist()
-        bases = (self._slices[place].base_file for place in places)
+        slice_indices = list(range(len(mask))) if candidates is None else np.flatnonzero(candidates).tolist()
+        bases = (self._slices[slice_index].base_file for slice_index in slice_indices)
         self._table.footers.expect([path for path in bases if path and path not in self._filters])
-        for place in places:
-            one = self._slices[place]
+        for slice_index in slice_indices:
+            one = self._slices[slice_index]
             bloom = self._filter(one.base_file) if one.base_file else None
             if bloom is not None and not any(bloom.might_contain(key) for key in raw):
-                mask[place] = one.log_files and self._logs_reach(place, keys)
+                mask[slice_index] = one.log_files and self._logs_reach(slice_index, keys)
         return None if mask.all() else mask
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
@@ -86,12 +86,12 @@ class KeyFilters:
         del columns
         return Coverage(self.name, self._slices.instant, len(self._slices))
 
-    def _logs_reach(self, place: int, keys: Sequence[str]) -> bool:
+    def _logs_reach(self, slice_index: int, keys: Sequence[str]) -> bool:
         """Whether a key lies within the bounds of the keys in the slice's log files, or may."""
         known = self._keys_in_logs
-        if known is None or not (known.lo_known[place] and known.hi_known[place]):
+        if known is None or not (known.lo_known[slice_index] and known.hi_known[slice_index]):
             return True
-        return any(known.lo[place] <= key <= known.hi[place] for key in keys)
+        return any(known.lo[slice_index] <= key <= known.hi[slice_index] for key in keys)
 
     @cached_property
     def _keys_in_logs(self) -> ColumnStatistics | None:

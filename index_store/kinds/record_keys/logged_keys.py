@@ -46,12 +46,12 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LoggedKeys:
-    """``places``: for each key in a log file the slices whose files have it; ``base_rows``: base rows with such keys.
+    """``slices_of``: for each key in a log file the slices that have it; ``base_rows``: base rows with such keys.
 
     Only base files below log files are looked into.
     """
 
-    places: Mapping[Name, frozenset[int]]
+    slices_of: Mapping[Name, frozenset[int]]
     base_rows: int
 
 
@@ -62,7 +62,7 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
     """
     found: dict[Name, set[int]] = {}
     room = LOG_BYTES
-    for place, one in enumerate(slices):
+    for slice_index, one in enumerate(slices):
         partition = one.partition if partitioned else ""
         for path in one.log_files:
             with table.storage.open(path) as source:
@@ -72,12 +72,12 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
                 data = source.read_at(0, source.size)
             with naming_table(table.storage.absolute(path)):
                 for key in _keys(data):
-                    found.setdefault((partition, key), set()).add(place)
+                    found.setdefault((partition, key), set()).add(slice_index)
             if len(found) > KEYS:
                 return None
     texts = pa.array({key for _, key in found}, pa.string())
     rows_left, base_rows = BASE_ROWS, 0
-    for place, one in enumerate(slices):
+    for slice_index, one in enumerate(slices):
         if one.log_files and one.base_file:
             column = _key_column(table, one)
             rows_left -= len(column)
@@ -86,9 +86,9 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
             partition = one.partition if partitioned else ""
             for key in column.filter(pc.is_in(column, value_set=texts)).to_pylist():
                 if (partition, key) in found:
-                    found[partition, key].add(place)
+                    found[partition, key].add(slice_index)
                     base_rows += 1
-    return LoggedKeys({name: frozenset(places) for name, places in found.items()}, base_rows)
+    return LoggedKeys({name: frozenset(slice_indices) for name, slice_indices in found.items()}, base_rows)
 
 
 def _key_column(table: Table, one: FileSlice) -> Any:

@@ -126,7 +126,7 @@ class RecordIndex:
         look-ups, or a file group that the table does not have.
         """
         mask = np.zeros(len(self._slices), np.bool_)
-        logged = {} if self.logged is None else self.logged.places
+        logged = {} if self.logged is None else self.logged.slices_of
         try:
             partitions = self._asked(candidates, mask) if self._partitioned else ("",)
             if len(keys) * len(partitions) > LOOK_UPS:
@@ -137,10 +137,10 @@ class RecordIndex:
                         mask[logged_at] = True
                     location = self._locate(partition, key)
                     if location is not None:
-                        place = self._places.get(location)
-                        if place is None:
+                        slice_index = self._places.get(location)
+                        if slice_index is None:
                             return None
-                        mask[place] = True
+                        mask[slice_index] = True
         except (FormatError, TableError) as error:
             with naming_column(self._groups.path, RECORD_KEY):
                 raise error
@@ -149,9 +149,9 @@ class RecordIndex:
     def _asked(self, candidates: Mask | None, mask: Mask) -> Sequence[str]:
         """The partitions to look into. In ``mask`` slices of others become True."""
         sizes, wanted = self._groups.sizes, set()
-        for place, one in enumerate(self._slices):
-            if one.partition not in sizes or (candidates is not None and not candidates[place]):
-                mask[place] = True
+        for slice_index, one in enumerate(self._slices):
+            if one.partition not in sizes or (candidates is not None and not candidates[slice_index]):
+                mask[slice_index] = True
             else:
                 wanted.add(one.partition)
         return sorted(wanted)
@@ -242,7 +242,7 @@ class RecordIndex:
         with naming_column(self._groups.path, RECORD_KEY):
             sizes = self._groups.sizes
             return whole - sum(
-                self._locate(partition, key) is not None for partition, key in logged.places if partition in sizes
+                self._locate(partition, key) is not None for partition, key in logged.slices_of if partition in sizes
             )
 
     def has(self, key: str) -> bool:

@@ -174,10 +174,10 @@ class SecondaryIndex:
         if rows is None or logged is None:
             return False
         with naming_column(index.groups.path, column.name):
-            if rows + len(logged.places) > ENTRIES_READ:
+            if rows + len(logged.slices_of) > ENTRIES_READ:
                 return index.version == 2 and self._counts_agree(index)
             keys = index.every_record_key(
-                ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.places}
+                ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.slices_of}
             )
             return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
 

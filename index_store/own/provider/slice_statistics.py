@@ -50,7 +50,7 @@ class IndexedColumn:
         """Statistics by slice. Some file has to be known."""
         of_files = _file_statistics(self.per_file, self.column.type)
         united = unite(of_files, files, np.zeros(0, np.intp), custom_merge=custom_merge)
-        usable = _usable(files, of_files.place, custom_merge=custom_merge)
+        usable = _usable(files, of_files.file_index, custom_merge=custom_merge)
         return replace(united, parts=_parts(self.per_file, of_files, files, usable))
 
     def might_contain(self, values: Sequence[object], files: SliceFiles, *, custom_merge: bool) -> Mask | None:
@@ -120,7 +120,7 @@ def _file_statistics(per_file: Sequence[tuple[Files, PerFileStatistics]], of: Ty
     no_bounds = ~lo_known & ~hi_known & ~null_only & ~empty & (trust == Trust.OK)
     return FileStatistics(
         type=of,
-        place=numbers,
+        file_index=numbers,
         lo=concatenated([one.lo for one in bounds]),
         hi=concatenated([one.hi for one in bounds]),
         lo_known=lo_known & ~null_only,
@@ -156,14 +156,14 @@ def _parts(
     divided = (divided | (files.count > 1)) & usable
     if not divided.any():
         return None
-    wanted = divided[files.slice_of[of_files.place]]
-    whole = np.flatnonzero(wanted & ~has_parts[of_files.place] & ~of_files.null_only & ~of_files.empty)
+    wanted = divided[files.slice_of[of_files.file_index]]
+    whole = np.flatnonzero(wanted & ~has_parts[of_files.file_index] & ~of_files.null_only & ~of_files.empty)
     with_nulls = np.flatnonzero(wanted & (of_files.nulls != 0) & ~of_files.empty)
     bounds_of_files = FileBounds(of_files.lo, of_files.hi, of_files.lo_known, of_files.hi_known)
     parts = [
-        (of_files.place[whole], _taken(bounds_of_files, whole)),
+        (of_files.file_index[whole], _taken(bounds_of_files, whole)),
         *_parts_of_files(per_file, files, divided),
-        (of_files.place[with_nulls], _no_bounds(of_files.type, len(with_nulls))),
+        (of_files.file_index[with_nulls], _no_bounds(of_files.type, len(with_nulls))),
     ]
     numbers = np.concatenate([one for one, _ in parts])
     bounds = [one for _, one in parts]

@@ -174,7 +174,7 @@ def test_p6_a_column_that_a_file_lacks_is_null_only_where_nothing_else_may_fill_
     files = SliceFiles.of(table.slices())
     none = np.zeros(0, np.intp)
     rows = FileStatistics.of([], none, column.type, "", 9)
-    assert not len(with_absent_columns(rows, column, files, none, table, renamed=renamed, commits=commits).place)
+    assert not len(with_absent_columns(rows, column, files, none, table, renamed=renamed, commits=commits).file_index)
 
 
 @pytest.mark.parametrize("proof", ["commits", "footers"])
@@ -195,9 +195,9 @@ def test_p6_a_column_that_was_added_later_is_null_in_the_files_before_it(hudi_ta
         commits=commits,
     )
     lacking = {path for path in files.paths if "extra" not in parquet.read_schema(f"{table.path}/{path}").names}
-    assert {files.paths[place] for place in rows.place} == lacking
+    assert {files.paths[place] for place in rows.file_index} == lacking
     assert rows.nulls.tolist() == [
-        parquet.read_metadata(f"{table.path}/{files.paths[place]}").num_rows for place in rows.place
+        parquet.read_metadata(f"{table.path}/{files.paths[place]}").num_rows for place in rows.file_index
     ]
 
 

@@ -72,7 +72,7 @@ def test_all_keys_of_real_log_files_are_found_with_their_slices(hudi_table, name
                 if (one.partition, row[KEY.name]) in expected:
                     expected[one.partition, row[KEY.name]].add(place)
                     base += 1
-    assert found.places == expected
+    assert found.slices_of == expected
     assert found.base_rows == base
     assert expected or not any(one.log_files for one in slices)
 
@@ -159,7 +159,7 @@ def test_a_key_of_a_log_file_is_kept_wherever_it_stands(hudi_table):
     table = open_table(path)
     slices = table.slices()
     kind = record_index.make(table, slices)
-    for (_, key), places in kind.logged.places.items():
+    for (_, key), places in kind.logged.slices_of.items():
         mask = kind.might_contain(KEY, [key])
         assert places <= set(np.flatnonzero(mask))
-    assert len(kind.logged.places) == 6
+    assert len(kind.logged.slices_of) == 6
