@@ -1,4 +1,4 @@
-"""Statistics and indexes as they come out of a file that is mapped into memory: bounds in Arrow, arrays read only."""
+"""Statistics and indexes in the form of a file mapped into memory: bounds in Arrow, arrays read only."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["mapped", "read_only", "stored"]
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers, not to be written to."""
+    """A read-only view of an array."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
 def stored(known: ColumnStatistics) -> ColumnStatistics:
-    """The same statistics without index, bounds in Arrow where they can be."""
+    """The same statistics without index; bounds in Arrow where the type allows it."""
     lo, hi = (
         StoredBounds.of(np.asarray(bound), known.type) if is_storable(known.type) else read_only(np.asarray(bound))
         for bound in (known.lo, known.hi)
@@ -45,7 +45,7 @@ def stored(known: ColumnStatistics) -> ColumnStatistics:
 
 
 def mapped(index: ColumnIndex, column_type: Type) -> ColumnIndex:
-    """The same index from the bytes of its parts."""
+    """The same index, put together from the bytes of its arrays."""
 
     def again(part: Any) -> Any:
         return np.frombuffer(part.tobytes(), part.dtype) if isinstance(part, np.ndarray) else part

@@ -1,4 +1,4 @@
-"""Everything that an evaluation says, as plain values: two evaluations agree when these are equal."""
+"""All results of an evaluation as plain values: two evaluations agree when these are equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def all_answers(
     rows: npt.NDArray[np.int64],
     schema: Schema,
 ) -> dict[str, Any]:
-    """The kept rows first, then the outcomes, and what is made of them; ``rows`` are asked for by themselves."""
+    """The kept rows first, then outcomes, residuals, reasons and orders; those of ``rows`` also by row."""
     result: dict[str, Any] = {"kept_rows": evaluation.kept_rows.tolist()}
     result["fully_matched_rows"] = evaluation.fully_matched_rows.tolist()
     result["outcomes_at"] = evaluation.outcomes_at(rows).tolist()

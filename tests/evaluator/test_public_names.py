@@ -1,4 +1,4 @@
-"""The public names of the package: each is found, is the one of its module, and the example in its docstring runs."""
+"""The public names of the package: each is that of its module, and the example in the docstring runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics as they come from disk: records as Hudi writes them, decoded, believed and united by ``index_store``."""
+"""Statistics as read from disk: records as Hudi writes them, decoded, checked and united by ``index_store``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions over many slices: asked of groups first, with the answers of single slices."""
+"""Functions over many slices: evaluated on groups first, with the outcomes of single slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind says of a whole filter: it takes TRUE away where it says so, and nothing else; asked once, at the end."""
+"""Matches of whole filters by an index kind: they remove TRUE and nothing else, and are requested once, at the end."""
 
 from __future__ import annotations
 

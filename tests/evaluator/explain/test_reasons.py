@@ -1,4 +1,4 @@
-"""Reasons: the texts of the rules are the rules, and a decision says what was known and what it led to."""
+"""Reasons: the text of a rule equals the rule, and a decision names the statistics and their outcome."""
 
 from __future__ import annotations
 

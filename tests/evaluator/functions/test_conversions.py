@@ -1,4 +1,4 @@
-"""C7, C8: a constant of another type means what the real engine makes of it. See ``conversion_grid``."""
+"""C7, C8: a constant of another type is converted as the real engines do. See ``conversion_grid``."""
 
 from __future__ import annotations
 

@@ -49,11 +49,11 @@ def test_the_tables_for_one_slice_hold_the_same_answers() -> None:
 
 
 def test_an_integer_holds_an_outcome_in_every_byte() -> None:
-    lanes = int.from_bytes(b"\1" * 64, "little")
+    ones = int.from_bytes(b"\1" * 64, "little")
     a = int.from_bytes(bytes(pair >> 3 for pair in range(64)), "little")
     b = int.from_bytes(bytes(pair & 7 for pair in range(64)), "little")
-    assert tuple(outcome.and_of(a, b, lanes).to_bytes(64, "little")) == outcome.AND_TABLE
-    assert tuple(outcome.not_of(b, lanes).to_bytes(64, "little")) == outcome.NOT_TABLE * 8
+    assert tuple(outcome.and_of(a, b, ones).to_bytes(64, "little")) == outcome.AND_TABLE
+    assert tuple(outcome.not_of(b, ones).to_bytes(64, "little")) == outcome.NOT_TABLE * 8
 
 
 @pytest.mark.parametrize("a", SETS)

@@ -1,4 +1,4 @@
-"""What a regular expression's start says of the text that it is found in."""
+"""The LIKE condition of a regular expression that starts with fixed text."""
 
 from __future__ import annotations
 

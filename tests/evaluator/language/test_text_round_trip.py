@@ -1,4 +1,4 @@
-"""Moments that are written as text and read back: decided like the moments, where engines give back the same."""
+"""Moments written as text and read back are decided like the moments, where engines read what they write."""
 
 from __future__ import annotations
 

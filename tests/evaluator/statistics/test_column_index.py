@@ -1,4 +1,4 @@
-"""An index that was taken apart and put together again, from read-only arrays, is the same index."""
+"""An index that is stored as arrays and read back from read-only ones is the same index."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_mapped_index_finds_the_same_slices(seed: int) -> None:
 
 
 @pytest.mark.parametrize("column_type", [*TYPES.values(), Type(Kind.OTHER), Type(Kind.CHAR, 3)], ids=str)
-def test_an_index_of_no_known_bound_at_all_has_parts_too(column_type: Type) -> None:
+def test_an_index_without_any_known_bound_is_stored_too(column_type: Type) -> None:
     for n in (0, 5):
         index = with_index(ColumnStatistics.unknown(column_type, n)).index
         assert index is not None
@@ -63,7 +63,7 @@ def an_index() -> ColumnIndex:
 
 
 @pytest.mark.parametrize("name", list(an_index().to_arrays()))
-def test_a_part_that_is_missing_or_of_another_type_or_length_is_refused(name: str) -> None:
+def test_an_array_that_is_missing_or_of_another_type_or_length_is_refused(name: str) -> None:
     parts = an_index().to_arrays()
     part = parts[name]
     worse: list[Any] = ["text", None, 3.5]

@@ -1,4 +1,4 @@
-"""Bounds in Arrow give the same answers as objects, and make objects only of the rows that are looked at."""
+"""Bounds in Arrow give the same answers as objects, and make objects of the requested rows only."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_codes_and_keys_are_those_of_objects(data: st.DataObject, pair: tuple[np
     assert sort_keys(held.type, held).tolist() == sort_keys(held.type, array).tolist()
 
 
-def test_the_populations_that_functions_descend_are_those_of_objects() -> None:
+def test_the_groups_of_slices_are_those_of_objects() -> None:
     lo = objects([f"a{place * 7919 % 1000}" for place in range(500)])
     known = ColumnStatistics(
         STRING,
