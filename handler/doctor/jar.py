@@ -27,19 +27,19 @@ def check_jar(path: Path) -> Iterator[Finding]:
                 yield Finding("jar", "failed", f"{path} does not hold {_ENTRY}", build)
                 return
             major = struct.unpack("!4xHH", jar.read(_ENTRY)[:8])[1]
-            found = _jar_version(jar)
+            jar_version = _jar_version(jar)
     except (OSError, zipfile.BadZipFile, struct.error) as error:
         yield Finding("jar", "failed", f"{path} cannot be read: {error}", build)
         return
     ours = version("sargo")
-    if found is None:
+    if jar_version is None:
         yield Finding("jar", "warning", "the jar does not tell its version", build)
-    elif _base(found) != _base(ours):
+    elif _base(jar_version) != _base(ours):
         yield Finding(
-            "jar", "warning", f"the jar is of version {found}, this is {ours}", "install the same version of both"
+            "jar", "warning", f"the jar is of version {jar_version}, this is {ours}", "install the same version of both"
         )
     else:
-        yield Finding("jar", "ok", f"version {found}")
+        yield Finding("jar", "ok", f"version {jar_version}")
     if major > _CLASS_VERSION_OF_JAVA_8:
         yield Finding("jar", "failed", f"its classes need Java {major - 44}, Hive 3.1 runs on Java 8", build)
     if any(name.startswith("org/apache/thrift/") for name in names):
@@ -52,7 +52,7 @@ def check_jar(path: Path) -> Iterator[Finding]:
 
 
 def _jar_version(jar: zipfile.ZipFile) -> str | None:
-    """From the manifest, or from what Maven writes beside it."""
+    """The version in the manifest, or in the properties that Maven writes beside it."""
     for name in jar.namelist():
         key = (
             r"Implementation-Version:\s*(\S+)"

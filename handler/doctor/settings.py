@@ -14,7 +14,7 @@ __all__ = ["check_settings", "hive_settings", "site_settings"]
 
 _HIVE_INPUT_FORMAT = "org.apache.hadoop.hive.ql.io.HiveInputFormat"
 
-#: What must be set how; the value that counts when it is not set (None: that differs); what happens otherwise.
+#: Setting, required value, default (None: it differs by version), and the consequence of another value.
 _NEEDED = (
     ("hive.optimize.ppd", "true", "true", "Hive pushes no filter down"),
     ("hive.optimize.ppd.storage", "true", "true", "Hive pushes no filter down to table scans"),
@@ -31,8 +31,8 @@ _SETTINGS = (*(key for key, *_ in _NEEDED), "sargo.enabled", "sargo.sidecar.addr
 
 
 def site_settings(paths: Iterable[Path]) -> dict[str, str]:
-    """Properties of hive-site.xml files, later ones first. Raises SargoError when one cannot be read."""
-    found: dict[str, str] = {}
+    """Properties of hive-site.xml files; a later file overrides. Raises SargoError when one cannot be read."""
+    settings: dict[str, str] = {}
     for path in paths:
         try:
             root = ElementTree.parse(path).getroot()
@@ -41,23 +41,23 @@ def site_settings(paths: Iterable[Path]) -> dict[str, str]:
         for entry in root.iter("property"):
             name = (entry.findtext("name") or "").strip()
             if name:
-                found[name] = (entry.findtext("value") or "").strip()
-    return found
+                settings[name] = (entry.findtext("value") or "").strip()
+    return settings
 
 
 def hive_settings(ask: RunStatement) -> dict[str, str]:
-    """The same settings as a session of HiveServer2 has them."""
-    found = {}
+    """The settings of a session of HiveServer2."""
+    settings = {}
     for name in _SETTINGS:
         for row in ask(f"SET {name}"):
             key, equals, value = str(row[0]).partition("=")
             if equals and key.strip() == name:
-                found[name] = value.strip()
-    return found
+                settings[name] = value.strip()
+    return settings
 
 
 def check_settings(settings: Mapping[str, str], where: str, *, address: str | None = None) -> Iterator[Finding]:
-    """Whether Hive hands out filters and knows the sidecar. ``address``: of the sidecar that is looked at."""
+    """Whether Hive hands out filters and knows the sidecar. ``address``: of the sidecar that is checked."""
     wrong = 0
     engine = settings.get("hive.execution.engine", "mr").lower()
     for key, wanted, default, consequence in _NEEDED:
@@ -77,8 +77,8 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
     if settings.get("sargo.enabled", "true").lower() != "true":
         wrong += 1
         yield Finding("settings", "failed", f"{where}: sargo.enabled is off", "set sargo.enabled=true")
-    told = settings.get("sargo.sidecar.address", "")
-    if not told:
+    configured = settings.get("sargo.sidecar.address", "")
+    if not configured:
         wrong += 1
         yield Finding(
             "settings",
@@ -86,22 +86,22 @@ def check_settings(settings: Mapping[str, str], where: str, *, address: str | No
             f"{where}: sargo.sidecar.address is not set",
             f"set sargo.sidecar.address={address or 'HOST:PORT'}",
         )
-    elif address is not None and told != address:
+    elif address is not None and configured != address:
         yield Finding(
             "settings",
             "warning",
-            f"{where}: Hive asks {told}, not {address}",
+            f"{where}: Hive asks {configured}, not {address}",
             f"set sargo.sidecar.address={address}, or look at that one",
         )
-    if told and _is_loopback(told.rpartition(":")[0]) and engine == "tez":
+    if configured and _is_loopback(configured.rpartition(":")[0]) and engine == "tez":
         yield Finding(
             "settings",
             "warning",
-            f"{where}: splits are made on Tez's application masters, and {told} is each machine's own",
+            f"{where}: splits are made on Tez's application masters, and {configured} is each machine's own",
             "listen on an address that they reach, or run a sidecar on every node",
         )
     if not wrong:
-        yield Finding("settings", "ok", f"{where}: Hive hands out filters and asks {told}")
+        yield Finding("settings", "ok", f"{where}: Hive hands out filters and asks {configured}")
 
 
 def _is_loopback(host: str) -> bool:

@@ -17,9 +17,9 @@ __all__ = ["check_filter", "check_sidecar", "check_table"]
 
 
 def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
-    """Whether it is there, well, and speaks this protocol."""
+    """Whether the sidecar is reachable, well, and speaks this protocol."""
     try:
-        told = json.loads(client.version())
+        versions = json.loads(client.version())
         health = json.loads(client.health())
     except (ClientError, Refused, ValueError) as error:
         yield Finding(
@@ -31,18 +31,20 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
         )
         return
     ours = interface().PROTOCOL_VERSION
-    if told.get("protocol") != ours:
+    if versions.get("protocol") != ours:
         yield Finding(
             "sidecar",
             "failed",
-            f"it speaks version {told.get('protocol')} of the protocol, not {ours}",
+            f"it speaks version {versions.get('protocol')} of the protocol, not {ours}",
             "install the same version of both",
         )
     if health.get("status") != "ok":
         yield Finding("sidecar", "failed", f"it says {health.get('status')!r}", "start it again")
     else:
         yield Finding(
-            "sidecar", "ok", f"{address} is there, version {told.get('sargo')}, with {health.get('tables')} tables open"
+            "sidecar",
+            "ok",
+            f"{address} is there, version {versions.get('sargo')}, with {health.get('tables')} tables open",
         )
     if health.get("shadow"):
         yield Finding(
@@ -61,7 +63,7 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
 
 
 def check_table(table: str, client: Client | None) -> Iterator[Finding]:
-    """Whether the sidecar opens it, and what there is to skip by."""
+    """Whether the sidecar opens the table, and whether the table has statistics to skip by."""
     if client is not None:
         yield from _check_table_of_sidecar(table, client)
     try:
@@ -141,7 +143,7 @@ def check_filter(ask: RunStatement, table: str, column: str | None, client: Clie
     except SargoError as error:
         yield Finding("filter", "failed", f"{table}: {error}", "run the query by hand")
         return
-    except Exception as error:  # what a driver of HiveServer2 makes of an error of Hive
+    except Exception as error:  # a driver of HiveServer2 raises errors of its own
         yield Finding(
             "filter",
             "failed",

@@ -1,4 +1,4 @@
-"""What ``sargo files`` tells: the partitions of a table, or the files of one, without listing a directory (RFC-15)."""
+"""The report of ``sargo files``: the partitions of a table, or the files of one, from the metadata table (RFC-15)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["FileRow", "ListingReport", "PartitionRow", "report_files"]
 
 @dataclass(frozen=True, slots=True)
 class PartitionRow:
-    """A partition: its path as it is stored, the path as people read it, and its files; ``bytes`` of all of them."""
+    """A partition: its path as stored, its path decoded for people (``name``), and the count and bytes of its files."""
 
     partition: str
     name: str
@@ -28,7 +28,7 @@ class PartitionRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of a partition: ``kind`` is "base" or "log", ``instant`` the one that its name carries."""
+    """A file of a partition: ``kind`` is "base" or "log"; ``instant`` is part of its name."""
 
     name: str
     size: int
@@ -39,9 +39,9 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class ListingReport:
-    """The committed files of a table; of the file slices of ``instant`` only when one was asked for.
+    """The committed files of a table; with ``as_of`` only those of the file slices at ``instant``.
 
-    ``files`` are those of the one partition that was asked for, None when all partitions were.
+    ``files``: of the partition that was named; None when none was, and all partitions are listed.
     """
 
     path: str
@@ -66,34 +66,34 @@ class ListingReport:
 
 
 def report_files(opened: OpenTable, partition: str | None = None, as_of: str | None = None) -> ListingReport:
-    """Look at the files of a table, or of one partition, named by its path or as people read it.
+    """Report on the files of a table, or of one partition, named by its stored or its decoded path.
 
-    Without ``as_of`` every committed file is told that is not cleaned; with it the files of the slices of that time.
+    Without ``as_of`` these are all committed files that are not cleaned, with it the files of the slices at that time.
     Raises TableError.
     """
     table, listing = opened.table, opened.table.listing
     wanted = None if partition is None else listing.named(partition)
     instant = table.timeline.last.requested if table.timeline.last else None
-    found: Mapping[str, PartitionFiles]
+    files_of: Mapping[str, PartitionFiles]
     if as_of is not None:
         slices = table.file_slices(as_of)
         instant = slices.instant
         names: dict[str, list[str]] = {}
-        for one in slices:
-            if wanted is None or one.partition == wanted:
-                names.setdefault(one.partition, []).extend(path.rpartition("/")[2] for path in one.files)
+        for item in slices:
+            if wanted is None or item.partition == wanted:
+                names.setdefault(item.partition, []).extend(path.rpartition("/")[2] for path in item.files)
         sizes = listing.load() if wanted is None else {wanted: listing.files(wanted)}
-        found = {place: _chosen(sizes[place], names[place], opened.path) for place in sorted(names)}
+        files_of = {path: _chosen(sizes[path], names[path], opened.path) for path in sorted(names)}
     elif wanted is None:
-        found = listing.load()
+        files_of = listing.load()
     else:
-        found = {wanted: listing.files(wanted)}
+        files_of = {wanted: listing.files(wanted)}
     rows = tuple(
-        PartitionRow(place, listing.decoded(place), len(files), _logs(files), files.bytes)
-        for place, files in found.items()
+        PartitionRow(path, listing.decoded(path), len(files), _count_logs(files), files.bytes)
+        for path, files in files_of.items()
     )
-    shown = None if wanted is None else tuple(_file_rows(found.get(wanted, ())))
-    return ListingReport(opened.path, instant, listing.source, listing.note, rows, shown)
+    file_rows = None if wanted is None else tuple(_file_rows(files_of.get(wanted, ())))
+    return ListingReport(opened.path, instant, listing.source, listing.note, rows, file_rows)
 
 
 def _chosen(files: PartitionFiles, names: Sequence[str], path: str) -> PartitionFiles:
@@ -104,7 +104,7 @@ def _chosen(files: PartitionFiles, names: Sequence[str], path: str) -> Partition
     return PartitionFiles.of({name: sizes[name] for name in names})
 
 
-def _logs(files: PartitionFiles) -> int:
+def _count_logs(files: PartitionFiles) -> int:
     return int(pc.sum(pc.starts_with(files.names, ".")).as_py() or 0)
 
 

@@ -1,7 +1,7 @@
 """The explanation of a plan: the bound filter, the outcome of each condition, and the statistics behind it.
 
 An ``Explanation`` holds the inputs and the result of the evaluation. Its reports are computed when they are read, so a
-plan that nobody explains costs nothing more.
+plan without explanation costs nothing more.
 """
 
 from __future__ import annotations

@@ -142,12 +142,12 @@ class Settings(BaseSettings):
         if self.secret_file is None:
             return None
         try:
-            found = self.secret_file.read_bytes().strip()
+            secret = self.secret_file.read_bytes().strip()
         except OSError as error:
             raise SettingsError(f"secret_file {self.secret_file}: {error.strerror}") from error
-        if not found:
+        if not secret:
             raise SettingsError(f"secret_file {self.secret_file} is empty")
-        return found
+        return secret
 
 
 def load_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:

@@ -9,7 +9,7 @@
     register(spark)                                    # Spark 4.1 or later
     frame = spark.read.format("sargo").load("/data/trips").where("fare > 50")
 
-What is imported from here is loaded when it is first asked for: executors need little of it.
+Names are loaded when they are first used, because executors need few of them.
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@
     record, array, map                              struct, array, map with string keys
     a union with null                               the type of the rest, nullable
 
-Hudi stores tinyint and smallint as int, and char and varchar as string. Its own columns (``_hoodie_*``) come first,
-and are left out of a table that does not fill them; a partition column that the files lack comes last, with the type
-that the table's creator wrote down, else as a string. Partition columns are nullable whatever the writer says (Hudi
-itself believes the writer), for their values may be read from paths.
+Hudi stores tinyint and smallint as int, and char and varchar as string. Its own columns (``_hoodie_*``) come first, if
+the table fills them. A partition column that the files lack comes last, with the type in
+``hoodie.table.create.schema``, else as a string. Partition columns are nullable whatever the writer declares, because
+their values may be read from paths; Hudi itself follows the writer.
 
-Source: Hudi's ``org.apache.spark.sql.avro.SchemaConverters`` and ``TableSchemaResolver``; tested against what Hudi
-itself reads.
+Source: Hudi's ``org.apache.spark.sql.avro.SchemaConverters`` and ``TableSchemaResolver``; tested against the
+schemas that Hudi itself reads.
 """
 
 from __future__ import annotations
@@ -75,18 +75,18 @@ _LOGICAL: Mapping[tuple[str, str], type[DataType]] = {
 def spark_schema(table: Table, instant: str | None = None) -> StructType:
     """The schema of a table as of an instant of its timeline, by default of its latest commit.
 
-    Raises TableError when no commit tells a schema, or one of a type that Spark has not.
+    Raises TableError when no commit has a schema, or its schema has a type that Spark does not support.
     """
     created = table.properties.get("hoodie.table.create.schema")
     text = table.schema_text_at(instant) or created
     if not text:
         raise TableError(table.path, "no commit of the table tells its schema")
     try:
-        found = _AvroTypes().record(json.loads(text))
-        known = _AvroTypes().record(json.loads(created)) if created else StructType()
+        schema = _AvroTypes().record(json.loads(text))
+        declared = _AvroTypes().record(json.loads(created)) if created else StructType()
     except (FormatError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise TableError(table.path, f"the table's schema cannot be given to Spark: {error}") from error
-    return _with_partitions(_with_meta_columns(found, table), known, table.partition_fields)
+    return _with_partitions(_with_meta_columns(schema, table), declared, table.partition_fields)
 
 
 def _with_meta_columns(schema: StructType, table: Table) -> StructType:
@@ -105,16 +105,16 @@ def _with_partitions(schema: StructType, created: StructType, names: tuple[str, 
 
 
 class _AvroTypes:
-    """Reads Avro types; a named one may be used again by its name."""
+    """Converts Avro types to Spark's; a named type may be used again by its name."""
 
     def __init__(self) -> None:
         self._named: dict[str, DataType] = {}
 
     def record(self, schema: Any) -> StructType:
-        found, _ = self._type(schema)
-        if not isinstance(found, StructType):
+        spark_type, _ = self._type(schema)
+        if not isinstance(spark_type, StructType):
             raise FormatError("it is no record")
-        return found
+        return spark_type
 
     def _type(self, schema: Any) -> tuple[DataType, bool]:
         """The Spark type of an Avro schema, and whether it may be NULL."""
@@ -147,14 +147,14 @@ class _AvroTypes:
                 wide = LongType() if "long" in kinds else DoubleType()
                 return wide, len(rest) < len(branches)
             raise FormatError("a union of several types is not supported")
-        found, nullable = self._type(rest[0])
-        return found, nullable or len(rest) < len(branches)
+        spark_type, nullable = self._type(rest[0])
+        return spark_type, nullable or len(rest) < len(branches)
 
     def _struct(self, schema: Mapping[str, Any]) -> StructType:
         fields = []
         for entry in schema["fields"]:
-            found, nullable = self._type(entry["type"])
-            fields.append(StructField(entry["name"], found, nullable))
+            spark_type, nullable = self._type(entry["type"])
+            fields.append(StructField(entry["name"], spark_type, nullable))
         struct = StructType(fields)
         self._keep(schema, struct)
         return struct
@@ -168,11 +168,11 @@ class _AvroTypes:
             raise FormatError(f"type {base} is not known")
         return kind()
 
-    def _keep(self, schema: Mapping[str, Any], found: DataType) -> DataType:
+    def _keep(self, schema: Mapping[str, Any], spark_type: DataType) -> DataType:
         """A named type is known by its short and by its full name."""
         name = schema.get("name")
         if isinstance(name, str):
-            self._named[name] = self._named[name.rsplit(".", 1)[-1]] = found
+            self._named[name] = self._named[name.rsplit(".", 1)[-1]] = spark_type
             if schema.get("namespace"):
-                self._named[f"{schema['namespace']}.{name}"] = found
-        return found
+                self._named[f"{schema['namespace']}.{name}"] = spark_type
+        return spark_type

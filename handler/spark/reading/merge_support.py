@@ -36,7 +36,7 @@ _BY_EVENT, _BY_COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 @dataclass(frozen=True, slots=True)
 class _Merging:
-    """How a table's properties say that rows are merged; "" for what they do not say."""
+    """How rows are merged according to a table's properties; "" for a property that is not set."""
 
     version: int
     mode: str = ""
@@ -47,16 +47,17 @@ class _Merging:
 
     @classmethod
     def of(cls, table: Table) -> _Merging:
-        said = table.properties
+        properties = table.properties
         return cls(
             table.version,
-            said.get("hoodie.record.merge.mode", "").upper(),
+            properties.get("hoodie.record.merge.mode", "").upper(),
             (
-                said.get("hoodie.record.merge.strategy.id") or said.get("hoodie.compaction.record.merger.strategy", "")
+                properties.get("hoodie.record.merge.strategy.id")
+                or properties.get("hoodie.compaction.record.merger.strategy", "")
             ).lower(),
-            said.get("hoodie.compaction.payload.class", ""),
-            said.get("hoodie.table.legacy.payload.class", ""),
-            said.get("hoodie.table.partial.update.mode", "").upper(),
+            properties.get("hoodie.compaction.payload.class", ""),
+            properties.get("hoodie.table.legacy.payload.class", ""),
+            properties.get("hoodie.table.partial.update.mode", "").upper(),
         )
 
     def __str__(self) -> str:
@@ -64,7 +65,7 @@ class _Merging:
         return f"table version {self.version}, {', '.join(filter(None, named)) or 'nothing said of merging'}"
 
 
-#: What was held against Hudi's rows, and nothing else.
+#: The merge rules that were compared with the rows of Hudi's reader.
 _PROVEN = frozenset(
     {
         _Merging(6, "", EVENT_TIME_STRATEGY, _LATEST),
@@ -89,9 +90,9 @@ _S3 = {
 
 
 def why_not_merged(table: Table, path: str, instant: str | None, options: Mapping[str, str]) -> str:
-    """Why a table's merged rows, as of an instant, are not known to be read rightly here; "" if they are.
+    """Why hudi-rs is not known to merge a table's rows correctly as of an instant; "" if it is.
 
-    ``path`` and ``options`` of its file system, as it was opened with.
+    ``path`` and the ``options`` of the file system are those with which the table was opened.
     """
     properties = table.properties
     if table.table_type != "MERGE_ON_READ":
@@ -124,15 +125,15 @@ def why_not_merged(table: Table, path: str, instant: str | None, options: Mappin
 
 
 def store_options(path: str, options: Mapping[str, str]) -> dict[str, str]:
-    """The options of the file system in hudi-rs's terms. Raises UnsupportedError for a store that it has not."""
+    """The options of the file system in hudi-rs's names. Raises UnsupportedError for a file system without support."""
     _, others = split_common(options)
     scheme = path.partition("://")[0].lower() if "://" in path else "file"
     if scheme in ("s3", "s3a"):
-        found = read_options("s3", others)
-        named = {theirs: str(getattr(found, ours)) for ours, theirs in _S3.items() if getattr(found, ours)}
+        given = read_options("s3", others)
+        named = {theirs: str(getattr(given, ours)) for ours, theirs in _S3.items() if getattr(given, ours)}
         if named.get("aws_endpoint", "").startswith("http://"):
             named["aws_allow_http"] = "true"
-        if getattr(found, "anonymous", False):
+        if getattr(given, "anonymous", False):
             named["aws_skip_signature"] = "true"
         return named
     if others or scheme not in ("file", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs"):

@@ -1,10 +1,10 @@
 """The rows of one file slice as Arrow batches in the table's schema; pure Python, for Spark's executors.
 
-    a base file alone, or read-optimised    pyarrow, each column as the table has it now (``file_columns``)
-    a column that the file lacks            its value of the partition's path, if it is a partition column; else NULL
+    a base file alone, or read-optimised    pyarrow, each column converted to the table's type (``file_columns``)
+    a column that the file lacks            its value in the partition's path, if it is a partition column; else NULL
     a slice with log files                  ``merged_rows``
 
-A file whose columns cannot be given as the table has them is an error that names file and column, never other rows.
+A column that cannot be converted to the table's type is an error that names file and column.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ def _base_batches(source: SliceSource, item: FileSlice, wanted: pa.Schema, batch
 
 
 def instants_in_int96(file: Any) -> pa.Schema:
-    """Columns and types of an open Parquet file; what is stored as INT96 is an instant, as Spark takes it."""
+    """Columns and types of an open Parquet file; INT96 is an instant, as in Spark."""
     columns = file.metadata.schema
-    old = {columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "INT96"}
-    nested = old.difference(file.schema_arrow.names)
+    int96 = {columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "INT96"}
+    nested = int96.difference(file.schema_arrow.names)
     if nested:
         raise UnsupportedError(f"column {min(nested)}: a nested INT96 timestamp")
     return pa.schema(
         [
-            pa.field(one.name, pa.timestamp("us", "UTC") if one.name in old else nullable(one.type))
+            pa.field(one.name, pa.timestamp("us", "UTC") if one.name in int96 else nullable(one.type))
             for one in file.schema_arrow
         ]
     )
@@ -105,7 +105,7 @@ def check_base_file(path: str) -> None:
 
 
 def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:
-    """Raise UnsupportedError when a file has a column twice, or only in other letters: which one is meant?"""
+    """Raise UnsupportedError when a file has a column twice, or only with other upper and lower case."""
     lower = {name.lower() for name in schema.names}
     for name in names:
         if schema.names.count(name) > 1:
@@ -115,7 +115,7 @@ def check_names(schema: pa.Schema, names: Sequence[str], path: str) -> None:
 
 
 def _as_wanted(batch: Any, have: pa.Schema, wanted: pa.Schema, fixed: Mapping[str, Any], path: str) -> Any:
-    """A file's batch with the table's columns; ``fixed`` are values for all rows of columns that the file lacks."""
+    """A file's batch with the table's columns; ``fixed``: the values of partition columns that the file lacks."""
     made = []
     for one in wanted:
         if one.name in have.names:

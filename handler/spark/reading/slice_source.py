@@ -15,7 +15,7 @@ __all__ = ["SliceSource"]
 
 @dataclass(frozen=True)
 class SliceSource:
-    """Where a table's slices are and what reading them takes; small, and pickled to executors.
+    """The location of a table's slices and how to read them; small, and pickled to executors.
 
     instant      as of which the slices are read
     not_merged   why slices with log files are not merged here (``merge_support.why_not_merged``), "" if they are
@@ -32,7 +32,7 @@ class SliceSource:
     def of(
         cls, table: Table, path: str, instant: str | None = None, storage_options: Mapping[str, str] | None = None
     ) -> SliceSource:
-        """Of an open table; ``path`` as the table was opened with, which may say more than its name for people."""
+        """Of an open table; ``path``: as given to ``open_table``, which may differ from the table's printed path."""
         options = dict(storage_options or {})
         return cls(path, instant, PartitionColumns.of(table), why_not_merged(table, path, instant, options), options)
 

@@ -112,7 +112,7 @@ def test_rows_are_those_of_the_full_scan(registered, tables, name, count):
 
 
 def test_what_two_scans_of_one_frame_read_is_not_mixed_up(registered, tables):
-    """Spark 4.1 and 4.2 do mix it up: without ``own_scans`` each of these loses rows."""
+    """Spark 4.1 and 4.2 do mix it up: without ``scan_plans`` each of these loses rows."""
     frame = load(registered, tables("1.1.1_main_cow"))
     first, second = frame.where("i < 0"), frame.where("i > 1500")
     counts = [first.count(), second.count(), frame.count()]
