@@ -43,6 +43,7 @@ DISTRUST = "tests/evaluator/statistics/test_distrust.py"
 TESTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "evaluator.language.outcome": (("tests/evaluator/language/test_outcome.py",),),
     "evaluator.binding.rules": RULES,
+    "evaluator.binding.program": (("tests/evaluator/binding/test_program.py",),),
     "evaluator.statistics.ranges": RULES,
     "evaluator.statistics.distrust": ((DISTRUST, "-k", "not merged_range"), (DISTRUST,)),
 }

@@ -69,6 +69,7 @@ def test_one_leaf_and_one_and_of_leaves_are_flat(steps: tuple[Step, ...], flat: 
 
 def test_leaves_and_forms_of_steps_are_listed() -> None:
     assert NAND.leaf_indices == (0, 1)
+    assert [step.arity for step in NAND.steps] == [0, 0, 2, 1]
     assert [NAND.uses(form) for form in (Leaf, Not, And, Or)] == [True, True, True, False]
     assert NAND.sought_values() == {0: TruthValue.FALSE, 1: TruthValue.FALSE}
     assert Possible("t", "f", "n")[TruthValue.NULL] == "n"
