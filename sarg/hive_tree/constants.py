@@ -10,7 +10,7 @@
     byte[]                            bytes                                             base64:AQ==
     type.Date                         LocalDate                                         2020-01-02
     type.Timestamp                    LocalTimestamp                                    2020-01-02 03:04:05.1
-    java.sql.Date, java.sql.Timestamp SqlDate, SqlTimestamp: milliseconds of a moment   printed as in UTC
+    java.sql.Date, .Timestamp         SqlDate, SqlTimestamp: milliseconds of a moment   printed as in UTC
     type.TimestampTZ                  ZonedTimestamp: a moment and a zone               2020-01-02 03:04:05.0 UTC
     HiveIntervalYearMonth / DayTime   YearMonth, DayTime                                0-1, 1 00:00:00.000000000
     a list                            tuple of Constant                                 [1, x]

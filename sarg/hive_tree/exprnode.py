@@ -2,15 +2,15 @@
 
 An ``ExprNode`` is one of five nodes, or ``OtherNode`` for a class that is not used in filters of scans:
 
-    ===============  ==========================  ============================================================
+    ===============  ==========================  =======================================================================
     node             Hive class                  ``to_dict``
-    ===============  ==========================  ============================================================
+    ===============  ==========================  =======================================================================
     FunctionNode     ExprNodeGenericFuncDesc     {"func", ["udfName", "udfClassName", "isOperator"], "type", "children"}
     ColumnNode       ExprNodeColumnDesc          {"col", "tab", "part", "type"}
     ConstantNode     ExprNodeConstantDesc        {"const", "java", "type"}: the text that Java prints, or null
     FieldNode        ExprNodeFieldDesc           {"field", "isList", "of", "type"}
     DynamicNode      ExprNodeDynamicValueDesc    {"dynamic", "type"}: a value that is known at run time only
-    ===============  ==========================  ============================================================
+    ===============  ==========================  =======================================================================
 
 ``type`` is Hive's type text, such as ``decimal(10,2)``. Subtrees may be shared. In ``to_dict``, ``a < 5`` is:
 

@@ -8,8 +8,8 @@
                                           normalizedExpression
     ====================================  ========================================  ================================
 
-``compactExpression`` is preferred. ``normalizedExpression`` is in conjunctive normal form, and a condition that would
-grow too large in that form is missing from it.
+``compactExpression`` is preferred: it keeps the tree. ``normalizedExpression`` is in conjunctive normal form, which
+gives up beyond 256 combinations.
 
 Facts: docs/facts/hive-search-argument.md#wire-form.
 """

@@ -6,14 +6,14 @@ No class named in the bytes is imported or instantiated: an object becomes a ``J
     class tag   0 null; 1 by name: number, and the name when the number is new; n: registered id n - 2
     reference   0 null; 1 a new object (numbered in order of appearance); n: the object numbered n - 2
 
-    ==========  ==========  ==============================  ===============================  =====================
-    wire        fixed width  list                           generic argument that is final   enum
-    ==========  ==========  ==============================  ===============================  =====================
-    KRYO3       big-endian   n, tagged items                items without tag                takes a reference
-    KRYO4       big-endian   n, tagged items                ignored                          takes a reference
-    KRYO5       little       flag and n + 1; one tag for    items without tag                takes none
-                             all when the flag is set
-    ==========  ==========  ==============================  ===============================  =====================
+    =====  ===========  ============================  ==============================  =================
+    wire   fixed width  list                          generic argument that is final  enum
+    =====  ===========  ============================  ==============================  =================
+    KRYO3  big-endian   n, tagged items               items without tag               takes a reference
+    KRYO4  big-endian   n, tagged items               ignored                         takes a reference
+    KRYO5  little       flag and n + 1; one tag for   items without tag               takes none
+                        all when the flag is set
+    =====  ===========  ============================  ==============================  =================
 
 Back-references make the graph a DAG, or even cyclic. A caller that walks the graph must bound what it expands.
 
