@@ -13,6 +13,7 @@ import numpy as np
 
 from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.function_names import SYNONYMS
 from evaluator.language.types import Kind, Type
 
 __all__ = ["call", "convert"]
@@ -20,13 +21,14 @@ __all__ = ["call", "convert"]
 _WIDE = Context(prec=1000)
 
 
-def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
+def call(function: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
     """A function on values. It is NULL where an argument is, except for functions that accept NULL.
 
     Raises UnsupportedError if it has no row form.
     """
+    name = SYNONYMS.get(function, function)
     values = [value for value, _ in arguments]
-    if name in ("coalesce", "nvl", "ifnull"):
+    if name == "coalesce":
         return next((v for v in values if v is not None), None)
     if name in ("greatest", "least"):
         present = [v for v in values if v is not None]
@@ -43,7 +45,7 @@ def call(name: str, arguments: Sequence[tuple[Any, Type]], result: Type) -> Any:
         ):
             raise UnsupportedError("a wide decimal as a double has no row form")
         value = _ARITHMETIC[name](*(_number(v, result) for v in values))
-        if name in ("floor", "ceil", "ceiling") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
+        if name in ("floor", "ceil") and result.kind.is_integer and not -(1 << 63) <= value < 1 << 63:
             raise UnsupportedError(f"{name} of {values[0]} has no row form")
         return _wrapped(value, result)
     if name in _CALENDAR:
@@ -162,14 +164,12 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "*": lambda x, y: x * y,
     "/": _divided,
     "%": _remainder,
-    "mod": _remainder,
     "pmod": lambda x, n: _positive_remainder(x, n),
     "negative": lambda x: _unless_smallest(x, -x),
     "positive": lambda x: x,
     "abs": lambda x: _unless_smallest(x, abs(x)),
     "floor": math.floor,
     "ceil": math.ceil,
-    "ceiling": math.ceil,
     "round": _rounded,
     "bround": lambda x, digits=0: _rounded(x, digits, ROUND_HALF_EVEN),
     "exp": lambda x: math.exp(x) if x < 700 else math.inf,
@@ -181,7 +181,6 @@ _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "log2": _above(0, math.log2),
     "sqrt": _above(0, math.sqrt),
     "sign": lambda x: float((x > 0) - (x < 0)),
-    "signum": lambda x: float((x > 0) - (x < 0)),
 }
 
 
@@ -242,7 +241,6 @@ _CALENDAR: Mapping[str, Callable[..., Any]] = {
     "quarter": lambda m: (m.month + 2) // 3,
     "month": lambda m: m.month,
     "day": lambda m: m.day,
-    "dayofmonth": lambda m: m.day,
     "dayofyear": lambda m: m.timetuple().tm_yday,
     "hour": lambda m: m.hour,
     "minute": lambda m: m.minute,
@@ -273,11 +271,8 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
 
 _TEXT: Mapping[str, Callable[..., Any]] = {
     "lower": lambda s: s.lower(),
-    "lcase": lambda s: s.lower(),
     "upper": lambda s: s.upper(),
-    "ucase": lambda s: s.upper(),
     "left": lambda s, n: s[: max(n, 0)],
-    "substr": _substring,
     "substring": _substring,
     "trim": lambda s: s.strip(" "),
     "ltrim": lambda s: s.lstrip(" "),

@@ -26,6 +26,7 @@ import numpy as np
 from evaluator.language import expression as ex
 from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.function_names import SYNONYMS
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
@@ -43,7 +44,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}( \d{2}:\d{2}:\d{2})?")
 
 
 #: Functions whose result is one of their arguments, unchanged.
-_CHOICES = ("coalesce", "nvl", "ifnull", "greatest", "least")
+_CHOICES = ("coalesce", "greatest", "least")
 
 
 def value_of(
@@ -91,7 +92,8 @@ def value_of(
                 return (None if value is None else convert(value, value_type, target)), target
             case ex.Call(function="unix_timestamp" | "to_unix_timestamp", arguments=arguments) if not semantics.is_utc:
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
-            case ex.Call(function=name):
+            case ex.Call(function=function):
+                name = SYNONYMS.get(function, function)
                 return _call(
                     name, children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
                 )
