@@ -1,4 +1,4 @@
-"""Arrays of flags that searches write their results to, used again: new memory costs more than comparing all codes."""
+"""A pool of boolean arrays for searches: allocating one costs more than comparing all codes of a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One symbol of a formula in some slices: by codes where the column has an index, exactly where codes are equal.
+"""Evaluates one comparison of a pruning formula in some slices: by codes where the column has an index, exactly where
+codes are equal.
 
 ``where`` is a ``slice`` or ``(k,)`` row numbers; the answer is ``(k,) bool``.
 """

@@ -1,4 +1,4 @@
-"""Checksums of HFile blocks: 4 bytes, big-endian, for each stretch of a block's header and payload.
+"""Checksums of HFile blocks: 4 bytes, big-endian, for each piece of a block's header and payload.
 
     type 0 NULL     none, whatever the bytes there are     what Hudi 1.1 and later write
     type 1 CRC32    zlib's

@@ -1,4 +1,4 @@
-"""The little of protobuf that an HFile's trailer and file info need: numbers, and bytes behind their length."""
+"""A minimal protobuf reader: variable-length integers and length-delimited bytes, all that an HFile's trailer needs."""
 
 from __future__ import annotations
 

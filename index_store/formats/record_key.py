@@ -1,4 +1,4 @@
-"""The text of a record key of several fields, put together and taken apart as Hudi does it (contract: the same text).
+"""Builds and splits the text of a record key of several fields, byte for byte as Hudi does.
 
     id = "a", n = 5          id:a,n:5
     id = "", n = NULL        id:__empty__,n:__null__       a key of such parts only is refused

@@ -1,4 +1,4 @@
-"""From a path or URI to a file system and a path in it.
+"""Resolves a path or URI to a file system and a path in it.
 
     /data/t  file:/data/t  file:///data/t                   this machine
     s3://bucket/t  s3a://  s3n://                           S3 and what speaks its protocol (pyarrow)

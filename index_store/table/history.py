@@ -1,4 +1,4 @@
-"""The history of a timeline: when the instants completed that Hudi has archived.
+"""The archived timeline: when the instants that Hudi has archived completed.
 
     version   where                            what is read of it
     8, 9      ``.hoodie/timeline/history/``    ``_version_`` holds N, ``manifest_N`` names the Parquet files that count,

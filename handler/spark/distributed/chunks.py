@@ -1,4 +1,4 @@
-"""Runs of file slices and of their statistics as Arrow tables, one row for each slice, and back.
+"""Encodes runs of file slices and their statistics as Arrow tables, one row for each slice, and decodes them.
 
     slices       partition, file_id, base, logs                      names, as bytes
     statistics   0.lo  0.hi  0.nulls  0.rows  0.parts   1.lo ...     one group of columns for each ColumnStatistics

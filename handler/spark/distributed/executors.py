@@ -1,4 +1,6 @@
-"""Tasks on Spark's executors: any functions that can be pickled, each one task of a job, results in order."""
+"""Runs functions on Spark's executors: each is one task of a job, and the results come in the order of the
+functions.
+"""
 
 from __future__ import annotations
 

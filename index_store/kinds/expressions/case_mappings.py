@@ -1,4 +1,4 @@
-"""What the writer of an index may have made of letters, when the reader's ``lower`` and ``upper`` are not the same.
+"""Case mappings that differ between the writer and the reader of an index, and how bounds and keys allow for them.
 
 Two images of one text differ where one of its characters has more than one image: 'I' is 'i' or, in Turkish, U+0131.
 

@@ -1,4 +1,4 @@
-"""The texts by which an expression index's bloom filter knows the values of a function (``expression_functions``).
+"""The keys of an expression index's Bloom filter: a value of the function as the texts that a writer may have stored.
 
     length(n) = 5        5                       whole numbers in decimal digits
     trim(n) = 'a'        a                       text as it is

@@ -1,4 +1,4 @@
-"""The life of an index: create, refresh, optimize, vacuum, drop. What is committed is right whoever else is at work.
+"""Create, refresh, optimize, vacuum and drop an own index. Concurrent operations are safe: the second one rebases.
 
     create     every file is built; the first version, if nobody else made one
     refresh    new files are built, vanished ones get tombstones; ``full``: every file is built again

@@ -1,4 +1,4 @@
-"""A generation: what one change of a table changes in its secondary index. The first one of a version is the base.
+"""A generation: the entries that one refresh adds and removes. The first generation of a version is the base.
 
     groups     group, name, files, rows, statistics    a row for each file group that changed; files NULL: it is gone
     shards     key, record, group, deleted             what came and what went, by the hash of the first column

@@ -1,4 +1,4 @@
-"""Which file groups have an entry with one of some keys: of a sorted table no more is read than the keys may be in.
+"""Looks up keys and ranges of keys in the sorted tables of a secondary index, and merges its generations.
 
     one key        the index of each generation's table, and the blocks that may have the key: one or two, or as many
                    as the key's entries fill

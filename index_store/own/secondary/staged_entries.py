@@ -1,4 +1,4 @@
-"""What an operation has read of slices so far: kept on disk, so that nothing is read again when others were first.
+"""Entries that an operation has read so far, kept on disk: a retry after a lost commit reads nothing again.
 
 slices of the table now    path of the file group -> its files, as lines
 readings                   runs of raw entries, and of each slice what else is known, or why it is not
