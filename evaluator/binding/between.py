@@ -2,8 +2,8 @@
 
 SQL's ``x BETWEEN a AND b`` is ``x >= a AND x <= b``, and front ends write it so. Hive evaluates it as one function that
 converts both bounds first: NULL as soon as one of them is no value of the type in which it compares, where the AND may
-be FALSE by the other one; and it may convert bounds of different types to one type. What the AND gets wrong is put
-right here, by the types of x, a and b:
+be FALSE by the other one. It may also convert bounds of different types to one type. This module corrects the AND, by
+the types of x, a and b:
 
     x                  a, b                                                       becomes
     =================  =========================================================  ============================
@@ -38,14 +38,14 @@ __all__ = ["as_one_test"]
 def as_one_test(
     expression: ex.HudiExpression, bind_operand: Callable[[ex.Operand], BoundOperand], semantics: Semantics
 ) -> ex.HudiExpression:
-    """The filter with every BETWEEN put right; the very same object when there is nothing to do."""
+    """The filter with every BETWEEN as one test; the same object when nothing changes."""
     replacements: dict[int, ex.HudiExpression] = {}
     stack = [expression]
     while stack:
         node = stack.pop()
         match node:
             case ex.And(children=(ex.Compare(op=">=", left=x, right=low), ex.Compare(op="<=", left=y, right=high))):
-                if x == y and (better := _put_right(node, (x, low, high), bind_operand, semantics)) is not node:
+                if x == y and (better := _corrected(node, (x, low, high), bind_operand, semantics)) is not node:
                     replacements[id(node)] = better
             case ex.And(children=children) | ex.Or(children=children):
                 stack.extend(children)
@@ -74,7 +74,7 @@ def _replaced(expression: ex.HudiExpression, replacements: dict[int, ex.HudiExpr
     return result
 
 
-def _put_right(
+def _corrected(
     node: ex.And,
     operands: tuple[ex.Operand, ex.Operand, ex.Operand],
     bind_operand: Callable[[ex.Operand], BoundOperand],

@@ -85,7 +85,7 @@ _FIRST_LEAVES = tuple(Leaf(number) for number in range(32))
 
 
 def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
-    """Bind a filter to a table's schema. Never fails: what is not decided is an unknown leaf with its reason."""
+    """Bind a filter to a table's schema. It never fails: an undecided condition is an unknown leaf with its reason."""
     if semantics.between_is_one_test:
         expression = as_one_test(expression, lambda operand: bind_operand(operand, schema, semantics), semantics)
     return _Binder(schema, semantics).bind(expression)
@@ -172,7 +172,7 @@ class _Binder:
         return tuple(read)
 
     def _tests(self, node: ex.HudiExpression) -> Iterator[tuple[Test, Lookup | None]]:
-        """The tests whose OR is the leaf: mostly one."""
+        """The tests whose OR is the leaf; mostly a single one."""
         match node:
             case ex.Compare(op=op, left=left, right=right):
                 yield self._comparison(op, self._operand(left), self._operand(right))
@@ -348,10 +348,11 @@ class _Binder:
 
 
 def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semantics: Semantics) -> None:
-    """A list that holds text may be compared as text as a whole: then 1 is not in ('1.0') (P11).
+    """Raise UnsupportedError where an engine compares a whole list in a type that changes its members.
 
-    Only where a value has one text is that the same: integers among integers, dates among dates. A list whose numbers
-    have no common decimal is rounded (Hive: 2 is in (1.5) for a decimal(38,0)) or loses numbers (Spark).
+    An engine may compare a list that holds text as text: then 1 is not in ('1.0') (P11). That makes no difference where
+    a value has one text only: integers among integers, dates among dates. Numbers without a common decimal are rounded
+    (Hive: 2 is in (1.5) for a decimal(38,0)) or lost (Spark).
     """
     if column.kind.is_text and not all(m.type.kind.is_text for m in members):
         raise UnsupportedError("text IN a list of other types is not decided: engines differ")
@@ -373,7 +374,7 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
 
 
 def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]) -> bool:
-    """Whether a column type can hold a member of a list at all: 300 is no tinyint, 'abc' no varchar(2)."""
+    """Whether a column of this type can hold any member of a list: 300 is no tinyint, 'abc' no varchar(2)."""
     if column.kind.is_integer:
         smallest, largest = column.integer_range()
         return any(smallest <= p <= largest for p in points) or any(
@@ -386,7 +387,7 @@ def _may_hold_any(column: Type, points: Sequence[Any], wider: Sequence[Interval]
 
 
 def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> Lookup | None:
-    """The values that a function of a column must yield, where equal values are the same value."""
+    """The look-up of the results that a function of a column must have; only where equal results are identical."""
     expression = expression_of(test)
     if expression is None or not all(type(value) in (int, str) for value in values):
         return None

@@ -41,7 +41,7 @@ def between_constants(op: str, left: BoundConstant, right: BoundConstant) -> Tes
 
 
 def against_column(op: str, column: BoundColumn, interval: Interval) -> Test:
-    """A column against a constant in its domain, where the constant may fall between two values of the column."""
+    """A column against a constant in its domain; the constant may lie between two values of the column."""
     if op != "<=>" and column.type.kind.is_integer and interval.is_point and not interval.null:
         smallest, largest = column.type.integer_range()
         if not smallest <= interval.lo <= largest:

@@ -1,4 +1,4 @@
-"""Bound leaves: a test of the rule table over operands, and what it reads.
+"""Bound leaves: a test of the rule table over operands, and the columns that it reads.
 
 ``Test`` is one of six forms; ``possible_values`` applies the rule table to any of them, on ranges of one slice, of all
 slices, or on symbols.
@@ -122,9 +122,9 @@ Test = Comparison | Membership | Prefix | NullTest | OutOfRange | Fixed
 
 @record
 class Lookup:
-    """The leaf is TRUE only on rows where ``column`` has one of ``values``: a question for keys, blooms and buckets.
+    """A key look-up: the leaf is TRUE only on rows where ``column`` has one of ``values``.
 
-    With a ``function``, where that function of the column has.
+    With a ``function``, only on rows where that function of the column has one of them.
     """
 
     column: Field

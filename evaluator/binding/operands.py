@@ -51,7 +51,7 @@ class BoundColumn:
 
 @record
 class BoundConstant:
-    """A constant: one value, NULL, or the few values that an engine may take it for."""
+    """A constant: one value, NULL, or an interval of the values that an engine may read it as."""
 
     value: object
     interval: Interval
@@ -60,7 +60,7 @@ class BoundConstant:
 
 @dataclass(frozen=True, slots=True)
 class BoundFunction:
-    """A function or cast over operands of which at least one is a column. ``cast_to`` is set for a cast."""
+    """A function or a cast over operands, at least one of which reads a column. ``type`` is that of the result."""
 
     function: str
     arguments: tuple[BoundOperand, ...]
@@ -97,7 +97,7 @@ BindCondition = Callable[[ex.HudiExpression], Condition]
 
 @dataclass(frozen=True, slots=True)
 class BoundIf(BoundFunction):
-    """IF: its arguments are the columns of the condition, then what it yields when that is TRUE, and otherwise."""
+    """IF. Its arguments are the columns of the condition, the branch for TRUE and the branch for FALSE and NULL."""
 
     condition: Condition
 
@@ -157,7 +157,7 @@ def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
 def _bind_if(
     node: ex.If, branches: list[BoundOperand], semantics: Semantics, bind_condition: BindCondition
 ) -> BoundOperand:
-    """The condition is bound like a filter of its own: a part of it that is not decided may be anything."""
+    """A conditional. Its condition is bound like a filter of its own, so a part that is not decided is unknown."""
     result = _agreed("if", _result("branches", [branch.type for branch in branches]), node.type)
     condition = bind_condition(node.condition)
     columns = [BoundColumn(column, column.type) for column in condition.columns]

@@ -1,4 +1,4 @@
-"""In which type an engine compares two operands of different types, and what is lost on the way (C7, P10, P11).
+"""Type coercion: the type in which an engine compares two operands, and the values that it loses (C7, P10, P11).
 
 Pitfalls P10 and P11 are described in docs/facts/pitfalls.md.
 """
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
-    """Whether an exact number is taken to a decimal that may not hold it before it is compared."""
+    """Whether the comparison converts an exact number to a decimal that may not hold it."""
     exact = all(t.kind.is_integer or t.kind is Kind.DECIMAL for t in (a, b))
     return (
         semantics.decimals_meet_in_38_digits
@@ -34,19 +34,19 @@ def meets_in_38_digits(a: Type, b: Type, semantics: Semantics) -> bool:
 
 
 def common_decimal(a: Type, b: Type) -> tuple[Type, int]:
-    """The decimal of 38 digits in which two types meet, and the power of ten that it does not hold any more."""
+    """The decimal of 38 digits in which two types are compared, and the least power of ten that it cannot hold."""
     scale = max(decimal_parts(t)[1] for t in (a, b))
     return decimal_type(38, scale), 10 ** (38 - scale)
 
 
 def only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
-    """An exact number cast to binary: the order stays, and ``in_domain`` allows for the rounding."""
+    """Whether a cast takes an exact number to floating point, which keeps the order (``in_domain`` allows for rounding)."""
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
     return exact and target.kind.is_fractional
 
 
 def type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
-    """The type in which a text is compared with a constant; other texts than those of ``from_text`` do not matter."""
+    """The type in which a text is compared with a constant, for the texts that ``functions.from_text`` decides."""
     if constant.kind.is_number:
         return constant if constant.kind.is_integer and semantics.text_takes_column_type else DOUBLE
     if constant.kind is Kind.DATE:
@@ -55,17 +55,17 @@ def type_for_text(constant: Type, text: Type, semantics: Semantics) -> Type:
 
 
 def adds_midnight(source: Type, target: Type, constant: Type) -> bool:
-    """A date cast to a moment that is compared with a constant moment: the midnight of the day."""
+    """Whether a cast takes a date to the midnight of its day, for a comparison with a constant moment."""
     return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
 
 
 def has_one_form(of: Type) -> bool:
-    """Equal values are the same value, but for the two zeros, so that a key or a hash of it can be looked up."""
+    """Whether equal values of a type are identical, but for the two zeros, so that their keys can be looked up."""
     return of.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
 
 
 def without_lossless_casts(operand: BoundOperand) -> BoundOperand:
-    """What is below casts that keep every value."""
+    """The operand below all casts that keep every value."""
     while (
         isinstance(operand, BoundFunction)
         and operand.function == "cast"

@@ -221,7 +221,7 @@ def _range_of_statistics(statistics: ColumnStatistics) -> Range:
 
 
 def _results_of(statistics: ColumnStatistics) -> Callable[[BoundOperand], Range]:
-    """Statistics of what a function yields, in the form in which functions yield it (``language.interval``)."""
+    """The range of a function's result, from statistics of the result, in the form of ``language.interval``."""
 
     def yielded(bounds: Bounds) -> Bounds:
         if statistics.type.kind.is_fractional:

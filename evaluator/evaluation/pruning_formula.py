@@ -78,7 +78,7 @@ class Atom(Symbol):
 
     @property
     def is_lower(self) -> bool:
-        """True when the lower bound is looked at."""
+        """True when it tests the lower bound."""
         return self.op in ("<", "<=")
 
 
@@ -153,7 +153,7 @@ def _tests_bounds(formula: Formula, column: ColumnStatistics) -> bool:
 
 
 def all_of(parts: Sequence[Formula]) -> Formula:
-    """The AND; plain TRUE and FALSE are worked in, an AND of ANDs is one."""
+    """The AND, simplified: TRUE and FALSE are folded, and an AND of ANDs becomes one."""
     children: dict[Symbol, None] = {}
     for part in parts:
         if not isinstance(part, Symbol):
@@ -167,7 +167,7 @@ def all_of(parts: Sequence[Formula]) -> Formula:
 
 
 def any_of(parts: Sequence[Formula]) -> Formula:
-    """The OR; plain TRUE and FALSE are worked in, an OR of ORs is one."""
+    """The OR, simplified: TRUE and FALSE are folded, and an OR of ORs becomes one."""
     children: dict[Symbol, None] = {}
     for part in parts:
         if not isinstance(part, Symbol):
@@ -238,7 +238,7 @@ def _is_plain(test: Test) -> bool:
 
 
 def is_opaque(test: Test) -> bool:
-    """True when the rule on single bounds does not rule out all that the leaf can rule out."""
+    """True when the rule on single bounds rules out less than the leaf itself."""
     return not _is_plain(test) or (isinstance(test, Prefix) and test.pattern is not None)
 
 

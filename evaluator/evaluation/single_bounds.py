@@ -62,7 +62,7 @@ def test_atom(atom: Atom, code: int | None, where: Where, out: Mask | None) -> M
 
 
 def test_exactly(atom: Atom, rows: Rows) -> Mask:
-    """The known bounds of these slices against the constant."""
+    """The bounds of these slices, all of them known, against the constant."""
     values = atom.column.lo if atom.is_lower else atom.column.hi
     mask: Mask = np.asarray(_OPERATORS[atom.op](values[rows], _constant(atom.value)), np.bool_)
     return mask

@@ -41,7 +41,7 @@ _Rendered = tuple[Callable[..., int], Callable[..., int], Callable[..., int]]
 
 
 class _Mask:
-    """A symbol for flags of all slices, whose combinations are the source text of themselves."""
+    """A symbol for flags of all slices; a combination of symbols is the source text that computes it."""
 
     __slots__ = ("text",)
 
