@@ -40,7 +40,7 @@ def common_decimal(a: Type, b: Type) -> tuple[Type, int]:
 
 
 def only_rounds(source: Type, target: Type, semantics: Semantics) -> bool:
-    """Whether a cast takes an exact number to floating point, which keeps the order (``in_domain`` allows for rounding)."""
+    """Whether a cast takes an exact number to floating point; it keeps the order, and ``in_domain`` allows for it."""
     exact = source.kind.is_integer or (source.kind is Kind.DECIMAL and not vanishes(source, semantics))
     return exact and target.kind.is_fractional
 
