@@ -1,4 +1,4 @@
-"""The index kinds of a table, in the order in which they are asked: the cheapest first.
+"""The index kinds of a table, in the order of their cost: the cheapest first.
 
 A new kind is registered here: its ``make`` is imported, and added to the tuple.
 """

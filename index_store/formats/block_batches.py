@@ -51,7 +51,7 @@ class BlockBatch:
 def batches(hfile: HFile, prefixes: Sequence[bytes] | None) -> Iterator[BlockBatch]:
     """The blocks that may hold a key with one of the prefixes (None: all). Raises FormatError.
 
-    A batch's buffer is filled again once the next batch is asked for.
+    The buffer of a batch is filled again when the next batch is made.
     """
     groups = _groups(hfile.stored_blocks(prefixes))
     first, second = next(groups, None), next(groups, None)

@@ -130,8 +130,8 @@ class HFileSearch:
 
     def _in_block(self, number: int, key: bytes) -> Place | None:
         block = self._cache.get(self, number)
-        block.asked += 1
-        if block.asked < _WALKED_AT and self._ends_as_hudi_writes() and b"\0" not in key:
+        block.lookups += 1
+        if block.lookups < _WALKED_AT and self._ends_as_hudi_writes() and b"\0" not in key:
             found = _search(block.data, key)
             if found is not _UNCERTAIN:
                 return None if found is None else (block.data, *found)
@@ -148,11 +148,11 @@ class HFileSearch:
 class _Block:
     """An inflated block, and its keys in order once they were listed."""
 
-    __slots__ = ("_listed", "asked", "data")
+    __slots__ = ("_listed", "data", "lookups")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.asked = 0
+        self.lookups = 0
         self._listed: tuple[Sequence[bytes], Sequence[tuple[int, int]]] | None = None
 
     def listed(self) -> tuple[Sequence[bytes], Sequence[tuple[int, int]]]:

@@ -6,5 +6,5 @@
     kinds/bucket_index/          Hudi's bucket index
     kinds/expressions/           Hudi's expression indexes
 
-``index_store.registered_kinds`` lists them in the order in which they are asked.
+``index_store.registered_kinds`` lists them in the order of their cost.
 """

@@ -48,8 +48,8 @@ class UnusableError(Exception):
 def write_arrays(path: Path, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:
     """Write arrays into a file, which is complete or not there. Raises OSError."""
     stored = {name: _arrow(array) for name, array in (arrays or _NOTHING).items()}
-    said = json.dumps(about, sort_keys=True).encode()
-    metadata = {_ABOUT: said, _DIGEST: _digest(said, stored)}
+    about_json = json.dumps(about, sort_keys=True).encode()
+    metadata = {_ABOUT: about_json, _DIGEST: _digest(about_json, stored)}
     fields = [pa.field(name, pa.large_list(array.type)) for name, array in stored.items()]
     columns = [pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), array) for array in stored.values()]
     schema = pa.schema(fields, metadata)

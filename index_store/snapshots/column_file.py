@@ -112,16 +112,16 @@ def _packed(parts: Mapping[str, Any]) -> tuple[npt.NDArray[np.uint8], dict[str, 
 
 
 def _read_index(stored: ArraysFile) -> dict[str, Any]:
-    said, packed = stored.about[_INDEX], stored.array(_INDEX)
+    about, packed = stored.about[_INDEX], stored.array(_INDEX)
     found: dict[str, Any] = {
         name: np.ndarray((length,), dtype, packed.data, start)
-        for name, (dtype, start, length) in said["arrays"].items()
+        for name, (dtype, start, length) in about["arrays"].items()
     }
     return {
         **found,
-        "prefix": bytes.fromhex(said["prefix"]),
-        "key_bytes": int(said["key_bytes"]),
-        "blocks.size": int(said["blocks.size"]),
+        "prefix": bytes.fromhex(about["prefix"]),
+        "key_bytes": int(about["key_bytes"]),
+        "blocks.size": int(about["blocks.size"]),
     }
 
 

@@ -1,6 +1,6 @@
 """Where a table's bytes are: one directory of a file system, read by paths relative to it.
 
-    read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges asked for
+    read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges that are read
     ahead, read_many    many small files side by side: where each costs a round trip, the trips overlap
     files               a listing; a file must still have its listed size when it is read
 
@@ -35,15 +35,15 @@ _REFUSED = re.compile(
     r"signature.?does.?not.?match|permission.?denied|status 40[13]\b"
 )
 
-#: Files up to this size are read whole; of larger ones only what is asked for.
+#: Files up to this size are read whole; of larger ones only ranges.
 READ_WHOLE = 4 << 20
-#: How many files or ranges are read side by side, and how many bytes wait in memory to be asked for.
+#: How many files or ranges are read side by side, and how many bytes may wait in memory for their reader.
 SIDE_BY_SIDE = 16
 MAX_AHEAD = MAX_KEPT
 
 
 class ByteSource(Protocol):
-    """Random access to bytes. ``read_at`` returns exactly the bytes asked for or raises."""
+    """Random access to bytes. ``read_at`` returns exactly the bytes of a range or raises."""
 
     @property
     def size(self) -> int: ...

@@ -83,7 +83,7 @@ class PartitionFiles(Sequence[DataFile]):
 
     @property
     def bytes(self) -> int:
-        """The sizes together."""
+        """The sum of the sizes."""
         return int(self.sizes.sum())
 
     def where(self, mask: npt.NDArray[np.bool_]) -> PartitionFiles:
@@ -104,7 +104,7 @@ def read_partitions(metadata: MetadataTable) -> tuple[str, ...]:
 def read_files(metadata: MetadataTable, partitions: Collection[str] | None = None) -> dict[str, PartitionFiles]:
     """The files of some partitions (None: of every one that has a record) by partition path. Raises TableError.
 
-    A partition without a record is left out: ``read_partitions`` tells whether it is one.
+    A partition without a record is left out; ``read_partitions`` lists all partitions.
     """
     keys = None if partitions is None else [one or NON_PARTITIONED for one in partitions]
     return {
@@ -157,7 +157,7 @@ def _sorted(change: FileMap) -> PartitionFiles | None:
 
 
 def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:
-    """What the layers of a file group say of the keys (None: of all), oldest first."""
+    """The changes of the keys (None: all keys) in the layers of a file group, oldest first."""
     for layer in metadata.layers(group):
         if isinstance(layer, Deletes):
             yield from ((key, None) for key in layer.keys if keys is None or key in keys)

@@ -5,8 +5,8 @@
                                                ``<first instant>_<last instant>_<level>.parquet``
     6         ``.hoodie/archived/``            nothing: an instant's name is all the time there is
 
-The files whose names promise an instant that is asked for are read first, and the others when it is not in them: an
-upgrade from version 6 writes instants in no order, and names a file by its first and last row. An instant that the
+Files whose names cover the wanted instant are read first, and the others when it is not in them: an upgrade from
+version 6 writes instants in no order, and names a file by its first and last row. An instant that the
 history does not know, or a history that cannot be read, has no completion time: the caller decides what is safe then.
 Source: ``LSMTimeline``, ``CompletionTimeQueryViewV2``.
 
@@ -35,7 +35,7 @@ _FILE = re.compile(r"(\d+)_(\d+)_\d+\.parquet")
 
 @dataclass(frozen=True)
 class History:
-    """The archived instants below a directory, which need not be there. Nothing is read before it is asked for."""
+    """The archived instants below a directory, which may be absent. Files are read when an instant is looked up."""
 
     storage: Storage
     _times: dict[str, str] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class History:
     _faults: list[str] = field(default_factory=list)
 
     def completion(self, name: str) -> str | None:
-        """When an archived instant completed, or None when the history does not tell."""
+        """The completion time of an archived instant, or None when the history lacks it."""
         for promised in (True, False):
             if name not in self._times:
                 for file, first, last in self._files:
@@ -54,7 +54,7 @@ class History:
 
     @property
     def fault(self) -> str:
-        """Why the history could not be read, or "" when it could as far as it was asked."""
+        """The reason why the history could not be read, or ""."""
         return self._faults[0] if self._faults else ""
 
     @cached_property

@@ -84,7 +84,7 @@ class Table:
 
     @cached_property
     def columns(self) -> TableSchema:
-        """The schema and the units of its timestamps. Raises TableError when no commit and no file tells it."""
+        """The schema and the units of its timestamps. Raises TableError when no commit and no file has one."""
         found, created = self._latest_schema(), self.properties.get("hoodie.table.create.schema")
         table = found or (self._avro(created, "hoodie.table.create.schema") if created else self._footer_schema())
         missing = [field for field in self.partition_fields if table.schema.resolve(field, case_sensitive=True) is None]

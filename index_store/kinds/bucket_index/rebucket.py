@@ -7,7 +7,7 @@
     a ring        each node by itself: the hashes after the node before it up to the middle go to a new node, the others
                   stay (``Ring.middle``)
 
-Any other number is refused: rows of every bucket would go to several that other buckets' rows go to as well.
+Any other number is refused: each new bucket would get rows of several old ones.
 Sizes are those of the file groups' files; new buckets are expected to get equal shares, for hashes are spread evenly.
 """
 
@@ -30,7 +30,7 @@ __all__ = ["BucketSplit", "GroupSplit", "NodeSplit", "RebucketPlan", "plan_rebuc
 
 @dataclass(frozen=True, slots=True)
 class BucketSplit:
-    """The buckets that the rows of one go to."""
+    """A bucket, and the buckets that its rows go to."""
 
     bucket: int
     into: tuple[int, ...]
@@ -49,12 +49,12 @@ class GroupSplit:
 
     @property
     def bytes_each(self) -> float:
-        """What each new bucket is expected to get."""
+        """The expected share of each new bucket."""
         return self.bytes / len(self.into)
 
     @property
     def rows_each(self) -> float | None:
-        """What each new bucket is expected to get."""
+        """The expected share of each new bucket."""
         return None if self.rows is None else self.rows / len(self.into)
 
 
@@ -113,8 +113,8 @@ def plan_rebucket(old: int, new: int, table: Table | None = None) -> RebucketPla
 def plan_ring_split(table: Table) -> tuple[NodeSplit, ...]:
     """Where each node of a table's rings would be split, by partition and place on the ring.
 
-    Raises UnsupportedError when the table is not told to have consistent hashing, StatsError when a ring is not
-    certain: missing, being resized, or not that of the partition's file groups.
+    Raises UnsupportedError when the options do not set consistent hashing, StatsError when a ring is missing, being
+    resized, or not that of the partition's file groups.
     """
     buckets = _buckets_of(table)
     if buckets.is_simple:

@@ -58,48 +58,48 @@ _FOOTERS = 32
 
 def table_buckets(table: Table, slices: FileSlices) -> TableBuckets | None:
     """The buckets of a table, if its options name some and the hashing of its record keys is known."""
-    told = {**table.properties, **table.options}
-    if told.get("hoodie.index.type", "").upper() != "BUCKET":
+    options = {**table.properties, **table.options}
+    if options.get("hoodie.index.type", "").upper() != "BUCKET":
         return None
     key = table.record_key_fields
-    fields = names(told.get(f"{_OPTION}hash.field")) or key
+    fields = names(options.get(f"{_OPTION}hash.field")) or key
     if not fields or not set(fields) <= set(key):
         return None
     known = is_record_key(table, Field(key[0], STRING)) if len(key) == 1 else composite_key(table) is not None
     hashed = HashFields(key, tuple(field for field in key if field in fields))
-    return TableBuckets(table, slices, told, hashed) if known else None
+    return TableBuckets(table, slices, options, hashed) if known else None
 
 
 class TableBuckets:
     """The buckets of some slices of a table. Raises StatsError when the table contradicts its options."""
 
-    def __init__(self, table: Table, slices: FileSlices, told: Mapping[str, str], hashed: HashFields) -> None:
+    def __init__(self, table: Table, slices: FileSlices, options: Mapping[str, str], hashed: HashFields) -> None:
         self.slices = slices
         self.hashed = hashed
-        self._table, self._told = table, told
+        self._table, self._options = table, options
 
     @property
     def is_simple(self) -> bool:
         """Whether buckets are remainders; otherwise they are nodes of rings."""
-        return self._told.get("hoodie.index.bucket.engine", "SIMPLE").upper() == "SIMPLE"
+        return self._options.get("hoodie.index.bucket.engine", "SIMPLE").upper() == "SIMPLE"
 
     @property
     def number(self) -> int:
         """How many buckets a partition has that no rule is for."""
-        return self._count(self._told.get(f"{_OPTION}num.buckets", ""), f"{_OPTION}num.buckets")
+        return self._count(self._options.get(f"{_OPTION}num.buckets", ""), f"{_OPTION}num.buckets")
 
     @property
     def first_number(self) -> int | None:
         """How many nodes the ring of a new partition begins with; None when the options do not say."""
-        return self.number if f"{_OPTION}num.buckets" in self._told else None
+        return self.number if f"{_OPTION}num.buckets" in self._options else None
 
     @cached_property
     def rules(self) -> tuple[tuple[str, int], ...]:
         """Patterns of partitions with another number of buckets."""
-        text = self._told.get(f"{_OPTION}partition.expressions", "")
+        text = self._options.get(f"{_OPTION}partition.expressions", "")
         if not text:
             return ()
-        if self._told.get(f"{_OPTION}partition.rule.type", "regex").lower() != "regex":
+        if self._options.get(f"{_OPTION}partition.rule.type", "regex").lower() != "regex":
             raise self.fault(f"{_OPTION}partition.rule.type is not known")
         rules = []
         for rule in text.split(";"):

@@ -2,9 +2,9 @@
 
 Two images of one text differ where one of its characters has more than one image: 'I' is 'i' or, in Turkish, U+0131.
 
-    bounds   the images part there, and both go on with the letter ``first_uncertain`` or something greater
+    bounds   the images agree up to there; both continue with the letter ``first_uncertain`` or a greater one
              'banana' .. 'elder' of lower becomes 'bai' .. 'f'
-    keys     every text is looked up that the writer may have made of a text of which the reader makes this one
+    keys     every image is looked up that the writer may have made of a text whose image for the reader is this one
              lower(s) = 'file': file, f\u0131le, fi\u0307le, f\u0130le
 
 ``evaluator.functions.letter_case`` says which characters these are; every engine maps the rest of ASCII alike.
@@ -22,11 +22,11 @@ import pyarrow as pa
 from evaluator.language.types import STRING
 from evaluator.statistics.stored_bounds import StoredBounds
 
-__all__ = ["first_uncertain", "images", "widen_letter_case"]
+__all__ = ["first_uncertain", "possible_images", "widen_letter_case"]
 
 #: The least ASCII letter that a character with more than one image may become.
 _FIRST_UNCERTAIN = {"lower": "i", "upper": "A"}
-#: Pieces of an image and what else may stand in their place: other locales, mappings of single characters.
+#: Pieces of an image, and the pieces that another locale, or a mapping of single characters, has instead.
 _ALTERNATIVES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "lower": {"i": ("\u0131", "i\u0307", "\u0130"), "k": ("\u212a",)},
     "upper": {
@@ -52,24 +52,24 @@ def first_uncertain(letters: str) -> str:
     return _FIRST_UNCERTAIN[letters]
 
 
-def images(text: str, letters: str) -> tuple[str, ...]:
-    """Every text that a writer may have instead of this one, itself first; () when they are too many or not known.
+def possible_images(text: str, letters: str) -> tuple[str, ...]:
+    """Every image that a writer may have instead of this one, itself first; () when they are too many or not known.
 
-    What stands beyond ASCII may come from anywhere, by locale and version of Unicode.
+    An image with characters beyond ASCII depends on locale and version of Unicode, so it is not known.
     """
     if not text.isascii():
         return ()
     alternatives = _ALTERNATIVES[letters]
-    found: list[tuple[str, ...]] = [("",)]  # the images of each start of the text
+    of_starts: list[tuple[str, ...]] = [("",)]  # the images of each start of the text
     for end in range(1, len(text) + 1):
-        here = tuple(start + text[end - 1] for start in found[end - 1])
+        here = tuple(start + text[end - 1] for start in of_starts[end - 1])
         for size in range(1, min(_LONGEST_PIECE, end) + 1):
             for other in alternatives.get(text[end - size : end], ()):
-                here += tuple(start + other for start in found[end - size])
+                here += tuple(start + other for start in of_starts[end - size])
         if len(here) > MAX_IMAGES:
             return ()
-        found.append(here)
-    return found[-1]
+        of_starts.append(here)
+    return of_starts[-1]
 
 
 def widen_letter_case(
@@ -77,9 +77,9 @@ def widen_letter_case(
     hi: npt.NDArray[Any] | StoredBounds,
     first: str,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Bounds of images under any locale, from bounds of the images under one; last, ``(n,) bool``: hi is one at all.
+    """Bounds of images under any locale, from bounds under one locale, and ``(n,) bool``: whether hi is a bound at all.
 
-    They hold as far as they stay below ``first``: all that differs is ``first`` or greater.
+    Bounds hold up to their first byte that is not below ``first``: every differing letter is ``first`` or greater.
     """
     low, high = _Cut.of(lo, first), _Cut.of(hi, first)
     return low.followed_by(first), high.raised(), ~high.is_cut | (high.ends > high.starts)
@@ -124,7 +124,7 @@ class _Cut:
         return _decoded(found, ends)
 
     def _joined(self, room: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """All bytes that are left, with some room behind each text, and the ends of the texts."""
+        """The bytes up to the cuts, with some free bytes behind each text, and the ends of the texts."""
         kept = self.ends - self.starts
         ends = np.cumsum(kept + room)
         found = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)

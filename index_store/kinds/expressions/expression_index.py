@@ -3,12 +3,14 @@
     column_stats type    file key: column id + partition id + file id, 48 characters; the bounds are of the *expression*
     bloom_filters type   file key: partition id + file id, 36 characters; the texts of the expression's values
 
-An index is used for the very same function of the very same column, and only if its definition in ``index.json`` has no
-option beside the function's name; other functions of that column learn nothing from it (real Hudi asks an index of
-``year(dt)`` about ``month(dt)`` and loses rows). Which functions, and how far they are believed:
-``expression_functions``. A file without a record makes its slice unknown, such as a log file of deletions; filters are
-used where the slice is one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
-docs/facts/hudi-expression-index.md; held against the rows of tables of Hudi 1.0.2 and 1.1.1.
+An index is used for exactly its function of its column, and only if its definition in ``index.json`` has no option
+beside the function's name. It is not used for other functions of that column: Hudi itself applies an index of
+``year(dt)`` to ``month(dt)``, and loses rows. The supported functions are in ``expression_functions``, the rules by
+which their bounds are believed in ``expression_rules``.
+
+A file without a record makes its slice unknown, such as a log file of deletions. Filters are used where the slice is
+one base file. Records of whole partitions are not used. Source: ``HoodieExpressionIndex``,
+docs/facts/hudi-expression-index.md; checked against the rows of tables of Hudi 1.0.2 and 1.1.1.
 """
 
 from __future__ import annotations
@@ -80,12 +82,12 @@ class _Index:
     column: str
 
     def is_of(self, name: str, column: Field) -> bool:
-        """Whether it is of this very function of this very column."""
+        """Whether it indexes exactly this function of this column."""
         return self.column == column.name and name in self.function.names and column.type.kind is self.function.over
 
 
 class ExpressionIndex:
-    """All expression indexes of a table. Each is read when its very expression is first asked for."""
+    """All expression indexes of a table. Each is read when a filter first uses its expression."""
 
     name = "expression_index"
 
@@ -98,14 +100,14 @@ class ExpressionIndex:
         self._doubtful: dict[str, tuple[Mask, Mask]] = {}
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """The very functions that there are bounds of, and look-ups in those that there are filters of."""
+        """Functions that have an index of bounds, and look-ups in functions that have an index of filters."""
         return RequiredStatistics(
             functions=tuple([one for one in asked.functions if any(self._of(*one, is_filter=False))]),
             keys=tuple([one for one in asked.keys if any(self._of(one.function, one.column, is_filter=True))]),
         )
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Bounds of the functions; filters are read for the slices that a look-up comes to."""
+        """Bounds of the functions; filters are read at a look-up, for the slices that are still candidates."""
         return StatisticsProvider(self.name, {}, self.might_contain, self.expressions(required.functions))
 
     def expressions(self, functions: Sequence[tuple[str, Field]]) -> Mapping[tuple[str, str], ColumnStatistics]:
@@ -182,7 +184,7 @@ class ExpressionIndex:
         return column.name in read_name_history(self._table.storage).reused
 
     def _build(self, one: _Index, column: Field) -> ColumnStatistics | None:
-        """Join the records with the slices' files, believe what can be believed, unite per slice."""
+        """Match the records with files, apply the rules of belief, unite per slice."""
         function, files = one.function, self._matcher.files
         latest = read_columns(self._metadata.all_layers(one.partition), [column])[column_id(column.name)].latest()
         found = self._matcher.of(latest, column.name.encode())  # records of partitions name no file
@@ -210,7 +212,7 @@ class ExpressionIndex:
         )
 
     def _doubts(self, column: Field) -> tuple[Mask, Mask]:
-        """What the column's own statistics doubt: slices with days of another calendar, and of another type."""
+        """Slices that the column's own statistics make doubtful: days of another calendar, or another type."""
         if column.name not in self._doubtful:
             kind = column_stats(self._table, self._slices)
             own = None if kind is None else kind.statistics([column]).get(column.name)

@@ -2,7 +2,7 @@
 
     length(n) = 5        5                       whole numbers in decimal digits
     trim(n) = 'a'        a                       text as it is
-    lower(n) = 'file'    file, f\u0131le, ...   what a writer may have made of a text of which the reader makes 'file'
+    lower(n) = 'file'    file, f\u0131le, ...   the images of a writer of another locale
 
 The writer adds the text of each row's value to the filter of its file. An empty text is not looked up.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from index_store.kinds.expression_functions import ExpressionFunction
-from index_store.kinds.expressions.case_mappings import images
+from index_store.kinds.expressions.case_mappings import possible_images
 
 __all__ = ["texts_of_values"]
 
@@ -24,7 +24,7 @@ def texts_of_values(function: ExpressionFunction, values: Sequence[object]) -> l
         if isinstance(value, bool) or not isinstance(value, int if function.result.kind.is_integer else str):
             return None
         text = str(value)
-        texts = images(text, function.letters) if function.letters else (text,)
+        texts = possible_images(text, function.letters) if function.letters else (text,)
         if not text or not texts:
             return None
         found += [one.encode("utf-8", "surrogatepass") for one in texts]

@@ -48,7 +48,7 @@ def make(table: Table, slices: FileSlices) -> BloomFilters | None:
 
 
 class BloomFilters:
-    """The filters of base files without log files on top, each looked up when a key is first asked of its slice."""
+    """The filters of base files without log files; each is read at the first look-up in its slice."""
 
     name = PARTITION
 
@@ -64,7 +64,7 @@ class BloomFilters:
         return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Keys are looked up when the evaluator asks for them."""
+        """A look-up of keys; nothing is read before the evaluator uses it."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
 
@@ -95,9 +95,7 @@ class BloomFilters:
         return sum(self._filter(slice_index) is not None for slice_index in range(len(self._slices)))
 
     def _filter(self, slice_index: int) -> BloomFilter | None:
-        """The filter of a slice that is one base file, if there is one: looked up by its key, and kept while there is
-        room.
-        """
+        """The filter of a slice that is one base file, if there is one; cached within FILTER_BYTES."""
         if slice_index not in self._read:
             found = self._read[slice_index] = self._look_up(slice_index)
             self._room -= len(found.text) if found else 0

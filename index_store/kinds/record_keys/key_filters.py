@@ -58,7 +58,7 @@ class KeyFilters:
         return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Keys are looked up when the evaluator asks for them."""
+        """A look-up of keys; nothing is read before the evaluator uses it."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
 

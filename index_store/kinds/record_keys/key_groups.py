@@ -40,7 +40,7 @@ GroupName = tuple[str, int]
 
 
 class OpenGroup:
-    """One file group, open: what its base file and log files say of a key. Methods raise TableError, FormatError."""
+    """One open file group: looks up keys in its base file and log files. Methods raise TableError, FormatError."""
 
     def __init__(self, metadata: MetadataTable, group: FileSlice, cache: BlockCache) -> None:
         self._stack = ExitStack()
@@ -64,7 +64,7 @@ class OpenGroup:
         self.logs.reverse()
 
     def find(self, key: bytes) -> tuple[HFileSearch, bytes, int, int] | None:
-        """The file, block and place of what the group says last of a key; None when it has no record of it."""
+        """The file, block and position of the group's last record of a key; None when it has none."""
         for layer in self.logs if self.base is None else (*self.logs, self.base):
             if isinstance(layer, frozenset):
                 if key in layer:
@@ -205,7 +205,7 @@ class KeyGroups:
                     yield name, key
 
     def count(self, most_in_logs: int) -> int | None:
-        """How many live keys there are, by the number of entries that each base file's trailer tells.
+        """The number of live keys, from the number of entries in each base file's trailer.
 
         Hudi's writers refuse a key twice in one file, and compaction leaves deletions out, so entries are live keys.
         Of the keys in log files each is looked for in the base file; None when they are more than ``most_in_logs``.

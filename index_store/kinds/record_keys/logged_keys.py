@@ -40,7 +40,7 @@ LOG_BYTES, KEYS, BASE_ROWS = 64 << 20, 200_000, 5_000_000
 _META = ("_hoodie_commit_time", "_hoodie_commit_seqno", RECORD_KEY)
 _LENGTH = struct.Struct(">i")
 
-#: Partition path ("" unless keys are told apart by it) and record key.
+#: Partition path ("" unless a key may occur once in each partition) and record key.
 Name = tuple[str, str]
 
 
@@ -56,7 +56,7 @@ class LoggedKeys:
 
 
 def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> LoggedKeys | None:
-    """The keys in the log files of all slices; None when that is too much. Raises TableError when one cannot be read.
+    """The keys in the log files of all slices; None beyond the limits. Raises TableError for an unreadable file.
 
     ``partitioned``: a key may stand for one row in each partition.
     """

@@ -4,7 +4,7 @@
     value -> partition and file id (``formats.record_location``)
 
 A partitioned index (``isPartitioned``, Hudi 1.1) has groups for each partition of the table and knows a key once in
-each: it is asked for every partition that the other kinds leave.
+each: keys are looked up for every partition that the other kinds leave.
 
 A key without an entry is in no file, so the index is used only when it is whole: it must be available, its files
 complete, describe the latest commit, and the slices must be the latest ones. Of rows inserted twice under one key
@@ -104,7 +104,7 @@ class RecordIndex:
         return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Keys are looked up when the evaluator asks for them."""
+        """A look-up of keys; nothing is read before the evaluator uses it."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
 
@@ -122,7 +122,7 @@ class RecordIndex:
     def locate_keys(self, keys: Sequence[str], candidates: Mask | None = None) -> Mask | None:
         """``(n,) bool``: where the index has one of these record keys, whatever column they are made of.
 
-        Of a partitioned index only the partitions of the candidates are asked; other slices are True. None: too many
+        A partitioned index is searched in the partitions of the candidates only; other slices are True. None: too many
         look-ups, or a file group that the table does not have.
         """
         mask = np.zeros(len(self._slices), np.bool_)
@@ -188,7 +188,7 @@ class RecordIndex:
 
     @cached_property
     def rows(self) -> int | None:
-        """How many base rows have a key that stands in no log file; None when nothing tells."""
+        """How many base rows have a key that stands in no log file; None when it is not known."""
         in_files, logged = self._base_rows(), self.logged
         return None if in_files is None or logged is None else in_files - logged.base_rows
 
@@ -229,7 +229,7 @@ class RecordIndex:
 
     @cached_property
     def whole_count(self) -> int | None:
-        """How many keys the index holds, None when that takes too long. Raises StatsError."""
+        """The number of keys in the index, None beyond the limits. Raises StatsError."""
         with naming_column(self._groups.path, RECORD_KEY):
             return self._groups.count(KEYS_IN_LOGS)
 

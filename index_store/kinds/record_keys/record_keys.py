@@ -1,4 +1,4 @@
-"""Which column is a table's record key, and the text of a value as a record key.
+"""The columns that are a table's record key, and the text of a value as a record key.
 
     _hoodie_record_key                      always, as it is
     the only field of the record key        when the key generator copies its value: text as it is, integers in decimal
@@ -124,7 +124,7 @@ def key_text(column: Field, value: object) -> str | None:
 
 
 def key_coverage(kind: str, slices: FileSlices, usable: int, columns: Iterable[Field]) -> Coverage:
-    """What a kind that answers for keys in ``usable`` of the slices knows of these columns, which are such keys."""
+    """The coverage of a kind that looks up keys in ``usable`` of the slices, for columns that are such keys."""
     counts = {Trust.OK: usable, Trust.NO_RECORD: len(slices) - usable}
     known = ColumnCoverage(usable, {trust: count for trust, count in counts.items() if count})
     return Coverage(kind, slices.instant, len(slices), {column.name: known for column in columns})

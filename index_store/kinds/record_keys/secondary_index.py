@@ -85,7 +85,7 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
 
 
 class SecondaryIndex:
-    """All secondary indexes of a table, by column. What is proven of one is kept."""
+    """All secondary indexes of a table, by column. The proof of each is made once."""
 
     name = "secondary_index"
 
@@ -102,7 +102,7 @@ class SecondaryIndex:
         return required_key_lookups(asked, lambda column: column.name in self._indexes)
 
     def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Keys are looked up when the evaluator asks for them."""
+        """A look-up of keys; nothing is read before the evaluator uses it."""
         del required
         return key_lookup_provider(self.name, self.might_contain)
 
@@ -192,7 +192,7 @@ class SecondaryIndex:
         return True
 
     def _rows_with_entry(self, column: Field, version: int) -> int | None:
-        """How many entries an index of every row has; None when it cannot be told."""
+        """The number of entries of an index that has every row; None when it is not known."""
         if version == 2:
             return self._keys.rows
         if self._logged.any():

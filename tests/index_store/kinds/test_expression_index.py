@@ -19,7 +19,7 @@ from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table
 from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
-from index_store.kinds.expressions.case_mappings import first_uncertain, images, widen_letter_case
+from index_store.kinds.expressions.case_mappings import first_uncertain, possible_images, widen_letter_case
 from index_store.kinds.expressions.expression_index import make
 from index_store.kinds.expressions.expression_keys import texts_of_values
 from index_store.table.file_slices import FileSlices
@@ -509,7 +509,7 @@ def test_bounds_of_letters_hold_for_a_reader_of_another_locale(mapping, texts, w
 @pytest.mark.parametrize("mapping", ["lower", "upper"])
 @given(text=LETTERS, writer=LOCALE, reader=LOCALE)
 def test_what_a_writer_of_another_locale_made_is_among_the_images(mapping, text, writer, reader):
-    found = images(_image(text, mapping, reader), mapping)
+    found = possible_images(_image(text, mapping, reader), mapping)
     assert not found or _image(text, mapping, writer) in found
 
 
@@ -527,7 +527,7 @@ def test_what_a_writer_of_another_locale_made_is_among_the_images(mapping, text,
     ids=plain_id,
 )
 def test_a_text_stands_for_every_image_that_a_writer_may_have_made(text, mapping, expected):
-    assert set(images(text, mapping)) == expected
+    assert set(possible_images(text, mapping)) == expected
 
 
 @pytest.mark.parametrize(
