@@ -96,15 +96,17 @@ def _one_type(types: list[Type]) -> bool:
     """Whether x and its bounds are compared in one type that holds them all."""
     value, *bounds = types
     if value.kind.is_text:
-        return all(of.kind.is_text for of in bounds)
+        return all(member_type.kind.is_text for member_type in bounds)
     if value.kind.is_number:
-        exact = [of for of in types if of.kind.is_integer or of.kind is Kind.DECIMAL]
-        return all(of.kind.is_number or of.kind.is_text for of in bounds) and (
-            all(of.kind is not Kind.DECIMAL for of in exact) or common_digits(exact) <= 38
+        exact = [
+            member_type for member_type in types if member_type.kind.is_integer or member_type.kind is Kind.DECIMAL
+        ]
+        return all(member_type.kind.is_number or member_type.kind.is_text for member_type in bounds) and (
+            all(member_type.kind is not Kind.DECIMAL for member_type in exact) or common_digits(exact) <= 38
         )
     if _is_moment(value):
-        return all(_is_moment(of) or of.kind.is_text for of in bounds)
-    return all(of.kind is value.kind for of in bounds)
+        return all(_is_moment(member_type) or member_type.kind.is_text for member_type in bounds)
+    return all(member_type.kind is value.kind for member_type in bounds)
 
 
 def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:
@@ -122,5 +124,5 @@ def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:
     return not (semantics.bare_date_is_null and value.kind.is_timestamp and len(str(bound.value)) <= 10)
 
 
-def _is_moment(of: Type) -> bool:
-    return of.kind is Kind.DATE or of.kind.is_timestamp
+def _is_moment(value_type: Type) -> bool:
+    return value_type.kind is Kind.DATE or value_type.kind.is_timestamp

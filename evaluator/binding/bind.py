@@ -396,8 +396,8 @@ def _lookup_of_result(test: Comparison | Membership, values: Sequence[Any]) -> L
     return Lookup(column, tuple(values), expression[0])
 
 
-def _cast(operand: BoundOperand, to: Type, semantics: Semantics) -> BoundOperand:
-    return operand if operand.type == to else BoundFunction("cast", (operand,), to, semantics)
+def _cast(operand: BoundOperand, target: Type, semantics: Semantics) -> BoundOperand:
+    return operand if operand.type == target else BoundFunction("cast", (operand,), target, semantics)
 
 
 def _as_function(operand: BoundOperand, semantics: Semantics) -> BoundOperand:

@@ -41,20 +41,20 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
     field = schema.resolve(column.path[0], case_sensitive=semantics.case_sensitive)
     if field is None or "." in field.name:
         return None
-    of, declared = field.type, column.type
-    if not (declared is None or declared is of or declared == of):
+    column_type, declared = field.type, column.type
+    if not (declared is None or declared is column_type or declared == column_type):
         return None
     if isinstance(leaf, ex.IsNull):
-        return BoundLeaf(leaf, NullTest(BoundColumn(field, of)), (field.name,)), field
+        return BoundLeaf(leaf, NullTest(BoundColumn(field, column_type)), (field.name,)), field
     if isinstance(leaf, ex.Like):
         return _bind_prefix(leaf, field)
     if isinstance(leaf, ex.In):
         return _bind_members(leaf, field)
     assert isinstance(leaf, ex.Compare)
     op, constant = leaf.op, leaf.right
-    if type(constant) is not ex.Literal or not (constant.type is of or constant.type == of):
+    if type(constant) is not ex.Literal or not (constant.type is column_type or constant.type == column_type):
         return None
-    value, kind = constant.value, of.kind
+    value, kind = constant.value, column_type.kind
     limits = _LIMITS.get(kind)
     if limits is not None:
         if type(value) is not int or not limits[0] <= value <= limits[1]:
@@ -64,16 +64,18 @@ def bind_plain(leaf: object, schema: Schema, semantics: Semantics) -> tuple[Boun
             return None
     elif kind is not Kind.DOUBLE or type(value) is not float or not math.isfinite(value) or value == 0.0:
         return None  # NaN, infinity and the two zeros are compared differently by engines
-    test = Comparison(op, BoundColumn(field, of), BoundConstant(None, Interval(value, value, False, True), of))
+    test = Comparison(
+        op, BoundColumn(field, column_type), BoundConstant(None, Interval(value, value, False, True), column_type)
+    )
     lookup = Lookup(field, (value,)) if op in ("=", "<=>") else None
     return BoundLeaf(leaf, test, (field.name,), None, lookup), field
 
 
 def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
     """``column IN (...)`` over whole numbers, dates or text, all of the column's type or NULL."""
-    of, has_null = field.type, False
+    column_type, has_null = field.type, False
     values: list[Any] = []
-    limits, form = _LIMITS.get(of.kind), (str if of.kind is Kind.STRING else int)
+    limits, form = _LIMITS.get(column_type.kind), (str if column_type.kind is Kind.STRING else int)
     if limits is None and form is int:
         return None
     for member in leaf.members:
@@ -82,13 +84,13 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
         value = member.value
         if value is None:
             has_null = True
-        elif type(value) is form and (member.type is of or member.type == of):
+        elif type(value) is form and (member.type is column_type or member.type == column_type):
             values.append(value)
         else:
             return None
     if not values or (limits is not None and not limits[0] <= min(values) <= max(values) <= limits[1]):
         return None
-    test = Membership(BoundColumn(field, of), Members.of(values, array_dtype(of), has_null))
+    test = Membership(BoundColumn(field, column_type), Members.of(values, array_dtype(column_type), has_null))
     return BoundLeaf(leaf, test, (field.name,), None, Lookup(field, tuple(values))), field
 
 

@@ -75,6 +75,6 @@ def outward(interval: Interval, operand: BoundOperand) -> Interval:
     return interval.with_bounds(lo, hi)
 
 
-def constant_of(interval: Interval, of: Type) -> BoundConstant:
+def constant_of(interval: Interval, literal_type: Type) -> BoundConstant:
     """An interval as an operand."""
-    return BoundConstant(None, interval, of)
+    return BoundConstant(None, interval, literal_type)

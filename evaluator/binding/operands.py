@@ -127,12 +127,12 @@ def resolve_operand(
         match node:
             case ex.Column():
                 return _bind_column(node, schema, semantics)
-            case ex.Literal(value=value, type=of):
-                if of.kind.is_timestamp and isinstance(value, Fraction):
+            case ex.Literal(value=value, type=literal_type):
+                if literal_type.kind.is_timestamp and isinstance(value, Fraction):
                     value = kept_digits(value, semantics)
-                return BoundConstant(value, literal_interval(value, of), of)
-            case ex.Cast(type=to):
-                return _bind_function("cast", _read_back("cast", to, arguments), to, semantics)
+                return BoundConstant(value, literal_interval(value, literal_type), literal_type)
+            case ex.Cast(type=target):
+                return _bind_function("cast", _read_back("cast", target, arguments), target, semantics)
             case ex.Call(function=name, type=declared):
                 if name not in FUNCTIONS:
                     raise UnsupportedError(f"function {name} is not decided")
@@ -185,11 +185,11 @@ def columns_of(operand: BoundOperand) -> Mapping[str, Field]:
     return columns
 
 
-def literal_interval(value: object, of: Type) -> Interval:
+def literal_interval(value: object, literal_type: Type) -> Interval:
     """A constant as an interval in the value form of its own type; NaN has no bounds."""
     if value is None:
         return Interval(null=True, value=False)
-    match of.kind:
+    match literal_type.kind:
         case Kind.BOOLEAN:
             plain: object = int(bool(value))
         case Kind.DECIMAL:
@@ -197,7 +197,7 @@ def literal_interval(value: object, of: Type) -> Interval:
         case Kind.FLOAT | Kind.DOUBLE if isinstance(value, float) and value != value:
             return Interval(null=False)
         case Kind.OTHER:
-            raise UnsupportedError(f"a constant of type {of} is not decided")
+            raise UnsupportedError(f"a constant of type {literal_type} is not decided")
         case _:
             plain = value
     return Interval(plain, plain, null=False)
@@ -234,11 +234,11 @@ def _seen_as(column: ex.Column, field: Field) -> Type:
     raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
 
 
-def _read_back(name: str, to: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
+def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
     """The one argument without its cast to text, where reading the text gives the value back."""
     match arguments:
         case [BoundFunction(function="cast", arguments=(source,), type=text)] if (
-            text.kind is Kind.STRING and through_text(name, to, source.type)
+            text.kind is Kind.STRING and through_text(name, target, source.type)
         ):
             return [source]
         case _:
@@ -278,27 +278,27 @@ def _agreed(name: str, result: Type, declared: Type | None) -> Type:
     raise UnsupportedError(f"function {name} with a result of type {declared} is not decided")
 
 
-def _bind_function(name: str, arguments: list[BoundOperand], to: Type, semantics: Semantics) -> BoundOperand:
-    if name == "cast" and arguments[0].type.kind is Kind.CHAR and to.kind is Kind.STRING:
+def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, semantics: Semantics) -> BoundOperand:
+    if name == "cast" and arguments[0].type.kind is Kind.CHAR and result_type.kind is Kind.STRING:
         return arguments[0]  # Hive trims the padding: a comparison with CHAR allows for that (P15)
     if any(a.type.kind is Kind.CHAR for a in arguments):
         raise UnsupportedError("CHAR in a function is not decided: it may be stored padded or not")
-    function = BoundFunction(name, tuple(arguments), to, semantics)
+    function = BoundFunction(name, tuple(arguments), result_type, semantics)
     # Computed once with unknown columns: types that are never decided raise here, with the reason.
     constant = all(isinstance(a, BoundConstant) for a in arguments)
     unbound = [Argument(a.type, a.interval if isinstance(a, BoundConstant) else UNKNOWN) for a in arguments]
     try:
-        interval = _apply(name, unbound, to, semantics)
+        interval = _apply(name, unbound, result_type, semantics)
     except (IndexError, ValueError, TypeError) as error:
         raise _wrong_arguments(name, len(arguments)) from error
     if not constant:
         return function
     if interval.value and (interval.null or not interval.is_point):
         raise UnsupportedError(f"the constant {name}(...) is not decided")
-    return BoundConstant(interval.lo, interval, to)
+    return BoundConstant(interval.lo, interval, result_type)
 
 
-def _apply(name: str, arguments: Sequence[Argument], to: Type, semantics: Semantics) -> Interval:
+def _apply(name: str, arguments: Sequence[Argument], result_type: Type, semantics: Semantics) -> Interval:
     if name == "cast":
-        return cast(arguments[0], to, semantics)
-    return FUNCTIONS[name].compute(arguments, to, semantics)
+        return cast(arguments[0], result_type, semantics)
+    return FUNCTIONS[name].compute(arguments, result_type, semantics)

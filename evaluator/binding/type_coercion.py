@@ -59,9 +59,9 @@ def adds_midnight(source: Type, target: Type, constant: Type) -> bool:
     return source.kind is Kind.DATE and target.kind.is_timestamp and constant.kind is Kind.TIMESTAMP
 
 
-def has_one_form(of: Type) -> bool:
+def has_one_form(value_type: Type) -> bool:
     """Whether equal values of a type are identical, but for the two zeros, so that their keys can be looked up."""
-    return of.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
+    return value_type.kind not in (Kind.CHAR, Kind.VOID, Kind.OTHER)
 
 
 def without_lossless_casts(operand: BoundOperand) -> BoundOperand:

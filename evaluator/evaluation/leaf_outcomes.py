@@ -269,17 +269,17 @@ def _function_range(
     fill = _filler_of(function)
     dtype = array_dtype(function.type) if function.type.kind.is_fractional else np.dtype(object)
 
-    def spread(values: Sequence[Any], of: Any) -> npt.NDArray[Any]:
-        distinct = np.empty(len(values), of)
+    def by_slice(values: Sequence[Any], element_type: Any) -> npt.NDArray[Any]:
+        distinct = np.empty(len(values), element_type)
         distinct[:] = values
         return distinct[input_of]
 
     lo = MaskedBound(
-        spread([fill if r.lo is None else r.lo for r in results], dtype),
-        spread([r.lo is None for r in results], np.bool_),
+        by_slice([fill if r.lo is None else r.lo for r in results], dtype),
+        by_slice([r.lo is None for r in results], np.bool_),
     )
     hi = MaskedBound(
-        spread([fill if r.hi is None else r.hi for r in results], dtype),
-        spread([r.hi is None for r in results], np.bool_),
+        by_slice([fill if r.hi is None else r.hi for r in results], dtype),
+        by_slice([r.hi is None for r in results], np.bool_),
     )
-    return Range(lo, hi, spread([r.null for r in results], np.bool_), spread([r.value for r in results], np.bool_))
+    return Range(lo, hi, by_slice([r.null for r in results], np.bool_), by_slice([r.value for r in results], np.bool_))
