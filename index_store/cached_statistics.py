@@ -51,12 +51,12 @@ class CachedStatistics:
 
     kind: IndexKind
     layers: Layers | None = None
-    statistics: dict[str, ColumnStatistics] = field(default_factory=dict)
-    delta: dict[str, ColumnStatistics] = field(default_factory=dict)
-    expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict)
-    loaded: set[tuple[str, str]] = field(default_factory=set)
-    _filter_might_match: FilterMightMatch | None = None
-    _layered: LayeredProvider | None = None
+    statistics: dict[str, ColumnStatistics] = field(default_factory=dict, init=False)
+    delta: dict[str, ColumnStatistics] = field(default_factory=dict, init=False)
+    expressions: dict[tuple[str, str], ColumnStatistics] = field(default_factory=dict, init=False)
+    loaded: set[tuple[str, str]] = field(default_factory=set, init=False)
+    _filter_might_match: FilterMightMatch | None = field(default=None, init=False)
+    _layered: LayeredProvider | None = field(default=None, init=False)
 
     def provide(self, required: RequiredStatistics, on_failure: OnFailure) -> StatisticsProvider:
         """The kind's part of the required statistics, in the numbers of all slices."""

@@ -1,7 +1,7 @@
 """Where a table's bytes are: one directory of a file system, read by paths relative to it.
 
     read, open          a file of up to READ_WHOLE bytes in one request, of a larger one only the ranges that are read
-    ahead, read_many    many small files side by side: where each costs a round trip, the trips overlap
+    ahead               many small files in parallel: where each costs a round trip, the trips overlap
     files               a listing; a file must still have its listed size when it is read
 
 Every failure of the file system becomes a ``TableError`` that names the file and no secret. Transient failures are
@@ -144,13 +144,6 @@ class Storage:
             return self.read(path)
         except _NoSuchFileError:
             return None
-
-    def read_many(self, paths: Sequence[str]) -> list[bytes]:
-        """All bytes of each file, in the order of the paths."""
-        if self._location.is_local or len(paths) < 2:
-            return [self.read(path) for path in paths]
-        with ThreadPoolExecutor(min(SIDE_BY_SIDE, len(paths)), "sargo-read-many") as pool:
-            return list(pool.map(self.read, paths))
 
     @contextmanager
     def ahead(self, paths: Sequence[str]) -> Iterator[None]:
