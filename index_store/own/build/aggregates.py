@@ -1,4 +1,4 @@
-"""What is known of whole partitions, beside the rows of their files: one row for each partition and column.
+"""Aggregates of partitions, beside the rows of their files: one row for each partition and column.
 
     partition  on    files  rows  type  nulls  lo  hi
     p=a        city  3      120   text  4      a   kk        of all rows of these 3 files
@@ -9,11 +9,11 @@
     type           the one that all files have, apart from those without rows (``sketches.values.FileType``)
     lo, hi         bounds of all values, in the bytes of the type; NULL where a file has values and no bound
 
-A file's own row is such a row of one file, and rows of several are united by one rule, so uniting them in any order and
-any groups says the same. What a row says stays true when files are taken away: counts are "at most", bounds contain,
-``nulls == rows`` goes on meaning that there is nothing but NULL.
+A file's own statistics are such a row of one file, and one associative rule unites rows, so the order does not matter.
+A row stays true when files are taken away: counts are upper limits, bounds contain the remaining values, and
+``nulls == rows`` still means that there is nothing but NULL.
 
-Filters do not use it: an index is asked for columns, before anything is known of the filter that they are for.
+``sargo index show`` prints them. Filters do not use them.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ AGGREGATES = pa.schema(
     ]
 )
 
-Places = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
 def aggregate(rows: pa.Table, plan: SketchPlan) -> pa.Table:
-    """The rows (AGGREGATES) of the partitions of files: ``rows`` are theirs in the index, with ``partition``."""
+    """The aggregates (the schema AGGREGATES) of rows of an index that have a column ``partition``."""
     return united(_of_files(rows, target) for target in plan.targets if type_field(target.on) in rows.column_names)
 
 
 def united(tables: Iterable[pa.Table]) -> pa.Table:
-    """One row for each partition and column, in the order in which columns come, then by partition."""
-    whole = pa.concat_tables([AGGREGATES.empty_table(), *tables]).combine_chunks()
-    found = [
-        _united(whole.filter(pc.equal(whole["on"], on)).sort_by("partition"), on)
-        for on in pc.unique(whole["on"]).to_pylist()
+    """One row for each column and partition: columns in the order of their first row, partitions sorted."""
+    rows = pa.concat_tables([AGGREGATES.empty_table(), *tables]).combine_chunks()
+    by_column = [
+        _united(rows.filter(pc.equal(rows["on"], on)).sort_by("partition"), on)
+        for on in pc.unique(rows["on"]).to_pylist()
     ]
-    return pa.concat_tables([AGGREGATES.empty_table(), *found]).combine_chunks()
+    return pa.concat_tables([AGGREGATES.empty_table(), *by_column]).combine_chunks()
 
 
 def _of_files(rows: pa.Table, target: Target) -> pa.Table:
-    """A row for each file."""
+    """The aggregates of single files."""
     n = rows.num_rows
     lo, hi = (sketch_field(target.on, "min_max", end) for end in ("lo", "hi"))
     nothing = pa.nulls(n, pa.large_binary())
@@ -88,28 +88,28 @@ def _of_files(rows: pa.Table, target: Target) -> pa.Table:
 
 
 def _count(counts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Counts of which a negative one is not known."""
+    """Counts, NULL for a negative one, which is unknown."""
     counts = counts.cast(pa.int64())
     return pc.if_else(pc.less(counts, 0), pa.scalar(None, pa.int64()), counts)
 
 
 def _types(stored: pa.ChunkedArray, target: Target) -> pa.ChunkedArray:
-    """The types of files, NULL where values are not known; of an expression that of its values."""
+    """The types of a column in the files, or of an expression's values; NULL where values are unknown."""
     texts = stored.cast(pa.string())
     if target.expression is None:
         return pc.if_else(pc.starts_with(texts, "!"), pa.scalar(None, pa.string()), texts)
-    form, of = "", None
+    key, of = "", None
     with suppress(UnsupportedError):  # a column is gone, or of another type
-        form, result = target.expression.form, target.expression.result
+        key, result = target.expression.key, target.expression.result
         of = FileType.of(result, "micros" if result.kind.is_timestamp else "").text
     no_rows = pc.equal(texts, EMPTY.text)
     return pc.if_else(
-        no_rows, texts, pc.if_else(pc.equal(texts, form), pa.scalar(of, pa.string()), pa.scalar(None, pa.string()))
+        no_rows, texts, pc.if_else(pc.equal(texts, key), pa.scalar(of, pa.string()), pa.scalar(None, pa.string()))
     )
 
 
 def _united(rows: pa.Table, on: str) -> pa.Table:
-    """Rows of one column, which are in the order of their partitions."""
+    """One row for each partition of the rows of one column, which are sorted by partition."""
     partitions = rows["partition"].combine_chunks().dictionary_encode()
     codes = partitions.indices.to_numpy(zero_copy_only=False)
     starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
@@ -135,35 +135,33 @@ def _united(rows: pa.Table, on: str) -> pa.Table:
     )
 
 
-def _sums(counts: pa.ChunkedArray, starts: Places) -> pa.Array:
-    """The sum of each stretch, NULL where one of its counts is."""
+def _sums(counts: pa.ChunkedArray, starts: Rows) -> pa.Array:
+    """The sum over each partition, NULL where one of its counts is."""
     known = counts.is_valid().to_numpy()
     sums = np.add.reduceat(counts.fill_null(0).to_numpy(), starts)
     return pa.array(sums, mask=~np.logical_and.reduceat(known, starts))
 
 
-def _one_type(types: pa.ChunkedArray, has_rows: Mask, starts: Places) -> list[str | None]:
-    """The type that all rows of a stretch agree on."""
+def _one_type(types: pa.ChunkedArray, has_rows: Mask, starts: Rows) -> list[str | None]:
+    """The type that all rows of each partition have in common."""
     texts = types.to_pylist()
-    found: list[str | None] = []
+    types_of_partitions: list[str | None] = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(texts)], strict=True):
         kinds = {
             text
             for text, some in zip(texts[start:end], has_rows[start:end].tolist(), strict=True)
             if some and text != EMPTY.text
         }
-        found.append(EMPTY.text if not kinds else kinds.pop() if len(kinds) == 1 else None)
-    return found
+        types_of_partitions.append(EMPTY.text if not kinds else kinds.pop() if len(kinds) == 1 else None)
+    return types_of_partitions
 
 
-def _bounds(
-    stored: pa.Array, types: Sequence[str | None], has_values: Mask, starts: Places, *, least: bool
-) -> pa.Array:
-    """The least or the greatest bound of each stretch, NULL where one of its rows has values and no bound."""
-    stretch = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(stored))))
+def _bounds(stored: pa.Array, types: Sequence[str | None], has_values: Mask, starts: Rows, *, least: bool) -> pa.Array:
+    """The least or the greatest bound of each partition, NULL where one of its rows has values and no bound."""
+    partition = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(stored))))
     lacks = np.zeros(len(starts), np.bool_)
-    lacks[stretch[has_values & ~stored.is_valid().to_numpy(zero_copy_only=False)]] = True
-    found: list[bytes | None] = [None] * len(starts)
+    lacks[partition[has_values & ~stored.is_valid().to_numpy(zero_copy_only=False)]] = True
+    bounds: list[bytes | None] = [None] * len(starts)
     by_type: dict[str, list[int]] = {}
     for place, text in enumerate(types):
         if text is not None and FileType(text).is_known and not lacks[place]:
@@ -171,19 +169,19 @@ def _bounds(
     for text, places in by_type.items():
         wanted = np.zeros(len(starts), np.bool_)
         wanted[places] = True
-        rows = np.flatnonzero(wanted[stretch] & has_values)
+        rows = np.flatnonzero(wanted[partition] & has_values)
         if len(rows):
-            _reduce(stored.take(pa.array(rows)), FileType(text), stretch[rows], found, least=least)
-    return pa.array(found, pa.large_binary())
+            _reduce(stored.take(pa.array(rows)), FileType(text), partition[rows], bounds, least=least)
+    return pa.array(bounds, pa.large_binary())
 
 
-def _reduce(stored: pa.Array, of: FileType, stretch: Places, found: list[bytes | None], *, least: bool) -> None:
+def _reduce(stored: pa.Array, of: FileType, partition: Rows, bounds: list[bytes | None], *, least: bool) -> None:
     values: Any = decoded(stored, of.type)
     if isinstance(values, StoredBounds):  # text in the order of its bytes
         plain = values.array.to_pylist()
         values = np.empty(len(plain), object)
         values[:] = [one if isinstance(one, bytes) else int(one) for one in plain]
-    starts = np.flatnonzero(np.concatenate([[True], stretch[1:] != stretch[:-1]]))
+    starts = np.flatnonzero(np.concatenate([[True], partition[1:] != partition[:-1]]))
     ends = (np.minimum if least else np.maximum).reduceat(values, starts)
-    for place, value in zip(stretch[starts].tolist(), ends.tolist(), strict=True):
-        found[place] = value_bytes(value, of.type)
+    for place, value in zip(partition[starts].tolist(), ends.tolist(), strict=True):
+        bounds[place] = value_bytes(value, of.type)

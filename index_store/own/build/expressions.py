@@ -1,15 +1,16 @@
 """Bounds of an expression over the rows of a file: ``lower(city)``, ``to_date(ts)``, ``amount * 1.1``.
 
-Each distinct input is given to the evaluator's own functions, as a point, under the rules of every engine that binds
-the expression to the same form (``binding.canonical_keys``); what comes out is an interval with all that engines may do
-differently in it: rounding, overflow, letters that depend on the locale. Stored is the hull of all intervals. So a file
-whose text is ASCII has exact bounds of ``lower(city)``, and one with a Turkish İ has wider ones.
+The evaluator computes the function of each distinct input as a single value, under the rules of every engine that binds
+the expression to the same canonical key (``evaluator.binding.canonical_keys``). The result is an interval with every
+value that an engine may compute: engines differ in rounding, overflow and letters that depend on the locale. The index
+stores the hull of all intervals. So a file of ASCII text has exact bounds of ``lower(city)``, and one with a Turkish İ
+has wider ones.
 
-    distinct inputs of a batch    up to INPUTS    each is a point
-                                  more            sorted and put together into INPUTS ranges
+    distinct inputs of a batch    up to INPUTS    each is evaluated as a single value
+                                  more            sorted and merged into INPUTS ranges
 
-A file says nothing of an expression when it has another type than the table for one of its columns, dates or moments
-that readers may rebase, or an interval without a bound. The zone is that of the index's option ``time_zone``.
+An expression is unknown in a file that has a column of it in another type than the table, dates or moments that readers
+may rebase, or an interval without a bound. The zone is the index's option ``time_zone``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ __all__ = ["EXPRESSION", "INPUTS", "ZONE", "BoundsOfExpression", "Expression", "
 
 #: The options of a definition that hold an expression as JSON, by its text, and the zone ("UTC" if there is none).
 EXPRESSION, ZONE = "expression:", "time_zone"
-#: How many inputs of a batch of rows are looked at one by one.
+#: How many distinct inputs of a batch are evaluated one by one.
 INPUTS = 1000
 _SMALLEST = 5e-324
 #: Types that Python holds as such in a constant.
@@ -99,7 +100,7 @@ def _number(text: str, of: Type) -> object:
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that is sketched: as written, over the columns of a table, in a zone."""
+    """An expression of an index: its tree, over the columns of a table, in a zone."""
 
     operand: ex.Operand
     schema: Schema
@@ -108,29 +109,29 @@ class Expression:
 
     @cached_property
     def bound(self) -> tuple[BoundFunction, ...]:
-        """The expression as each engine binds it to the form that Spark gives it.
+        """The expression as each engine binds it whose canonical key is that of Spark.
 
-        Raises UnsupportedError for what is no function, cannot be decided, or has no form.
+        Raises UnsupportedError for an expression that is not a function, cannot be bound, or has no canonical key.
         """
-        found = [bind_operand(self.operand, self.schema, Semantics.named("spark", self.zone))]
-        if not isinstance(found[0], BoundFunction) or canonical_key(found[0]) is None:
+        bound = [bind_operand(self.operand, self.schema, Semantics.named("spark", self.zone))]
+        if not isinstance(bound[0], BoundFunction) or canonical_key(bound[0]) is None:
             raise UnsupportedError("the expression is no function of columns whose results are compared")
-        wanted = canonical_key(found[0])
+        wanted = canonical_key(bound[0])
         for engine in ENGINES:
             try:
                 one = bind_operand(self.operand, self.schema, Semantics.named(engine, self.zone))
             except UnsupportedError:
                 raise UnsupportedError(f"the expression is not decided under {engine}") from None
             if isinstance(one, BoundFunction) and canonical_key(one) == wanted:
-                found.append(one)
-        return tuple(one for one in dict.fromkeys(found) if isinstance(one, BoundFunction))
+                bound.append(one)
+        return tuple(one for one in dict.fromkeys(bound) if isinstance(one, BoundFunction))
 
     @property
-    def form(self) -> str:
-        """By which filters find it."""
-        form = canonical_key(self.bound[0])
-        assert form is not None
-        return form[0]
+    def key(self) -> str:
+        """The canonical key, by which filters find the expression."""
+        key = canonical_key(self.bound[0])
+        assert key is not None
+        return key[0]
 
     @property
     def result(self) -> Type:
@@ -139,12 +140,12 @@ class Expression:
 
     @cached_property
     def columns(self) -> tuple[Field, ...]:
-        """The columns that it reads."""
+        """The columns that the expression reads."""
         return tuple(columns_of(self.bound[0]).values())
 
 
 class BoundsOfExpression:
-    """Collects the hull of an expression over one file."""
+    """Collects the hull of an expression over the rows of one file."""
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
@@ -161,10 +162,10 @@ class BoundsOfExpression:
             return
         self._rows += rows
         for field in self._expression.columns:
-            found = columns[field.name]
+            column = columns[field.name]
             wanted = FileType.of(field.type, self._expression.units.get(field.name, ""))
-            if found.values is None or found.type != wanted:
-                self._why = f"{field.name} is {found.type.text.lstrip('!')} in the file"
+            if column.values is None or column.type != wanted:
+                self._why = f"{field.name} is {column.type.text.lstrip('!')} in the file"
                 return
         inputs = self._inputs({field.name: columns[field.name].values for field in self._expression.columns})
         for row in inputs:
@@ -205,30 +206,30 @@ class BoundsOfExpression:
         ]
 
     def _include(self, row: Sequence[Any]) -> bool:
-        """Widen the hull by what an input gives; False when that has no bounds."""
+        """Widen the hull by the results of an input; False when they have no bounds."""
         at = {field.name: one for field, one in zip(self._expression.columns, row, strict=True)}
         for function in self._expression.bound:
-            found = interval_of(function, at, ordinal=False)
-            self._null |= found.null
-            if not found.value:
+            result = interval_of(function, at, ordinal=False)
+            self._null |= result.null
+            if not result.value:
                 continue
             self._value = True
-            if not found.is_bounded:
+            if not result.is_bounded:
                 return False
-            self._lo = found.lo if self._lo is None else min(self._lo, found.lo)
-            self._hi = found.hi if self._hi is None else max(self._hi, found.hi)
+            self._lo = result.lo if self._lo is None else min(self._lo, result.lo)
+            self._hi = result.hi if self._hi is None else max(self._hi, result.hi)
         return True
 
     def stored(self) -> tuple[str, int, bytes | None, bytes | None]:
-        """The type as which it is stored, NULLs (-1: some), and the bytes of the bounds."""
+        """The values of the columns of an index: type, number of NULLs (-1: some), and the bytes of the bounds."""
         if self._why:
             return FileType.unknown(self._why).text, -1, None, None
         if not self._rows:
             return EMPTY.text, 0, None, None
         nulls = 0 if not self._null else -1 if self._value else self._rows
         if not self._value:
-            return self._expression.form, nulls, None, None
-        return self._expression.form, nulls, *_bytes(self._lo, self._hi, self._expression.result)
+            return self._expression.key, nulls, None, None
+        return self._expression.key, nulls, *_bytes(self._lo, self._hi, self._expression.result)
 
 
 def _is_ancient(values: Sequence[Any], of: Type) -> bool:
@@ -237,7 +238,7 @@ def _is_ancient(values: Sequence[Any], of: Type) -> bool:
 
 
 def _range_of(values: Sequence[Any], of: Type) -> Interval:
-    """Some values of a column as an interval, in the form of arrays."""
+    """The hull of some values of a column, in the form of arrays."""
     present = [value for value in values if value is not None]
     null = len(present) < len(values)
     if not present:
@@ -251,7 +252,7 @@ def _range_of(values: Sequence[Any], of: Type) -> Interval:
 
 
 def _bytes(lo: Any, hi: Any, of: Type) -> tuple[bytes | None, bytes | None]:
-    """Bounds in value form as bytes of the plain form, outward."""
+    """The bytes of bounds in plain form, rounded outward."""
     if isinstance(lo, str | bytes):
         low, high = (one.encode("utf-8", "surrogatepass") if isinstance(one, str) else one for one in (lo, hi))
         return cut_off(low, is_text=of.kind.is_text), raised(high, is_text=of.kind.is_text)

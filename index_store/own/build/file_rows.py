@@ -1,15 +1,16 @@
-"""The rows of one file of a table, column by column in plain form, in batches: what sketches are made of.
+"""The rows of one file of a table, in batches of columns in plain form: the input of sketches.
 
     file                what is read
     ------------------  ------------------------------------------------------------------------------------
     Parquet base file   the columns asked for, through pyarrow
-    log file            the records of its data blocks, Avro or Parquet, whether they count or not; deletions take
-                        rows away and add none, so they are left out
+    log file            the records of all data blocks, Avro or Parquet, also of rolled-back ones; deletions are left
+                        out, as they add no rows
     anything else       nothing: its columns are unknown
 
-A merged row has each of its values from one of its slice's files (C3), so what holds for the rows of all files holds
-for it. Where that is not so, a column is unknown in the file: partial updates, blocks without the column, blocks that
-disagree on its type. Unknown too: INT96 timestamps (P14), unsigned numbers, text that is not UTF-8.
+A merged row has each of its values from one of its slice's files (C3), so a fact about the rows of all files holds for
+it. Where a log file may not have the value, the column is unknown in the file: partial updates, blocks without the
+column, blocks that disagree on its type. INT96 timestamps (P14), unsigned numbers and text that is not UTF-8 are also
+unknown.
 
 Pitfall P14 is described in docs/facts/pitfalls.md#p14.
 """
@@ -43,7 +44,7 @@ _COUNT, _LENGTH = struct.Struct(">ii"), struct.Struct(">i")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnRows:
-    """One column in a batch: its type in the file, and its values in plain form if that is known."""
+    """One column in a batch: its type in the file, and its values in plain form, None where they are unknown."""
 
     type: FileType
     values: pa.Array | None = None
@@ -51,7 +52,7 @@ class ColumnRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowBatch:
-    """Some rows: how many, and the columns that were asked for, by name."""
+    """A batch of rows: how many (-1: unknown), and the columns that were asked for, by name."""
 
     rows: int
     columns: Mapping[str, ColumnRows]
@@ -76,7 +77,7 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
 
 
 def parquet_types(metadata: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, FileType]:
-    """The type of each column in a Parquet file, of its footer and its schema in Arrow."""
+    """The type of each column in a Parquet file, from its footer and its Arrow schema."""
     columns = from_arrow(schema)
     leaves = (metadata.schema.column(place) for place in range(metadata.num_columns))
     physical = {leaf.path: leaf.physical_type for leaf in leaves}
@@ -183,17 +184,17 @@ def _avro_rows(block: LogBlock, names: Sequence[str]) -> RowBatch:
     columns = from_avro(block.schema)
     types = {name: _type_in(columns, name) for name in names}
     records = list(_records(block))
-    found: dict[str, ColumnRows] = {}
+    by_name: dict[str, ColumnRows] = {}
     for name, of in types.items():
         if not of.is_known:
-            found[name] = ColumnRows(of)
+            by_name[name] = ColumnRows(of)
             continue
         parts = name.split(".")
         try:
-            found[name] = ColumnRows(of, _plain_of([_at(record, parts) for record in records], of))
+            by_name[name] = ColumnRows(of, _plain_of([_at(record, parts) for record in records], of))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            found[name] = ColumnRows(FileType.unknown(f"values that are none of {of.text}: {error}"))
-    return RowBatch(len(records), found)
+            by_name[name] = ColumnRows(FileType.unknown(f"values that are none of {of.text}: {error}"))
+    return RowBatch(len(records), by_name)
 
 
 def _at(record: Any, parts: Sequence[str]) -> Any:
@@ -205,7 +206,7 @@ def _at(record: Any, parts: Sequence[str]) -> Any:
 
 
 def _records(block: LogBlock) -> Iterator[Mapping[str, Any]]:
-    """The records of an Avro block as they are stored: no logical types."""
+    """The records of an Avro block with the stored values: logical types are not applied."""
     try:
         version, count = _COUNT.unpack_from(block.content)
         schema = fastavro.parse_schema(_without_logical_types(json.loads(block.schema)))
@@ -243,7 +244,7 @@ def _without_logical_types(schema: Any) -> Any:
 
 
 def _plain_of(values: list[Any], of: FileType) -> pa.Array:
-    """Values as Avro stores them in plain form."""
+    """The plain form of values as Avro stores them."""
     column_type = of.type
     plain = plain_type(column_type)
     match column_type.kind:

@@ -1,14 +1,14 @@
-"""What a Parquet footer proves of a column: its type, its NULLs, its bounds. Then no row of the file is read.
+"""The type, NULLs and bounds of a column that a Parquet footer proves, so that no row of the file is read.
 
-    the row groups say                                   believed
+    the row groups have                                  proven
     ---------------------------------------------------  ------------------------------------------------------
-    all have a null count and bounds, or only NULL       the least and greatest of them
-    one has neither                                      nothing: the rows are read (text beyond 4 KB, P2)
+    each a null count and bounds, or only NULL           the least and greatest of them
+    one without                                          nothing: the rows are read (text beyond 4 KB, P2)
     a float, not from parquet-mr                         nothing: others leave NaN out of the bounds (P1, P3)
     a float from parquet-mr, no bound NaN                the bounds: parquet-mr leaves out those beside a NaN
     another writer than parquet-mr and parquet-cpp       nothing
 
-pyarrow itself passes over bounds in a wrong order: legacy ones of text, those of INT96 (P17).
+pyarrow itself ignores bounds in an undefined order: legacy ones of text, and those of INT96 (P17).
 
 Pitfalls P1, P2, P3 and P17 are described in docs/facts/pitfalls.md.
 """
@@ -42,7 +42,7 @@ class FooterBounds:
 
 
 def footer_bounds(metadata: Any, names: Sequence[str]) -> Mapping[str, FooterBounds]:
-    """What a footer (``pyarrow.parquet.FileMetaData``) proves of these columns; those without proof are left out.
+    """The columns that a footer (``pyarrow.parquet.FileMetaData``) proves, by name; others are left out.
 
     Raises ``pa.ArrowException`` for a schema that pyarrow does not know.
     """
@@ -50,17 +50,17 @@ def footer_bounds(metadata: Any, names: Sequence[str]) -> Mapping[str, FooterBou
         return {}
     types = parquet_types(metadata, metadata.schema.to_arrow_schema(), names)
     places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
-    found = {}
+    by_name = {}
     for name, of in types.items():
         if not of.is_known:
-            found[name] = FooterBounds(of, metadata.num_rows if of == ABSENT else -1)
+            by_name[name] = FooterBounds(of, metadata.num_rows if of == ABSENT else -1)
         elif name in places:
             groups = [metadata.row_group(at).column(places[name]).statistics for at in range(metadata.num_row_groups)]
             counts = [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
             proven = _of_groups(groups, counts, of, is_mr=metadata.created_by.startswith("parquet-mr"))
             if proven is not None:
-                found[name] = proven
-    return found
+                by_name[name] = proven
+    return by_name
 
 
 def _of_groups(groups: Sequence[Any], counts: Sequence[int], of: FileType, *, is_mr: bool) -> FooterBounds | None:
@@ -102,7 +102,7 @@ def _bytes_of(low: bytes, high: bytes, column_type: Type) -> tuple[bytes | None,
 
 
 def _plain(raw: Any, of: FileType) -> Any:
-    """A bound in plain form of what Parquet stores. Raises ValueError or TypeError for what is none."""
+    """The plain form of a bound as Parquet stores it. Raises ValueError or TypeError for one that is invalid."""
     kind = of.type.kind
     if kind is Kind.DECIMAL:
         return int.from_bytes(raw, "big", signed=True) if isinstance(raw, bytes) else int(raw)

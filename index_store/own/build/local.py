@@ -1,7 +1,7 @@
-"""Builds an index without Spark: the files side by side in threads of this process.
+"""The builder without Spark: files are sketched in parallel, in threads of this process.
 
-pyarrow reads and decodes outside of Python's lock, and on an object store the trips overlap; what remains in Python is
-done one file after the other. For large tables: ``spark_build``.
+pyarrow reads and decodes without Python's global lock, and requests to an object store overlap; the Python code of
+sketches runs in one thread at a time. ``build.spark`` is for large tables.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalBuilder", "build_locally"]
 
-#: Rows of a record batch, and how many files are under way at most for each thread.
+#: The rows of a record batch, and how many files at most are in progress for each thread.
 FILES_PER_BATCH, AHEAD = 1000, 4
 
 
@@ -36,7 +36,7 @@ def build_locally(table: Table, definition: Definition) -> LocalBuilder:
 
 
 class LocalBuilder:
-    """Makes the rows of files in threads; a file that cannot be read gets none, and stands in ``failed``."""
+    """Sketches files in threads. A file that cannot be read gets no row and is in ``failed``, with the reason."""
 
     def __init__(self, storage: Storage, plan: SketchPlan, threads: int | None = None) -> None:
         self.failed: dict[str, str] = {}
@@ -55,7 +55,7 @@ class LocalBuilder:
             yield pa.RecordBatch.from_pylist(rows, self._plan.schema)
 
     def aggregate(self, rows: pa.Table) -> pa.Table:
-        """What the files' rows say of their partitions."""
+        """The aggregates of the partitions of these rows (``aggregates``)."""
         return aggregate(rows, self._plan)
 
     def _rows(self, files: Sequence[IndexedFile]) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,16 @@
-"""One pass over a file for all sketches that are asked for: from a file's rows to its row in the index.
+"""The row of a file in an index: one pass over the file's rows for all sketches.
 
+    column of the index        holds
+    -------------------------  ----------------------------------------------------------------------------------
     rows                       how many rows the file has, -1 where that is not known
-    city:type                  the type that the file has for the column (``sketches.values.FileType``)
+    city:type                  the type of the column in the file (``sketches.values.FileType``)
     city:nulls                 how many of its values are NULL, -1 where that is not known
-    city:min_max:lo, ...       what each sketch stores: <column>:<sketch>:<field>
-    lower(city):type           of an expression its form (``evaluator.binding.canonical_keys``), for bounds of it
+    city:min_max:lo, ...       a field of a sketch: <column>:<sketch>:<field>
+    lower(city):type           of an expression: its canonical key (``evaluator.binding.canonical_keys``)
 
-Where every sketch can do with the file's footer, that is read alone; columns that it proves nothing of are read row by
-row. What a file's row holds depends on nothing but the file and the plan, so that a full refresh, an incremental one,
-a thread and a Spark worker all make the same bytes.
+A column is read from the footer alone where all of its sketches can be built from that and the footer proves its
+values; other columns are read row by row. The row of a file depends only on the file and the plan, so a full refresh,
+an incremental one, a thread and a Spark worker write the same bytes.
 """
 
 from __future__ import annotations
@@ -52,23 +54,23 @@ ROWS = "rows"
 
 
 def type_field(on: str) -> str:
-    """The column of an index that holds the files' types of a column."""
+    """The column of an index that has the types of a column in the files."""
     return f"{on}:type"
 
 
 def nulls_field(on: str) -> str:
-    """The column that holds how many values are NULL."""
+    """The column that has the numbers of NULLs."""
     return f"{on}:nulls"
 
 
 def sketch_field(on: str, sketch: str, field: str) -> str:
-    """The column that holds a field of a sketch."""
+    """The column that has a field of a sketch."""
     return f"{on}:{sketch}:{field}"
 
 
 @dataclass(frozen=True)
 class Target:
-    """What is sketched: a column of the table, or an expression, and its sketches, at most one of a name."""
+    """A column of the table, or an expression, and its sketches, at most one of each name."""
 
     on: str
     sketches: tuple[Sketch, ...]
@@ -76,12 +78,12 @@ class Target:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read for it."""
+        """The columns of the table that it is computed from."""
         return (self.on,) if self.expression is None else tuple(one.name for one in self.expression.columns)
 
     @property
     def fields(self) -> list[pa.Field]:
-        """What is stored of it."""
+        """The columns of the index that it fills."""
         return [
             pa.field(type_field(self.on), pa.string()),
             pa.field(nulls_field(self.on), pa.int64()),
@@ -95,31 +97,32 @@ class Target:
 
 @dataclass(frozen=True)
 class SketchPlan:
-    """Everything that is sketched of each file."""
+    """All targets of an index, which are sketched in one pass over each file."""
 
     targets: tuple[Target, ...]
 
     @classmethod
     def of(cls, entries: Iterable[tuple[str, str]], expressions: Mapping[str, Expression] | None = None) -> SketchPlan:
-        """Columns, or expressions by their texts, and texts of sketches.
+        """The plan of pairs of a column, or the text of an expression, and the text of a sketch.
 
-        Raises UnsupportedError for a text that is none, two of one name, and other sketches of expressions than bounds.
+        Raises UnsupportedError for an unknown sketch, two sketches of one name, and for an expression any other sketch
+        than min_max and null_count.
         """
-        found: dict[str, list[Sketch]] = {}
+        by_target: dict[str, list[Sketch]] = {}
         known = expressions or {}
         for on, text in entries:
             sketch = parse_sketch(text)
-            sketches = found.setdefault(on, [])
+            sketches = by_target.setdefault(on, [])
             if any(one.name == sketch.name for one in sketches):
                 raise UnsupportedError(f"{sketch.name} of {on} is asked for twice")
             if on in known and sketch.name not in ("min_max", "null_count"):
                 raise UnsupportedError(f"{sketch.name} of {on}: of an expression there are min_max and null_count")
             sketches.append(sketch)
-        return cls(tuple(Target(on, tuple(sketches), known.get(on)) for on, sketches in found.items()))
+        return cls(tuple(Target(on, tuple(sketches), known.get(on)) for on, sketches in by_target.items()))
 
     @classmethod
     def for_table(cls, table: Table, definition: Definition) -> SketchPlan:
-        """What a definition asks for of a table as it is now. Raises UnsupportedError, and FormatError for options."""
+        """The plan of a definition for a table as it is now. Raises UnsupportedError, and FormatError for options."""
         zone = definition.options.get(ZONE, "UTC")
         expressions = {
             name[len(EXPRESSION) :]: Expression(from_json(text), table.schema, table.columns.units, zone)
@@ -130,7 +133,7 @@ class SketchPlan:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """What a builder gives: ``file_id``, then what is stored."""
+        """The rows of a builder: ``file_id``, ``rows``, and the columns of all targets."""
         return pa.schema(
             [
                 pa.field(FILE_ID, pa.int32(), False),
@@ -141,7 +144,7 @@ class SketchPlan:
 
     @cached_property
     def from_footers(self) -> tuple[str, ...]:
-        """The columns for which a footer can be enough."""
+        """The columns whose sketches can all be built from a footer."""
         return tuple(
             target.on
             for target in self.targets
@@ -170,19 +173,19 @@ def sketch_file(storage: Storage, path: str, plan: SketchPlan) -> dict[str, Any]
     return row
 
 
-def _of_footer(target: Target, found: FooterBounds, rows: int) -> dict[str, Any]:
+def _of_footer(target: Target, bounds: FooterBounds, rows: int) -> dict[str, Any]:
     row: dict[str, Any] = {
-        type_field(target.on): EMPTY.text if rows == 0 else found.type.text,
-        nulls_field(target.on): found.nulls if rows else 0,
+        type_field(target.on): EMPTY.text if rows == 0 else bounds.type.text,
+        nulls_field(target.on): bounds.nulls if rows else 0,
     }
     for sketch in target.sketches:
         for field in sketch.fields:
-            row[sketch_field(target.on, sketch.name, field.name)] = getattr(found, field.name)
+            row[sketch_field(target.on, sketch.name, field.name)] = getattr(bounds, field.name)
     return row
 
 
-class _Collection:
-    """What is known of one column so far."""
+class _ColumnCollector:
+    """Collects all sketches of one column over the batches of a file."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -215,8 +218,8 @@ class _Collection:
         return row
 
 
-class _OfExpression:
-    """What is known of one expression so far."""
+class _ExpressionCollector:
+    """Collects the bounds of one expression over the batches of a file."""
 
     def __init__(self, target: Target, expression: Expression) -> None:
         self._target = target
@@ -237,16 +240,16 @@ class _OfExpression:
 
 def sketch_rows(batches: Iterable[RowBatch], targets: Sequence[Target]) -> dict[str, Any]:
     """The row of a file that has these rows."""
-    collections = [
-        _Collection(target) if target.expression is None else _OfExpression(target, target.expression)
+    collectors = [
+        _ColumnCollector(target) if target.expression is None else _ExpressionCollector(target, target.expression)
         for target in targets
     ]
     rows = 0
     for batch in batches:
         rows = -1 if rows < 0 or batch.rows < 0 else rows + batch.rows
-        for collection in collections:
-            collection.add(batch.columns, batch.rows)
-    found: dict[str, Any] = {ROWS: rows}
-    for collection in collections:
-        found.update(collection.row())
-    return found
+        for collector in collectors:
+            collector.add(batch.columns, batch.rows)
+    row: dict[str, Any] = {ROWS: rows}
+    for collector in collectors:
+        row.update(collector.row())
+    return row

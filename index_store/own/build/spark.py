@@ -1,11 +1,11 @@
-"""Builds an index on Spark: the list of files as a DataFrame, each file read once by one of Spark's workers.
+"""The builder on Spark: a DataFrame of files, each of which is sketched by one of Spark's workers.
 
     files (driver)  -> a DataFrame of ids and paths, spread over the partitions
     each worker     -> LocalBuilder: the same pass over a file, for all sketches, as without Spark
     rows (driver)   -> Arrow record batches, ``FILES_PER_JOB`` files at a time
 
-Workers read files as this process does, through pyarrow: they need the table's path to mean the same to them, the same
-options, and this package. What they make is what ``local_build`` makes, byte for byte.
+Workers read files through pyarrow, as this process does. They need access to the table under the same path, the same
+storage options, and this package. They write the same bytes as ``build.local``.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from index_store.own.definition import Definition
 from index_store.storage.storage import Storage
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from index_store.own.builder import MakeBuilder
     from index_store.table.table import Table
 
-__all__ = ["FILES_PER_JOB", "SparkBuilder", "build_on"]
+__all__ = ["FILES_PER_JOB", "SparkBuilder", "build_on", "collect_arrow"]
 
-#: How many files one Spark job sketches: their rows are held in the driver's memory at once.
+#: How many files one Spark job sketches: the driver holds their rows in memory.
 FILES_PER_JOB = 20_000
-#: Files that a task reads at least, so that starting it is worth it.
+#: The least number of files of a task, so that it is worth starting.
 _MIN_PER_TASK = 4
 
 
@@ -46,7 +46,7 @@ def build_on(spark: SparkSession, storage_options: Mapping[str, str] | None = No
 
 
 class SparkBuilder:
-    """Makes the rows of files in Spark's workers; a file that cannot be read gets none."""
+    """Sketches files in Spark's workers. A file that cannot be read gets no row."""
 
     def __init__(
         self, spark: SparkSession, root: str, plan: SketchPlan, storage_options: Mapping[str, str] | None = None
@@ -67,7 +67,7 @@ class SparkBuilder:
             yield from self._job(listed.table.slice(start, FILES_PER_JOB))
 
     def aggregate(self, rows: pa.Table) -> pa.Table:
-        """What the files' rows say of their partitions."""
+        """The aggregates of the partitions of these rows (``aggregates``)."""
         return aggregate(rows, self._plan)
 
     def _job(self, files: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -79,13 +79,16 @@ class SparkBuilder:
         ).repartition(tasks)
         schema = self._plan.schema
         carried = pa.schema([field.with_type(_plain_binary(field.type)) for field in schema])
-        found = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried), from_arrow_schema(carried))
-        rows: pa.Table = (
-            found.toArrow()
-            if hasattr(found, "toArrow")
-            else pa.Table.from_batches(getattr(found, "_collect_as_arrow")(), carried)  # noqa: B009
-        )
-        yield from rows.cast(schema).to_batches()
+        rows = frame.mapInArrow(_sketching(self._root, self._options, self._plan, carried), from_arrow_schema(carried))
+        yield from collect_arrow(rows, carried).cast(schema).to_batches()
+
+
+def collect_arrow(frame: DataFrame, schema: pa.Schema) -> pa.Table:
+    """The rows of a DataFrame in the driver. PySpark has ``toArrow`` from version 4.0 on."""
+    if hasattr(frame, "toArrow"):
+        rows: pa.Table = frame.toArrow()
+        return rows
+    return pa.Table.from_batches(getattr(frame, "_collect_as_arrow")(), schema)  # noqa: B009
 
 
 def _plain_binary(of: pa.DataType) -> pa.DataType:
@@ -96,7 +99,7 @@ def _plain_binary(of: pa.DataType) -> pa.DataType:
 
 
 def _sketching(root: str, options: Mapping[str, str], plan: SketchPlan, carried: pa.Schema) -> Any:
-    """What a worker does with the files of its partition."""
+    """The function that a worker applies to its files."""
 
     def sketch(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         builder = LocalBuilder(Storage.at(root, None, options), plan, threads=2)

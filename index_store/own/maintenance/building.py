@@ -1,6 +1,9 @@
-"""Running a builder, and keeping what it gives: one file of statistics for all rows that have the same columns.
+"""Running a builder and storing its rows: one file of statistics for each set of columns and types.
 
-Also ``merge``, which makes one build of several without reading a file of the table.
+    build    files of the table -> rows of a builder -> a build
+    merge    several builds -> one, without reading a file of the table
+
+The files of a build appear together: after an error there are none.
 """
 
 from __future__ import annotations
@@ -29,10 +32,7 @@ _ID = FILES.field(FILE_ID)
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The files of which there are rows now, with ids from 0 on, and those of which there are none (``unread``).
-
-    ``size``: bytes of the files in ``known``.
-    """
+    """The files that have rows now, with ids from 0 on, and their bytes; and the files that have none (``unread``)."""
 
     known: FileList
     unread: pa.Table
@@ -43,12 +43,12 @@ class Built:
 def build(
     folder: Folder, builder: Builder, files: NewFiles, instant: str | None, progress: Progress | None = None
 ) -> Built:
-    """Have the statistics of files made, and keep them. Raises StatsError for rows that were not asked for."""
+    """Run a builder over files and store its rows. Raises StatsError for rows of other files, or two rows of one."""
     seen = np.zeros(len(files), np.bool_)
     paths = files.table.column("path")
     if progress is not None:
         progress("files", 0, len(files))
-    with _Parts(folder, instant) as parts:
+    with _BuildWriter(folder, instant) as writer:
         for batch in builder.build(files) if len(files) else ():
             rows = pa.Table.from_batches([batch])
             if (
@@ -65,60 +65,59 @@ def build(
                     folder.path, FILE_ID, "the builder gave rows of files that it was not asked for, or twice"
                 )
             seen[ids] = True
-            parts.add(ids, rows.drop_columns([FILE_ID]), _aggregation(builder, paths))
+            writer.add(ids, rows.drop_columns([FILE_ID]), _aggregation(builder, paths))
             if progress is not None:
                 progress("files", int(seen.sum()), len(files))
     known = files.table.filter(pa.array(seen))
     size = int(np.sum(known.column("size").to_numpy()))
-    return Built(FileList(known, parts.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
+    return Built(FileList(known, writer.build(len(seen))), files.table.filter(pa.array(~seen)), known.num_rows, size)
 
 
 def merge(
     folder: Folder, known: FileList, files: pa.Table, instant: str | None, progress: Progress | None = None
 ) -> Built:
-    """The statistics of some of the known files (all but their ids) in one build, with ids in the order given."""
+    """Copy the statistics of some of the known files into one build. ``files`` get new ids, in their order."""
     own = with_ids(files)
-    old = row_indices_of(known.files.column("path"), known.files.column("size").to_numpy(), own)
     new_id = np.full(max((one.first_id + one.span for one in known.builds), default=0), -1, np.int64)
-    new_id[ids_of(known.files)] = old
+    new_id[ids_of(known.files)] = row_indices_of(known.files.column("path"), known.files.column("size").to_numpy(), own)
     done, rows = 0, sum(part.rows for one in known.builds for part in one.parts)
-    with _Parts(folder, instant) as parts:
+    with _BuildWriter(folder, instant) as writer:
         for one in known.builds:
             for part in one.parts:
                 for group in read_groups(folder, part):
                     ids = new_id[ids_of(group) + one.first_id]
                     live = ids >= 0
-                    parts.add(ids[live], group.filter(pa.array(live)).drop_columns([FILE_ID]))
+                    writer.add(ids[live], group.filter(pa.array(live)).drop_columns([FILE_ID]))
                     done += group.num_rows
                     if progress is not None:
                         progress("rows", done, rows)
-            if all(other.aggregates for other in known.builds):  # otherwise they would not speak of all files
+            if all(other.aggregates for other in known.builds):  # otherwise they would not cover all files
                 for aggregate in one.aggregates:
-                    parts.add_aggregate(read_table(folder, aggregate))
-    return Built(FileList(own, parts.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
+                    writer.add_aggregate(read_table(folder, aggregate))
+    return Built(FileList(own, writer.build(own.num_rows)), own.slice(0, 0), own.num_rows, 0)
 
 
 _Aggregate = Callable[[pa.Table], "pa.Table | None"]
 
 
 def _aggregation(builder: Builder, paths: pa.ChunkedArray) -> _Aggregate | None:
-    """From rows with ids to what the builder says of their partitions."""
+    """The builder's aggregation by partition, of rows with ids; None for a builder without one."""
     if not isinstance(builder, Aggregating):
         return None
 
     def aggregate(rows: pa.Table) -> pa.Table | None:
         partitions = partitions_of(paths.take(pa.array(ids_of(rows))))
-        found = builder.aggregate(rows.drop_columns([FILE_ID]).append_column(_PARTITION, partitions))
-        if found is not None and _PARTITION not in found.column_names:
+        aggregates = builder.aggregate(rows.drop_columns([FILE_ID]).append_column(_PARTITION, partitions))
+        if aggregates is not None and _PARTITION not in aggregates.column_names:
             raise StatsError("aggregates", _PARTITION, "the builder does not say of which partition they are")
-        return found
+        return aggregates
 
     return aggregate
 
 
 @dataclass(slots=True)
-class _Parts:
-    """The files of statistics that are being written, one for each set of columns and types; all or none of them."""
+class _BuildWriter:
+    """Writes the files of a build, one for each set of columns and types. After an error none of them exists."""
 
     folder: Folder
     instant: str | None
@@ -128,7 +127,7 @@ class _Parts:
     stack: ExitStack = field(default_factory=ExitStack)
     writers_of_aggregates: list[TableWriter] = field(default_factory=list)
 
-    def __enter__(self) -> _Parts:
+    def __enter__(self) -> _BuildWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -143,7 +142,7 @@ class _Parts:
         self.stack.__exit__(*error)  # type: ignore[arg-type]
 
     def add(self, ids: object, columns: pa.Table, aggregate: _Aggregate | None = None) -> None:
-        """Keep rows of the files with these ids."""
+        """Write rows of the files with these ids."""
         if not columns.num_rows:
             return
         rows = columns.replace_schema_metadata(None).add_column(0, _ID, pa.array(ids, pa.int64()).cast(pa.int32()))
@@ -156,7 +155,7 @@ class _Parts:
         writer.write(rows)
 
     def add_aggregate(self, rows: pa.Table | None) -> None:
-        """Keep what was said of partitions."""
+        """Write aggregates of partitions."""
         if rows is not None:
             rows = rows.replace_schema_metadata(None)
             self.aggregates.setdefault(rows.schema, []).append(rows)
@@ -170,6 +169,7 @@ class _Parts:
                 writer.write(one)
 
     def build(self, span: int) -> tuple[Build, ...]:
-        """What was written, as one build; nothing when no row was."""
-        found = tuple(writer.stored for writer in self.writers.values())
-        return (Build(0, span, found, tuple(one.stored for one in self.writers_of_aggregates)),) if found else ()
+        """What was written, as one build; none when there was no row."""
+        parts = tuple(writer.stored for writer in self.writers.values())
+        aggregates = tuple(writer.stored for writer in self.writers_of_aggregates)
+        return (Build(0, span, parts, aggregates),) if parts else ()

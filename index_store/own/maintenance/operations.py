@@ -1,17 +1,17 @@
-"""Create, refresh, optimize, vacuum and drop an own index. Concurrent operations are safe: the second one rebases.
+"""The operations on an own index: create, refresh, optimize, vacuum, drop.
 
-    create     every file is built; the first version, if nobody else made one
-    refresh    new files are built, vanished ones get tombstones; ``full``: every file is built again
-    optimize   nothing is built: all statistics in one build, all files in a new master, tombstones gone
-    vacuum     superseded versions, and files that no version left names, after a time of retention
-    drop       versions first, then the rest
+    create     builds every file and writes the first version
+    refresh    builds new files and writes tombstones for vanished ones; ``full``: builds every file again
+    optimize   builds nothing: merges all statistics into one build and all files into a new master, without tombstones
+    vacuum     removes versions that were superseded before the retention, and files that no other version names
+    drop       removes the versions, then everything else
 
-A commit is made on top of the version that it began with. When another writer was first, the table is looked at again,
-what is missing is built, and the commit is made on top of theirs: nothing that anybody built is thrown away. As the
-version is read before the table, a version never knows less of the table than the one before it.
+Concurrent refreshes are safe (``store.optimistic_commit``): the one that commits second lists the table again, builds
+only what is still missing, and rebases onto the first. The version is read before the table, so a version never knows
+an older state of the table than the version before it.
 
-Which files an index knows follows from the table alone, and the statistics of a file from the file alone: so after an
-incremental refresh, a full one and an optimize, the index says the same.
+The files that an index knows follow from the table alone, and the statistics of a file from the file alone. So an index
+gives the same answers after an incremental refresh, a full one and an optimize.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from index_store.table.table import Table
 
 __all__ = ["MAX_BUILDS", "RETENTION", "OperationResult", "Removed", "create", "drop", "optimize", "refresh", "vacuum"]
 
-#: How long a superseded version, and a file that no version names, is kept: a reader or a builder may be at it.
+#: How long superseded versions, and files that no version names, are kept: readers and builders may be using them.
 RETENTION = timedelta(days=7)
-#: Each reader opens the files of every build.
+#: A refresh that leaves more builds optimizes the index too: a reader opens the files of every build.
 MAX_BUILDS = 50
 
 
@@ -57,10 +57,11 @@ MAX_BUILDS = 50
 class OperationResult:
     """What an operation did, and what it cost.
 
-    version     the version that is current now; ``committed``: whether it was made by this operation
-    built       files of which statistics were made, ``built_bytes`` their size; ``unread``: of which none could be made
+    version     the current version; ``committed``: whether this operation wrote it
+    built       files that statistics were built of, ``built_bytes`` their size; ``unread``: files that have none
     gone        files that the index knew before and no longer knows
-    size        bytes of the index, ``tries`` how often it was begun anew because others were first
+    size        bytes of the index
+    tries       attempts until the commit: 1 when no other writer was first
     unknown     slices that a secondary index does not know, and why
     """
 
@@ -79,7 +80,7 @@ class OperationResult:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """How many versions and files were removed, and their bytes."""
+    """How many versions and other files were removed, and the bytes of all of them."""
 
     versions: int
     files: int
@@ -210,9 +211,9 @@ def optimize(folder: Folder, progress: Progress | None = None) -> OperationResul
 
 
 def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
-    """Remove versions that were superseded longer ago than the retention, and files that no other version names.
+    """Remove versions that were superseded before the retention, and older files that no other version names.
 
-    Files that are younger are kept in any case: somebody may be about to name them.
+    Younger files stay in any case: an operation that is under way may be about to name them. Raises TableError.
     """
     latest = latest_versions(folder)
     now, keep = time.time(), retention.total_seconds()
@@ -245,7 +246,7 @@ def vacuum(folder: Folder, retention: timedelta = RETENTION) -> Removed:
 
 
 def drop(folder: Folder) -> Removed:
-    """Remove an index: its versions, the newest last, then everything else. Raises NoIndexError if there is none."""
+    """Remove an index: its versions from the oldest to the newest, then the rest. Raises NoIndexError for none."""
     files = version_files(folder)
     stats = folder.stats()
     if not files:
@@ -267,10 +268,10 @@ def _known(folder: Folder, latest: Latest) -> list[FileList]:
 def _in_any(files: pa.Table, lists: list[pa.Table]) -> npt.NDArray[np.bool_]:
     """``(n,)``: which of the files are in one of the lists."""
     sizes = files.column("size").to_numpy()
-    found = np.zeros(files.num_rows, np.bool_)
+    in_any = np.zeros(files.num_rows, np.bool_)
     for known in lists:
-        found |= row_indices_of(files.column("path"), sizes, known) >= 0
-    return found
+        in_any |= row_indices_of(files.column("path"), sizes, known) >= 0
+    return in_any
 
 
 def _refreshed_version(

@@ -1,8 +1,7 @@
 """The files that an index of a table should know: those of the latest file slices, with their sizes (C3).
 
-Superseded, replaced, cleaned and rolled-back files are not among them, whatever became of them on disk: the slices of
-the latest completed instant say what counts. So what a refresh has to do follows from the table as it is now, and not
-from how it came about.
+Superseded, replaced, cleaned and rolled-back files are not among them, even where they are still on disk, because the
+slices of the latest completed instant decide. So a refresh compares two states of the table and needs no history.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _INSTANT = r"_(?P<instant>\d+)\.(?:log\.|[a-z0-9]+$)"
 def table_files(table: Table) -> tuple[pa.Table, str | None]:
     """The files by path (the schema TABLE_FILES), and the latest completed instant. Raises TableError.
 
-    A file that the listing does not have is left out, and stays unknown to the index.
+    A file of a slice that the listing does not have is left out and stays unknown to the index.
     """
     slices = table.slices()
     if slices.instant is None:

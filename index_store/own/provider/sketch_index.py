@@ -53,7 +53,7 @@ class SketchIndex:
         for target in self._plan.targets:
             if target.expression is not None:
                 with suppress(UnsupportedError):  # a column is gone, or of another type
-                    by_key[target.expression.form] = target, target.expression
+                    by_key[target.expression.key] = target, target.expression
         return by_key
 
     def read_expression(self, key: str) -> IndexedColumn:

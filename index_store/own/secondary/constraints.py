@@ -1,21 +1,21 @@
-"""From a filter to ranges of secondary keys: where the keys are of the rows for which the whole filter can be TRUE.
+"""Constraints on secondary keys from a filter: the ranges of keys of the rows for which the whole filter can be TRUE.
 
-    a filter is TRUE only where every leaf is that its ANDs join at the top; of these, by column of the key
+A filter is TRUE only where each of its required leaves is, those that ANDs join at the top. By column of the key:
 
-    leaf                       where the column's piece of the key is (``keys``)
+    required leaf              ranges of the column's piece of the key (``keys``)
     -------------------------  -------------------------------------------------------
     city = 'sfo', IN, <=>      the pieces of the values
     city IS NULL               the piece of NULL
-    ts < 7, ts >= 3            a range; several leaves: what all of their ranges share
+    ts < 7, ts >= 3            a range; of several leaves the intersection
     city LIKE 'sf%'            a range
-    anything else              anywhere
+    anything else              all keys
 
     key (city, rider, ts)      city IN ('a', 'b') AND rider = 'x' AND ts > 3  ->  (a x 3.., b x 3..): two ranges
-                               city > 'a' AND rider = 'x'                     ->  (a..): the rest is left out
+                               city > 'a' AND rider = 'x'                     ->  (a..): later columns are left out
 
-Values that a reader may make of another one (ancient days and moments) constrain nothing. Constants are those of the
-bound filter, which allow for what engines make of the two zeros; NaN is in ranges wherever one of them may take it for
-so (``keys.ranges_of``).
+Values that a reader may rebase (ancient days and moments) constrain nothing. Constants are those of the bound filter,
+which allow for every engine's treatment of the two zeros. Ranges include NaN wherever an engine may take it to be in
+the range (``keys.ranges_of``).
 
 Pitfall P15 is described in docs/facts/pitfalls.md#p15.
 """
@@ -42,17 +42,17 @@ from index_store.own.sketches.values import plain_type
 
 __all__ = ["KeyRanges", "pieces_of_values", "ranges_of_filter", "required_leaves"]
 
-#: So many combinations of values are looked for one by one; what would make more of them is left out.
+#: At most so many combinations of values are looked up; a column that would give more is left out.
 MAX_POINTS = 1000
 _LEAST, _GREATEST = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRanges:
-    """Ranges of keys, the leaves that they follow from, and how many columns of the key have a part in it.
+    """Ranges of keys, the leaves that they follow from, and how many columns of the key they constrain.
 
-    leading    whether the first column is one of some values, with whose pieces the ranges begin
-    narrower   whether they say more than each leaf says by itself
+    leading    whether each range begins with the piece of a value of the first column
+    narrower   whether the ranges may skip more than the leaves by themselves
     """
 
     ranges: tuple[Range, ...]
@@ -64,7 +64,7 @@ class KeyRanges:
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """Where one column's piece is: ranges in order; ``points``: each of them is one piece."""
+    """The ranges of one column's piece, in order; ``points``: each of them is a single piece."""
 
     ranges: tuple[Range, ...]
     points: bool
@@ -72,7 +72,7 @@ class _Pieces:
 
 
 def required_leaves(bound: BoundExpression) -> tuple[int, ...]:
-    """The numbers of the leaves that are TRUE wherever the filter is: those joined by AND alone."""
+    """The numbers of the leaves that are TRUE wherever the filter is: those that only ANDs join."""
 
     def joined(operands: list[tuple[int, ...]]) -> tuple[int, ...]:
         return tuple(leaf for operand in operands for leaf in operand)
@@ -86,11 +86,11 @@ def required_leaves(bound: BoundExpression) -> tuple[int, ...]:
 
 
 def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRanges | None:
-    """Where the keys of these columns are, of rows for which the filter is TRUE; None: anywhere."""
+    """The ranges of keys of these columns, for rows that make the filter TRUE; None: all keys."""
     required = [(number, bound.leaves[number]) for number in required_leaves(bound)]
     below: tuple[bytes, ...] = (b"",)
     leaves: tuple[int, ...] = ()
-    found: KeyRanges | None = None
+    constraint: KeyRanges | None = None
     for place, column in enumerate(columns):
         pieces = _pieces_of_column(required, column)
         if pieces is None or len(below) * len(pieces.ranges) > MAX_POINTS:
@@ -99,21 +99,21 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
         ranges = tuple(
             (start + lo, after(start) if hi is None else start + hi) for start in below for lo, hi in pieces.ranges
         )
-        found = KeyRanges(
+        constraint = KeyRanges(
             ranges,
             leaves,
             place + 1,
-            pieces.points if found is None else found.leading,
+            pieces.points if constraint is None else constraint.leading,
             len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]),
         )
         if not pieces.points:
             break
         below = tuple(lo for lo, _ in ranges)
-    return found
+    return constraint
 
 
 def _says_it_all(leaf: BoundLeaf) -> bool:
-    """Whether look-ups and bounds of a slice decide the leaf as well."""
+    """Whether look-ups and bounds of a slice decide the leaf as well as its key does."""
     return (
         leaf.lookup is not None
         or isinstance(leaf.test, NullTest)
@@ -122,21 +122,21 @@ def _says_it_all(leaf: BoundLeaf) -> bool:
 
 
 def _pieces_of_column(required: Iterable[tuple[int, BoundLeaf]], column: Field) -> _Pieces | None:
-    found: _Pieces | None = None
+    pieces: _Pieces | None = None
     for number, leaf in required:
         try:
             one = _pieces_of_leaf(number, leaf, column)
         except (ValueError, TypeError, OverflowError):  # a constant that is none of the column's type
             continue
         if one is not None:
-            found = (
+            pieces = (
                 one
-                if found is None
+                if pieces is None
                 else _Pieces(
-                    _shared(found.ranges, one.ranges), found.points or one.points, (*found.leaves, *one.leaves)
+                    _shared(pieces.ranges, one.ranges), pieces.points or one.points, (*pieces.leaves, *one.leaves)
                 )
             )
-    return found
+    return pieces
 
 
 def _pieces_of_leaf(number: int, leaf: BoundLeaf, column: Field) -> _Pieces | None:
@@ -179,12 +179,12 @@ def _is_plain(operand: BoundColumn) -> bool:
 
 
 def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] | None:
-    """The pieces between two values in the form of arrays; None: no end on this side, or a range that says nothing."""
+    """The pieces between two values in the form of arrays, where None is no end; None: no constraint follows."""
     if isinstance(lo, Fraction) or isinstance(hi, Fraction):
         inclusive = True
         lo, hi = lo if lo is None else math.floor(lo), hi if hi is None else math.ceil(hi)
     if lo is not None and is_ancient(lo, of):
-        lo = None  # what is read as greater may be stored as less
+        lo = None  # a greater value may be stored as a smaller one
     if hi is not None and is_ancient(hi, of):
         return None
     if pa.types.is_integer(plain_type(of)):
@@ -195,9 +195,7 @@ def _range(of: Type, lo: Any, hi: Any, *, inclusive: bool) -> tuple[Range, ...] 
 
 
 def pieces_of_values(values: Iterable[object], column: Field) -> tuple[bytes, ...] | None:
-    """The pieces of the values of a look-up that the column can hold, in order; None when readers may make one of them
-    of another value.
-    """
+    """The pieces of the values of a look-up that the column can hold, in order; None if readers may rebase one."""
     asked = [value for one in values if (value := ordinal_of(one, column)) is not None]
     if any(is_ancient(one, column.type) for one in asked):
         return None
@@ -205,11 +203,11 @@ def pieces_of_values(values: Iterable[object], column: Field) -> tuple[bytes, ..
 
 
 def _shared(some: Sequence[Range], others: Sequence[Range]) -> tuple[Range, ...]:
-    """What is in a range of both: each are in order and do not overlap."""
-    found: list[Range] = []
+    """The intersection of two sets of ranges, each in order and without overlaps."""
+    shared: list[Range] = []
     for lo, hi in some:
         for low, high in others:
             start, end = max(lo, low), hi if high is None else high if hi is None else min(hi, high)
             if end is None or start < end:
-                found.append((start, end))
-    return tuple(found)
+                shared.append((start, end))
+    return tuple(shared)

@@ -1,13 +1,13 @@
 """Entries: in file group ``group`` there is a row with this secondary key and this record key.
 
-    order    sorted by              for                          what is stored, in this order of columns
-    -------  ---------------------  ---------------------------  ----------------------------------------
-    key      key, record, group     look-ups                     key, record, group, deleted
-    group    group, record, key     what a slice said before     group, record, key, deleted
+    order    sorted by              used for                       columns, in this order
+    -------  ---------------------  -----------------------------  ----------------------------
+    key      key, record, group     look-ups                       key, record, group, deleted
+    group    group, record, key     the old entries of a slice     group, record, key, deleted
 
-``deleted`` marks a tombstone (RFC-77): the entry of older files is gone. What is the same entry is told by all three of
-key, record and group; within one file group that is the RFC's (secondary key, record key). Two file groups may hold the
-same record key, so one of them must never take the other one's entry away.
+``deleted`` marks a tombstone (RFC-77): the same entry of an older generation no longer holds. Two entries are the same
+when their key, record and group are; within a file group that is RFC-77's (secondary key, record key). Two file groups
+may have the same record key, so the group belongs to it: a tombstone of one group never removes an entry of another.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REVERSE = pa.schema([_GROUP, _RECORD, _KEY, _DELETED])
 
 
 def schema_of(order: Order) -> pa.Schema:
-    """The columns of entries in this order; all but the last one are what they are sorted by."""
+    """The columns of entries in this order. Entries are sorted by all but the last column."""
     return ENTRIES if order == "key" else REVERSE
 
 

@@ -1,12 +1,15 @@
-"""A generation: the entries that one refresh adds and removes. The first generation of a version is the base.
+"""A generation: the difference that one refresh makes to a secondary index. The first of a version is the base.
 
     groups     group, name, files, rows, statistics    a row for each file group that changed; files NULL: it is gone
-    shards     key, record, group, deleted             what came and what went, by the hash of the first column
-    reverse    group, record, key, deleted             the same, to find what a file group said before
+    shards     key, record, group, deleted             added entries and tombstones, by the hash of the first column
+    reverse    group, record, key, deleted             the same, sorted by file group
 
-What a slice says now is compared with what it said before, both in the order of the reverse mapping: only what differs
-is written. An entry that is gone leaves a tombstone (its old key, its record key, its group), in the shard where the
-entry is. The newest generation that knows a group or an entry is right about it.
+    slice before: (oslo, r1), (rome, r2)      slice now: (oslo, r1), (bonn, r2)
+    written:      (rome, r2) as a tombstone, (bonn, r2) as an entry
+
+A refresh merges the old and the new entries of each changed slice in the order of the reverse mapping and writes the
+difference. A tombstone lies in the shard of the entry that it removes. The newest generation that has a group or an
+entry decides about it.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from index_store.storage.errors import TableError
 
 __all__ = ["difference", "entries_of_groups", "groups_schema", "live_groups", "write_generation"]
 
-#: Ranges of groups that are looked for one by one in a reverse mapping; more of them are read as one.
+#: At most so many ranges of groups are read one by one from a reverse mapping; more are read as one range.
 _RANGES = 64
 
 
@@ -52,16 +55,16 @@ def groups_schema(columns: Sequence[str]) -> pa.Schema:
 
 def live_groups(folder: Folder, generations: Sequence[Generation]) -> pa.Table:
     """The groups that an index knows, each as its newest generation has it, by number. Raises TableError."""
-    found = pa.concat_tables([read_table(folder, one.groups) for one in generations])
-    numbers = found.column("group").to_numpy()
+    groups = pa.concat_tables([read_table(folder, one.groups) for one in generations])
+    numbers = groups.column("group").to_numpy()
     newest = len(numbers) - 1 - np.unique(numbers[::-1], return_index=True)[1]
-    return found.take(pa.array(newest)).filter(pc.is_valid(found.column("files").take(pa.array(newest))))
+    return groups.take(pa.array(newest)).filter(pc.is_valid(groups.column("files").take(pa.array(newest))))
 
 
 def entries_of_groups(
     folder: Folder, generations: Sequence[Generation], groups: npt.NDArray[np.int32]
 ) -> Iterator[pa.RecordBatch]:
-    """What the generations say of some groups, which ascend: entries by group, without tombstones."""
+    """The current entries of some groups, which are in ascending order: by group, without tombstones."""
     if not len(groups):
         return iter(())
     wanted = np.zeros(int(groups[-1]) + 1, np.bool_)
@@ -85,14 +88,14 @@ def entries_of_groups(
 
 
 def difference(old: Iterable[pa.RecordBatch], new: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What has to be written to come from the old entries to the new ones: those that came, and tombstones.
+    """The difference from old to new entries: the added ones, and tombstones of the removed ones.
 
-    Both are in order by group and have no entry twice; so is what is given.
+    Both inputs and the output are in order by group, without duplicates.
     """
     sides = [Blocks(iter(side), REVERSE.names) for side in (old, new)]
-    while live := [place for place, side in enumerate(sides) if side.fill()]:
-        bound = min(sides[place].last for place in live)
-        parts = [_marked(part, deleted=place == 0) for place in live if (part := sides[place].taken(bound)).num_rows]
+    while live := [number for number, side in enumerate(sides) if side.fill()]:
+        bound = min(sides[number].last for number in live)
+        parts = [_marked(part, deleted=number == 0) for number in live if (part := sides[number].taken(bound)).num_rows]
         batch = parts[0] if len(parts) == 1 else _without_pairs(parts)
         if batch.num_rows:
             yield batch
@@ -103,7 +106,7 @@ def _marked(part: pa.RecordBatch, *, deleted: bool) -> pa.RecordBatch:
 
 
 def _without_pairs(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """The rows of both parts in order, without those that both have."""
+    """The rows of both parts in order, without those that are in both."""
     rows = pa.concat_batches(parts)
     rows = rows.take(pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in REVERSE.names[:3]]))
     same = np.ones(rows.num_rows - 1, np.bool_)
@@ -125,31 +128,32 @@ def write_generation(
     budget: int,
     directory: Path,
 ) -> Generation:
-    """Keep a generation: the groups that changed, and entries that came and went in order by group.
+    """Write a generation of changed groups, and of added entries and tombstones in order by group.
 
-    ``budget`` bytes of memory are used, more or less; what is beyond lies in ``directory``. Raises TableError; then
-    there is nothing of it.
+    ``budget``: about how many bytes of memory are used; entries beyond it are sorted in ``directory``. Raises
+    TableError; then none of its files exists.
     """
     name = f"{instant or 0}-{new_token()}"
-    places = [f"reverse/{name}.entries", *(f"entries/{name}-{shard}.entries" for shard in range(shards))]
-    counts = [0, 0]
+    paths = [f"reverse/{name}.entries", *(f"entries/{name}-{shard}.entries" for shard in range(shards))]
+    added = removed = 0
     try:
         with EntrySorter("key", budget, directory) as sorter:
 
-            def seen() -> Iterator[pa.RecordBatch]:
+            def counted() -> Iterator[pa.RecordBatch]:
+                nonlocal added, removed
                 for batch in changes:
-                    gone = pc.sum(batch.column("deleted")).as_py() or 0
-                    counts[0] += batch.num_rows - gone
-                    counts[1] += gone
+                    tombstones = pc.sum(batch.column("deleted")).as_py() or 0
+                    added += batch.num_rows - tombstones
+                    removed += tombstones
                     sorter.add(batch)
                     yield batch
 
-            reverse = write_sorted(folder, places[0], seen(), REVERSE)
-            stored = write_shards(folder, lambda shard: places[1 + shard], sorter.sorted(), shards)
+            reverse = write_sorted(folder, paths[0], counted(), REVERSE)
+            stored = write_shards(folder, lambda shard: paths[1 + shard], sorter.sorted(), shards)
         listed = write_table(folder, f"groups/{name}.parquet", groups)
-        return Generation(listed, stored, reverse, next_group, counts[0], counts[1])
+        return Generation(listed, stored, reverse, next_group, added, removed)
     except BaseException:
-        for place in places:
+        for path in paths:
             with suppress(TableError):
-                folder.remove(place)
+                folder.remove(path)
         raise

@@ -1,8 +1,8 @@
-"""Secondary keys as bytes that sort as their values do, so that every column type is searched alike.
+"""Secondary keys as bytes that sort as their values do, so that one search serves every column type.
 
-    a key          the pieces of its columns, one after the other; no piece is a prefix of another one of its column
+    a key          the pieces of its columns, concatenated; no piece is a prefix of another piece of the same column
 
-    piece          of what                                       bytes
+    piece          value                                         bytes
     -------------  --------------------------------------------  ------------------------------------------------------
     00             NULL: before every value
     01 ........    BOOLEAN, integers, DATE, timestamps,          8, big-endian, the sign bit flipped
@@ -15,8 +15,10 @@
 A range of values is a half-open range of bytes: [piece, ``after`` piece) holds every key that begins with the piece.
 Values come in plain form (``sketches.values``); the bytes of one column are compared only where its type is the same.
 
-NaN has no place in the order that all engines agree on. To some it is greater than every number, to others every
-comparison with it is false, and then NOT (x >= 5) holds for it: so a range of fractional numbers always includes NaN.
+Engines order NaN differently. To some it is greater than every number; to others every comparison with it is false, so
+that NOT (x >= 5) holds for it. A range of fractional numbers therefore always includes NaN.
+
+Pitfall P3 is described in docs/facts/pitfalls.md#p3.
 """
 
 from __future__ import annotations
@@ -55,14 +57,14 @@ Range = tuple[bytes, bytes | None]
 NULL = b"\x00"
 _WIDTHS = {0: 1, 1: 9, 2: 17}
 _BYTES, _TAG, _END = 3, b"\x03", b"\x00\x00"
-#: The least byte with which a value begins.
+#: The least first byte of a value that is not NULL.
 _FIRST_VALUE = b"\x01"
 _SIGN, _SIGN_128 = 1 << 63, 1 << 127
 _MAX_BYTES = (1 << 31) - 1
 
 
 def is_encodable(of: Type) -> bool:
-    """Whether values of the type have bytes."""
+    """Whether values of the type can be encoded."""
     return of.kind not in (Kind.OTHER, Kind.VOID) and not (of.kind is Kind.DECIMAL and of.precision > 38)
 
 
@@ -109,7 +111,7 @@ def _float_bytes(value: float) -> bytes:
 
 
 def after(piece: bytes) -> bytes | None:
-    """The least bytes greater than everything that begins with the piece; None when there are none."""
+    """The least bytes greater than every key that begins with the piece; None when there are none."""
     kept = piece.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
 
@@ -128,10 +130,10 @@ def ranges_of(
     hi_inclusive: bool = True,
     below: bytes = b"",
 ) -> tuple[Range, ...]:
-    """Where the keys are whose column is between lo and hi, in order; None: no end on this side. NULL is in no range.
+    """The ranges of keys whose column is between lo and hi, in order; None: no end on this side. NULL is in no range.
 
-    ``below``: the pieces of the columns before it, which are equal to constants. Values as in ``encode_value``; a NaN
-    as an end, with which engines differ, is no end.
+    ``below``: the pieces of the columns before it, which are equal to constants. Values as in ``encode_value``. An end
+    that is NaN counts as no end, because engines differ in it.
     """
     lo, hi = (None if isinstance(end, float) and end != end else end for end in (lo, hi))
     start = below + _FIRST_VALUE
@@ -142,23 +144,23 @@ def ranges_of(
     if hi is not None:
         piece = below + encode_value(hi, of)
         end = _after_piece(piece) if hi_inclusive else piece
-    found: list[Range] = [(start, end)] if end is None or start < end else []
+    ranges: list[Range] = [(start, end)] if end is None or start < end else []
     if of.kind.is_fractional and hi is not None:
         nan = key_range(below + encode_value(float("nan"), of))
-        if not found or found[0][1] is None or found[0][1] <= nan[0]:
-            found.append(nan)
-    return tuple(found)
+        if not ranges or ranges[0][1] is None or ranges[0][1] <= nan[0]:
+            ranges.append(nan)
+    return tuple(ranges)
 
 
 def prefix_range(prefix: str | bytes, *, below: bytes = b"") -> Range:
-    """Where the keys are whose text, or binary, begins with this."""
+    """The range of keys whose text, or binary, begins with a prefix."""
     return key_range(below + _TAG + _escaped(prefix))
 
 
 def _after_piece(piece: bytes) -> bytes:
-    found = after(piece)
-    assert found is not None  # a piece begins with its tag
-    return found
+    following = after(piece)
+    assert following is not None  # a piece begins with its tag
+    return following
 
 
 # -- arrays
@@ -224,7 +226,7 @@ def _fixed(words: npt.NDArray[np.uint64], tag: bytes) -> pa.Array:
 
 
 def leading(key: bytes) -> int:
-    """How many bytes of a key are its first column's. Raises FormatError for what is no key."""
+    """The length of the piece of a key's first column. Raises FormatError for bytes that are not a key."""
     tag = key[0] if key else -1
     length = key.find(_END, 1) + 2 if tag == _BYTES else _WIDTHS.get(tag, 0)
     if length < 1 or length > len(key) or (tag == _BYTES and length < 3):
@@ -233,7 +235,7 @@ def leading(key: bytes) -> int:
 
 
 def leading_of(keys: pa.Array) -> pa.Array:
-    """``(n,) binary``: what each key (binary, no NULL) begins with, its first column. Raises FormatError."""
+    """``(n,) binary``: the piece of the first column of each key (binary, no NULL). Raises FormatError."""
     n = len(keys)
     if not n:
         return keys

@@ -1,16 +1,17 @@
-"""Entries in order, however many there are: sorted in pieces that fit in memory, kept on disk, and merged.
+"""External sorting of entries: pieces that fit in memory are sorted, written to disk as runs, and merged.
 
-    sort_entries    any entries -> sorted and distinct, of equal ones the last
-    merge_runs      sorted runs, the newest last -> one; of equal entries the newest run's, tombstones kept or not
+    sort_entries    entries in any order -> sorted and distinct; of equal ones the last stays
+    merge_runs      sorted runs, the newest last -> one run; of equal entries the newest run's stays, with tombstones
+                    or without
 
-Merging goes by blocks. Of each run one block is held; the least of their last entries is a bound up to which every run
-is there completely; what is not beyond it is taken from all blocks, sorted, and of equal entries the newest stays:
+A merge holds one block of each run. The least of their last entries is a bound up to which every run is complete, so
+the rows up to the bound are taken from all blocks and sorted, and of equal entries the newest stays:
 
     run 1   a b | c d f        bound b (of run 2's first block)
     run 2   b | g              taken: a b of run 1, b of run 2; given: a, b of run 2
     next    c d f, g           bound f; and so on
 
-Memory: about ``budget`` bytes while sorting, and a block of each run while merging; at most FAN_IN runs at once.
+Memory: about ``budget`` bytes while sorting, and a block of each of at most FAN_IN runs while merging.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from index_store.own.secondary.entries import Order, schema_of
 
 __all__ = ["Blocks", "EntrySorter", "merge_runs", "sort_entries", "together"]
 
-#: So many runs are merged at once.
+#: How many runs are merged at once.
 FAN_IN = 64
-#: Sorting a piece takes so many times its bytes: the piece, one chunk of it, the order, and the sorted piece.
+#: Sorting a piece takes so many times its bytes: the piece, its copy as one chunk, the order, and the sorted piece.
 _COPIES = 4
-#: Merging takes the blocks, their keys as Python has them, what is taken of them, and that sorted.
+#: Merging takes so many times the bytes of a block: the block, its keys in Python, its taken rows, and these sorted.
 _COPIES_OF_BLOCKS = 6
 #: An array of bytes has offsets of 32 bits.
 _MAX_BYTES = 1 << 30
@@ -45,10 +46,10 @@ _MAX_BYTES = 1 << 30
 def sort_entries(
     batches: Iterable[pa.RecordBatch], *, order: Order, budget: int = 256 << 20, directory: str | Path | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The entries in order, in batches: each once, of equal ones the last that was given.
+    """The distinct entries in order, in batches; of equal ones the last stays.
 
-    ``budget`` bytes of memory are used, more or less; what is beyond lies in ``directory`` (None: the one for temporary
-    files) until the iterator ends or is closed. ``batches`` have the columns of entries in any order.
+    ``budget``: about how many bytes of memory are used. Entries beyond it lie in ``directory`` (None: the one for
+    temporary files) until the iterator ends or is closed. ``batches`` have the columns of entries in any order.
     """
     with EntrySorter(order, budget, directory) as sorter:
         for batch in batches:
@@ -57,7 +58,7 @@ def sort_entries(
 
 
 class EntrySorter:
-    """Entries are added, then asked for in order, once. A ``with`` block; after it there are no files left."""
+    """Takes entries and gives them in order, once. Its files are removed after the ``with`` block."""
 
     def __init__(
         self, order: Order, budget: int = 256 << 20, directory: str | Path | None = None, *, fan_in: int = FAN_IN
@@ -147,9 +148,9 @@ class EntrySorter:
 def merge_runs(
     runs: Sequence[Iterable[pa.RecordBatch]], *, order: Order, drop_deleted: bool
 ) -> Iterator[pa.RecordBatch]:
-    """One run of several, the newest last: of equal entries the newest one's, in batches that are not empty.
+    """Merge runs, the newest last, to one run in batches that are not empty; of equal entries the newest run's stays.
 
-    Each run is in order, and has no entry twice. ``drop_deleted``: tombstones have done their work then, and go.
+    Each run is in order, without duplicates. ``drop_deleted``: tombstones are left out, as no older run follows.
     """
     blocks = [Blocks(iter(run), schema_of(order).names) for run in runs]
     while live := [one for one in blocks if one.fill()]:
@@ -163,7 +164,7 @@ def merge_runs(
 
 
 class Blocks:
-    """A run, of which one block is held. ``last``: its last entry, as it is sorted."""
+    """A run, one block of which is in memory. ``last``: the last entry of the block, in the order of the sort."""
 
     last: tuple[Any, ...]
 
@@ -174,7 +175,7 @@ class Blocks:
         self._values: list[list[Any]] = []
 
     def fill(self) -> bool:
-        """Hold a block of which there are rows left; False when the run is over."""
+        """Read the next block when no rows of this one are left; False at the end of the run."""
         while self._block is None or self._begin == self._block.num_rows:
             block = next(self._batches, None)
             self._block, self._begin, self._values = block, 0, []
@@ -186,14 +187,14 @@ class Blocks:
         return True
 
     def taken(self, bound: tuple[Any, ...]) -> pa.RecordBatch:
-        """What is not beyond the bound; the rest stays."""
+        """Take the rows of the block up to the bound; the other rows stay."""
         block = self._block
         assert block is not None
         begin, self._begin = self._begin, block.num_rows if self.last <= bound else self._end(block, bound)
         return block.slice(begin, self._begin - begin)
 
     def _end(self, block: pa.RecordBatch, bound: tuple[Any, ...]) -> int:
-        """How many rows of the block are not beyond the bound."""
+        """The number of rows of the block up to the bound."""
         low, high = self._begin, int(block.num_rows)
         for place, end in enumerate(bound):
             if place == len(self._values):
@@ -209,19 +210,19 @@ def _in_order(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """All rows, sorted; of equal ones the last in the parts."""
     rows = pa.concat_batches(parts)
     names = rows.schema.names[:3]
-    found = rows.take(pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in names]))  # a stable sort
-    if found.num_rows > 1:
-        differ = np.zeros(found.num_rows - 1, np.bool_)
+    ordered = rows.take(pc.sort_indices(rows, sort_keys=[(name, "ascending") for name in names]))  # a stable sort
+    if ordered.num_rows > 1:
+        differ = np.zeros(ordered.num_rows - 1, np.bool_)
         for name in ("group", *(name for name in names if name != "group")):
-            column = found.column(name)
+            column = ordered.column(name)
             differ |= pc.not_equal(column[1:], column[:-1]).to_numpy(zero_copy_only=False)
         if not differ.all():
-            found = found.filter(pa.array(np.append(differ, True)))
-    return found
+            ordered = ordered.filter(pa.array(np.append(differ, True)))
+    return ordered
 
 
 def together(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of this many bytes, or little more than the batches have."""
+    """The same rows in batches of about this many bytes; no batch is divided."""
     waiting: list[pa.RecordBatch] = []
     held = 0
     for batch in batches:

@@ -1,11 +1,13 @@
-"""Looks up keys and ranges of keys in the sorted tables of a secondary index, and merges its generations.
+"""The file groups that have an entry with one of some keys, in one shard of a secondary index.
 
-    one key        the index of each generation's table, and the blocks that may have the key: one or two, or as many
-                   as the key's entries fill
-    a range        likewise; of the blocks in its middle no key is looked at
+    wanted         read
+    -------------  -----------------------------------------------------------------------------------------
+    one key        the index of each generation's table, and the blocks that may have the key: one or two, or
+                   as many as the key's entries fill
+    a range        likewise; keys are compared in the blocks at its ends only
 
-The generations of a shard are merged: what a newer one says of an entry, also that it is gone, holds. Where nothing of
-what is found is a tombstone, nothing takes anything away: then records are not looked at.
+The generations of a shard are merged, and the newest one that has an entry, or its tombstone, decides. When none of the
+entries is a tombstone, no merge is needed and record keys are not read.
 """
 
 from __future__ import annotations
@@ -28,37 +30,37 @@ __all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
 
 Groups = npt.NDArray[np.int32]
 _MAX_ARRAYS = 256
-#: So many blocks are looked through for tombstones before they are merged.
+#: At most so many blocks are searched for tombstones first, in order to avoid a merge.
 _FEW_BLOCKS = 64
 
 
 def find_groups(folder: Folder, generations: Sequence[StoredTable | None], wanted: Iterable[bytes | Range]) -> Groups:
     """``(n,) int32``, ascending: the groups that have an entry in one shard.
 
-    generations    the shard's tables, the newest last; None where a generation has no entry in it
-    wanted         of each an encoded key, or what keys begin with (all of a composite key's first pieces), or a range
+    generations    the shard's tables, the newest last; None for a generation without an entry in the shard
+    wanted         encoded keys, prefixes of composite keys that consist of whole pieces, or ranges
 
-    Raises TableError when a table is not what was written.
+    Raises TableError when a table is damaged.
     """
     return Search(folder, generations).groups(wanted)
 
 
 class Search:
-    """One shard, of which the indexes are read once. ``blocks_read``: how many blocks were read so far."""
+    """One shard, whose block indexes are read once. ``blocks_read``: how many blocks were read so far."""
 
     def __init__(self, folder: Folder, generations: Sequence[StoredTable | None]) -> None:
         self._tables = [SortedTable.open(folder, stored) for stored in generations if stored is not None]
         self.blocks_read = 0
 
     def blocks(self, wanted: Iterable[bytes | Range]) -> int:
-        """How many blocks ``groups`` would read at most."""
+        """At most how many blocks ``groups`` would read."""
         ranges = _ranges(wanted)
         return sum(len(table.blocks(*one)) for table in self._tables for one in ranges)
 
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
-        """As ``find_groups``."""
+        """The groups with an entry, as in ``find_groups``."""
         ranges = _ranges(wanted)
-        chosen = [(table, some) for table in self._tables if (some := list(_stretches(table, ranges)))]
+        chosen = [(table, some) for table in self._tables if (some := list(_block_runs(table, ranges)))]
         size = sum(len(one.blocks) for _, some in chosen for one in some)
         self.blocks_read += size
         if len(chosen) < 2 or not any(_deleted(*one) for one in chosen):
@@ -72,9 +74,9 @@ class Search:
         return _distinct(batch.column("group").to_numpy() for batch in merged)
 
 
-def _distinct(found: Iterable[Groups]) -> Groups:
+def _distinct(batches: Iterable[Groups]) -> Groups:
     held = [np.zeros(0, np.int32)]
-    for groups in found:
+    for groups in batches:
         held.append(groups)
         if len(held) > _MAX_ARRAYS:
             held = [np.unique(np.concatenate(held))]
@@ -82,15 +84,15 @@ def _distinct(found: Iterable[Groups]) -> Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _BlockRun:
     """Neighbouring blocks, and for each the ranges that it may have keys of; None: all of their keys are in a range."""
 
     blocks: range
     ranges: Sequence[Sequence[Range]] | None
 
 
-def _stretches(table: SortedTable, ranges: Sequence[Range]) -> Iterator[_Stretch]:
-    """The blocks of a table that may have keys in the ranges, in order, each once."""
+def _block_runs(table: SortedTable, ranges: Sequence[Range]) -> Iterator[_BlockRun]:
+    """The blocks of a table that may have keys in the ranges, in order, without duplicates."""
     starts = [lo for lo, _ in ranges]
     needed = dict.fromkeys(block for one in ranges for block in table.blocks(*one))
     waiting: list[tuple[int, Sequence[Range] | None]] = []
@@ -100,48 +102,48 @@ def _stretches(table: SortedTable, ranges: Sequence[Range]) -> Iterator[_Stretch
         of_it = ranges[begin : bisect_right(starts, last)]
         inside = any(lo <= first and (hi is None or last < hi) for lo, hi in of_it)
         if waiting and (waiting[-1][0] != block - 1 or (waiting[-1][1] is None) != inside):
-            yield _stretch(waiting)
+            yield _block_run(waiting)
             waiting = []
         waiting.append((block, None if inside else of_it))
     if waiting:
-        yield _stretch(waiting)
+        yield _block_run(waiting)
 
 
-def _stretch(blocks: Sequence[tuple[int, Sequence[Range] | None]]) -> _Stretch:
+def _block_run(blocks: Sequence[tuple[int, Sequence[Range] | None]]) -> _BlockRun:
     ranges = [of_it for _, of_it in blocks if of_it is not None]
-    return _Stretch(range(blocks[0][0], blocks[-1][0] + 1), ranges or None)
+    return _BlockRun(range(blocks[0][0], blocks[-1][0] + 1), ranges or None)
 
 
-def _deleted(table: SortedTable, stretches: Sequence[_Stretch]) -> int:
+def _deleted(table: SortedTable, runs: Sequence[_BlockRun]) -> int:
     """How many tombstones there are in the blocks."""
-    return sum(table.deleted[block] for one in stretches for block in one.blocks)
+    return sum(table.deleted[block] for one in runs for block in one.blocks)
 
 
-def _live_groups(table: SortedTable, stretches: Sequence[_Stretch]) -> Iterator[Groups]:
-    """The groups of entries of a table that stands alone: nothing is in it twice."""
-    for stretch in stretches:
-        some_deleted = any(table.deleted[block] for block in stretch.blocks)
-        columns = ["key"] * (stretch.ranges is not None) + ["group"] + ["deleted"] * some_deleted
-        for batch in _chosen(table, stretch, columns):
+def _live_groups(table: SortedTable, runs: Sequence[_BlockRun]) -> Iterator[Groups]:
+    """The groups of the entries of one table, which has no entry twice."""
+    for run in runs:
+        some_deleted = any(table.deleted[block] for block in run.blocks)
+        columns = ["key"] * (run.ranges is not None) + ["group"] + ["deleted"] * some_deleted
+        for batch in _chosen(table, run, columns):
             groups = batch.column("group").to_numpy()
             yield groups[~batch.column("deleted").to_numpy(zero_copy_only=False)] if some_deleted else groups
 
 
 def _entries(
-    table: SortedTable, stretches: Sequence[_Stretch], columns: Sequence[str] | None = None
+    table: SortedTable, runs: Sequence[_BlockRun], columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    for stretch in stretches:
-        yield from _chosen(table, stretch, columns)
+    for run in runs:
+        yield from _chosen(table, run, columns)
 
 
-def _chosen(table: SortedTable, stretch: _Stretch, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-    """The entries of the stretch that are in the ranges, in order, a batch of each block."""
-    for place, batch in enumerate(table.read(stretch.blocks, columns)):
-        if stretch.ranges is None:
+def _chosen(table: SortedTable, run: _BlockRun, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
+    """The entries of the blocks that are in the ranges, in order, a batch for each block."""
+    for place, batch in enumerate(table.read(run.blocks, columns)):
+        if run.ranges is None:
             yield batch
             continue
         keys = batch.column("key")
-        rows = [one for lo, hi in stretch.ranges[place] if len(one := range(*rows_in(keys, lo, hi)))]
+        rows = [one for lo, hi in run.ranges[place] if len(one := range(*rows_in(keys, lo, hi)))]
         if len(rows) == 1:
             yield batch.slice(rows[0].start, len(rows[0]))
         elif rows:
@@ -153,12 +155,12 @@ def _ranges(wanted: Iterable[bytes | Range]) -> list[Range]:
 
 
 def disjoint(ranges: Iterable[Range]) -> list[Range]:
-    """The same keys in ranges that ascend and do not overlap."""
-    found: list[Range] = []
+    """The same keys as ascending ranges that do not overlap."""
+    merged: list[Range] = []
     for lo, hi in sorted((one for one in ranges if one[1] is None or one[0] < one[1]), key=lambda one: one[0]):
-        if found and (found[-1][1] is None or lo <= found[-1][1]):
-            end = found[-1][1]
-            found[-1] = found[-1][0], None if end is None or hi is None else max(end, hi)
+        if merged and (merged[-1][1] is None or lo <= merged[-1][1]):
+            end = merged[-1][1]
+            merged[-1] = merged[-1][0], None if end is None or hi is None else max(end, hi)
         else:
-            found.append((lo, hi))
-    return found
+            merged.append((lo, hi))
+    return merged

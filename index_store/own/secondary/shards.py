@@ -1,6 +1,8 @@
-"""Shards: entries are divided by a hash of the first column of their key, so that one value is looked for in one file.
+"""Shards: entries are divided by a hash of the first column of their key, so that a look-up of a value reads one shard.
 
-A shard has entries in order of their keys. NULL is a value here, with a shard as any other.
+    key (city, rider)    shard of ('oslo', 'x') = shard of ('oslo', 'y') = hash('oslo') mod n
+
+A shard has its entries in order of their keys. NULL is a value with a shard like any other.
 """
 
 from __future__ import annotations
@@ -23,15 +25,15 @@ from index_store.own.store.stored_table import StoredTable
 
 __all__ = ["ENTRIES_PER_SHARD", "shard_count", "shard_of", "write_shards"]
 
-#: A shard has about so many entries, and so some hundred blocks.
+#: About how many entries a shard has: some hundred blocks.
 ENTRIES_PER_SHARD = 2_000_000
 MAX_SHARDS = 256
-#: So many bytes of entries are divided at once.
+#: How many bytes of entries are divided at once.
 _AT_ONCE = 4 << 20
 
 
 def shard_count(entries: int) -> int:
-    """Into how many shards so many entries are divided."""
+    """The number of shards of so many entries."""
     return min(MAX_SHARDS, max(1, -(-entries // ENTRIES_PER_SHARD)))
 
 
@@ -42,7 +44,7 @@ def shard_of(pieces: pa.Array, n: int) -> npt.NDArray[np.int64]: ...
 def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64] | int:
     """The shard, 0 to n - 1, of keys that begin with this first column; of several ``(rows,)`` (``keys.leading_of``).
 
-    All keys with one value in their first column are in one shard, which the value alone says on every machine.
+    The shard depends only on the value of the first column, and is the same on every machine.
     """
     if isinstance(pieces, bytes):
         return hash_of(pieces) % n
@@ -52,7 +54,7 @@ def shard_of(pieces: pa.Array | bytes, n: int) -> npt.NDArray[np.int64] | int:
 def write_shards(
     folder: Folder, file_of: Callable[[int], str], batches: Iterable[pa.RecordBatch], n: int
 ) -> tuple[StoredTable | None, ...]:
-    """Divide entries, which are in order of their keys, among n files; None where there are none.
+    """Divide entries, which are in order of their keys, among n files; None for a shard without entries.
 
     Raises TableError when they cannot be written, ValueError when they are not in order.
     """
@@ -64,6 +66,6 @@ def write_shards(
                 if shard not in writers:
                     writers[shard] = stack.enter_context(SortedWriter(folder, file_of(shard), ENTRIES))
                 writers[shard].write(batch.filter(pa.array(shards == shard)))
-        for writer in writers.values():  # what can go wrong does so before a file has its name
+        for writer in writers.values():  # errors occur before the first file is published
             writer.flush()
     return tuple(writers[shard].stored if shard in writers else None for shard in range(n))

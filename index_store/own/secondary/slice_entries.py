@@ -1,15 +1,17 @@
-"""The entries of one file slice: which secondary keys its rows have, and under which record keys (C3).
+"""The entries of one file slice: the secondary keys of its rows, with their record keys (C3).
 
-    base file    every row                                           entries of the slice: the union of all of them
-    log files    every row of their data blocks, counted or not      deletions take no entry away
+    base file    every row
+    log files    every row of their data blocks, also of rolled-back ones; deletions remove no entry
 
-A merged row has its values from one of the slice's files, so its entry is among them. Until compaction an updated row
-of a MERGE_ON_READ slice keeps its old entry beside the new one: a file may be read too many, but no row is lost. No
-rule of merging is needed, and what a slice's entries are follows from its files alone: so an incremental refresh, a
-full one, a thread and a Spark worker all make the same.
+    base (oslo, r1)    log file (rome, r1)      entries (oslo, r1), (rome, r1)
 
-A slice is not known (``why``), and is read whatever is asked for, when one of its files has partial updates, a column
-whose values are not known (``file_rows``), columns of other types than its other files, or rows without a record key.
+The entries of a slice are the union over its files. A merged row has its values from one of the files, so its entry is
+among them. Until compaction an updated row keeps its old entry beside the new one: a filter may read a slice in vain,
+and never misses a row. No rule of merging is needed, and the entries follow from the files alone, so an incremental
+refresh, a full one, a thread and a Spark worker give the same entries.
+
+A slice is unknown (``About.why``), and every filter reads it, when one of its files has partial updates, a column whose
+values are unknown (``build.file_rows``), columns of other types than its other files, or rows without a record key.
 """
 
 from __future__ import annotations
@@ -53,12 +55,12 @@ __all__ = [
     "statistics_plan",
 ]
 
-#: Slices to be read: ``files`` are lines, each a path, and for a log file that may grow a tab and its size; ``bytes``
-#: of all of them together.
+#: Slices to be read. ``files`` has a line for each file: its path, and for a log file that may grow a tab and its size.
+#: ``bytes`` is the size of all files together.
 SLICES = pa.schema(
     [pa.field("slice", pa.int32(), False), pa.field("files", pa.string(), False), pa.field("bytes", pa.int64(), False)]
 )
-#: What readers give: entries of slices, and after the last one of a slice a row that has nothing but ``about``.
+#: The output of readers: entries of slices, and after the last entry of a slice a row with ``about`` only.
 RAW = pa.schema(
     [
         pa.field("slice", pa.int32(), False),
@@ -67,25 +69,25 @@ RAW = pa.schema(
         pa.field("about", pa.string()),
     ]
 )
-#: Rows that are encoded at once.
+#: How many rows are encoded at once.
 _AT_ONCE = 1 << 15
 
 Emit = Callable[[pa.RecordBatch], None]
 
 
 class _NotKnownError(Exception):
-    """Nothing can be said of the slice."""
+    """The entries of the slice are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known of a slice beside its entries: statistics by name (``sketching``), or why it is not known."""
+    """What is known of a slice beside its entries: statistics by name (``build.sketching``), or why it is unknown."""
 
     statistics: Mapping[str, Any]
     why: str = ""
 
     def to_text(self) -> str:
-        """For a column of text: JSON, with bytes in hexadecimal digits."""
+        """JSON for a column of text, with bytes in hexadecimal digits."""
         plain = {
             name: {"hex": value.hex()} if isinstance(value, bytes) else value for name, value in self.statistics.items()
         }
@@ -94,30 +96,30 @@ class About:
     @classmethod
     def from_text(cls, text: str) -> About:
         """The reverse of ``to_text``."""
-        found = json.loads(text)
+        plain = json.loads(text)
         return cls(
             {
                 name: bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
-                for name, value in found["statistics"].items()
+                for name, value in plain["statistics"].items()
             },
-            found["why"],
+            plain["why"],
         )
 
 
 def statistics_plan(columns: Sequence[str]) -> SketchPlan:
-    """What is kept of each slice beside its entries: bounds, NULLs and the type of each column."""
+    """The statistics that are kept of each slice beside its entries: bounds, NULLs and the type of each column."""
     return SketchPlan.of([(name, "min_max") for name in columns])
 
 
 def files_in(lines: str) -> list[str]:
-    """The paths of the files of a slice, as in ``SLICES``."""
+    """The paths of a slice's files, from the lines of ``SLICES``."""
     return [line.partition("\t")[0] for line in lines.split("\n")] if lines else []
 
 
 def read_slice(storage: Storage, number: int, files: Sequence[str], columns: Sequence[str], emit: Emit) -> None:
-    """Give the entries of the slice of these files to ``emit``, in batches of RAW, the last one with ``about``.
+    """Pass the entries of the slice of these files to ``emit``, in batches of RAW, the last one with ``about``.
 
-    An entry may be given several times. A slice that is not known may have given some before that shows.
+    An entry may be passed several times. A slice may turn out to be unknown after some of its entries were passed.
     """
     names = list(dict.fromkeys((*columns, RECORD_KEY)))
     types: dict[str, FileType] = {}
@@ -146,7 +148,7 @@ def read_slice(storage: Storage, number: int, files: Sequence[str], columns: Seq
 
 
 def _check(path: str, batch: RowBatch, types: dict[str, FileType]) -> None:
-    """Raises _NotKnownError for rows that have no certain entries. ``types``: of the columns in the rows before."""
+    """Raises _NotKnownError for rows whose entries are unknown. ``types``: of the columns in the batches before."""
     for name, column in batch.columns.items():
         before = types.setdefault(name, column.type)
         if column.type != before:
@@ -191,7 +193,7 @@ class SliceReader(Protocol):
     """Reads the entries of slices."""
 
     def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
-        """Batches of RAW for slices (the schema SLICES), in any order; each slice ends with its row ``about``."""
+        """Batches of RAW for slices (the schema SLICES), in any order. Each slice ends with its row of ``about``."""
         ...
 
 
@@ -205,14 +207,14 @@ def key_columns(definition: Definition) -> tuple[str, ...]:
 
 
 class LocalReader:
-    """Reads slices side by side in threads of this process."""
+    """Reads slices in parallel, in threads of this process."""
 
     def __init__(self, storage: Storage, columns: Sequence[str], threads: int | None = None) -> None:
         self._storage, self._columns = storage, tuple(columns)
         self._threads = threads or min(16, 2 * (os.cpu_count() or 1))
 
     def read(self, slices: pa.Table) -> Iterator[pa.RecordBatch]:
-        """The entries, those of several slices among each other."""
+        """The entries; batches of several slices alternate."""
         tasks = iter(zip(slices.column("slice").to_pylist(), slices.column("files").to_pylist(), strict=True))
         lock, stop = threading.Lock(), threading.Event()
         given: queue.Queue[pa.RecordBatch | BaseException | None] = queue.Queue(2 * self._threads)
@@ -263,13 +265,13 @@ class LocalReader:
 
 
 class _StoppedError(Exception):
-    """Nobody wants the rest."""
+    """The consumer has stopped: no further batches are wanted."""
 
 
 def check_batch(batch: pa.RecordBatch, slices: int, path: str) -> None:
-    """Raises StatsError for what no reader of these slices gives."""
+    """Raises StatsError for a batch that a correct reader of these slices never gives."""
     if not batch.schema.equals(RAW):
         raise StatsError(path, "", f"the reader gave {batch.schema.names} instead of entries")
-    places = batch.column(0).to_numpy()
-    if len(places) and not 0 <= places.min() <= places.max() < slices:
+    numbers = batch.column(0).to_numpy()
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < slices:
         raise StatsError(path, "slice", "the reader gave entries of slices that it was not asked for")

@@ -1,13 +1,13 @@
-"""Entries in order in an immutable file, cut into blocks, of which only those are read that may have what is asked for.
+"""Sorted entries in an immutable file of blocks, of which a look-up reads those that may have its keys.
 
     "SGS1"    blocks: Arrow IPC record batches, zstd, one after the other
               index: an Arrow IPC stream, one row for each block: first, last, offset, size, rows, deleted, digest
               length of the index (8 bytes, little-endian), "SGS1"
 
-``first`` and ``last`` bound the column that is sorted first. Long ones are shortened, but never so far that two blocks
-which have no key in common look as if they had (as separators in a B-tree's nodes are). A version names the file with
-the length and the digest of what follows the blocks (``StoredTable.footer``), and the index has each block's digest: so
-a flipped bit is an error, never a missing entry, and a version stays small however many blocks there are.
+``first`` and ``last`` bound the column that is sorted first. Long ones are shortened like the separators in a B-tree:
+blocks without a common key still have bounds that do not overlap. A version has the length and the digest of everything
+after the blocks (``StoredTable.footer``), and the index has the digest of each block. So a flipped bit raises an error
+and never hides an entry, and the size of a version does not depend on the number of blocks.
 """
 
 from __future__ import annotations
@@ -31,35 +31,34 @@ from index_store.storage.storage import ByteSource
 
 __all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
 
-#: A block ends at so many entries, or bytes of Arrow.
+#: The size of a block: at most so many entries, or bytes of Arrow.
 BLOCK_ROWS, BLOCK_BYTES = 2048, 1 << 20
-#: Neighbouring blocks are read together up to so many bytes.
+#: Neighbouring blocks are read in one request of at most so many bytes.
 READ_TOGETHER = 1 << 20
 _MAGIC = b"SGS1"
-_TAIL = 8 + len(_MAGIC)
 #: A bound in the index of more bytes than this is shortened.
 _LONGEST = 64
 _SCHEMAS: dict[str, pa.Schema] = {"key": ENTRIES, "group": REVERSE}
 
 
 def write_sorted(folder: Folder, file: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> StoredTable | None:
-    """Keep entries that are in order: ENTRIES by key, REVERSE by group. None, and no file, when there are none.
+    """Write entries that are in order: ENTRIES by key, REVERSE by group. None, and no file, when there are none.
 
-    Raises TableError when it cannot be written, ValueError when they are not in order.
+    Raises TableError when the file cannot be written, ValueError for entries that are not in order.
     """
-    found = (batch for batch in batches if batch.num_rows)
-    first = next(found, None)
+    not_empty = (batch for batch in batches if batch.num_rows)
+    first = next(not_empty, None)
     if first is None:
         return None
     with SortedWriter(folder, file, schema) as writer:
         writer.write(first)
-        for batch in found:
+        for batch in not_empty:
             writer.write(batch)
     return writer.stored
 
 
 class SortedWriter:
-    """Writes one such file, which is there when the ``with`` block ends well; then see ``stored``."""
+    """Writes one file. The file exists, described by ``stored``, after the ``with`` block."""
 
     stored: StoredTable
 
@@ -94,7 +93,7 @@ class SortedWriter:
         self._stack.__exit__(*error)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add entries, which come after those before. Raises TableError, or ValueError when they do not."""
+        """Add entries that follow the earlier ones in order. Raises TableError, and ValueError for others."""
         batch = batch.select(self._schema.names)
         step = max(1, min(self._block_rows, batch.num_rows * BLOCK_BYTES // max(1, batch.nbytes)))
         start = 0
@@ -169,7 +168,7 @@ class SortedWriter:
 
 
 def _message(block: pa.RecordBatch) -> pa.Buffer:
-    """The block as it is in an Arrow IPC stream, between the schema and the end."""
+    """The message of the block in an Arrow IPC stream, without the schema and the end of the stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, block.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
         writer.write_batch(block)
@@ -193,7 +192,7 @@ def _index_schema(of: pa.Schema) -> pa.Schema:
 
 
 def _separator(before: Any, first: Any) -> Any:
-    """What is not greater than the first of a block, but than the last of the block before if that is less."""
+    """A lower bound of a block: at most its first key, and greater than the last key before it, if that is less."""
     if isinstance(first, int) or len(first) <= _LONGEST:
         return first
     shared = next(
@@ -204,7 +203,7 @@ def _separator(before: Any, first: Any) -> Any:
 
 
 def _shortened(lasts: Sequence[Any], firsts: Sequence[Any]) -> tuple[Any, ...]:
-    """Bounds that are not less than the lasts; those of long ones are where the next block begins."""
+    """Upper bounds of blocks: the last keys, or for long ones the lower bound of the next block."""
     nexts = [*firsts[1:], *lasts[-1:]]
     return tuple(
         last if isinstance(last, int) or len(last) <= _LONGEST else following
@@ -213,19 +212,19 @@ def _shortened(lasts: Sequence[Any], firsts: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def read_sorted(folder: Folder, stored: StoredTable, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
-    """The entries, in batches and in order, whose first column is in [lo, hi); None: no end on this side.
+    """The entries whose first column is in [lo, hi), in order, in batches; None: no end on this side.
 
-    Only the blocks that can have one are read. Raises TableError when the file is not what was written.
+    Only blocks that may have such an entry are read. Raises TableError for a damaged file.
     """
     yield from SortedTable.open(folder, stored).between(lo, hi)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SortedTable:
-    """One such file, of which the index was read and checked.
+    """A file whose index has been read and checked.
 
     firsts, lasts    bounds of the column that is sorted first, by block
-    places           where the blocks are: offset and size
+    extents          the offset and size of each block
     rows, deleted    by block: how many entries, and how many of them are tombstones
     """
 
@@ -234,14 +233,14 @@ class SortedTable:
     schema: pa.Schema
     firsts: Sequence[Any]
     lasts: Sequence[Any]
-    places: Sequence[tuple[int, int]]
+    extents: Sequence[tuple[int, int]]
     rows: Sequence[int]
     deleted: Sequence[int]
     digests: Sequence[int]
 
     @classmethod
     def open(cls, folder: Folder, stored: StoredTable) -> SortedTable:
-        """Raises TableError when the file is not what was written."""
+        """Read the index of a file. Raises TableError for a damaged one."""
         with _reading(folder, stored), folder.storage.open(stored.file) as source:
             length, digest = stored.footer
             if source.size != stored.size:
@@ -254,26 +253,25 @@ class SortedTable:
             index = stream.read_next_batch().to_pydict()
             if sum(index["rows"]) != stored.rows:
                 raise FormatError("not the table that was written")
-            places = list(zip(index["offset"], index["size"], strict=True))
             return cls(
-                folder,
-                stored,
-                _SCHEMAS[order],
-                index["first"],
-                index["last"],
-                places,
-                index["rows"],
-                index["deleted"],
-                index["digest"],
+                folder=folder,
+                stored=stored,
+                schema=_SCHEMAS[order],
+                firsts=index["first"],
+                lasts=index["last"],
+                extents=list(zip(index["offset"], index["size"], strict=True)),
+                rows=index["rows"],
+                deleted=index["deleted"],
+                digests=index["digest"],
             )
 
     def blocks(self, lo: Any = None, hi: Any = None) -> range:
-        """The blocks that can have an entry whose first column is in [lo, hi)."""
+        """The blocks that may have an entry whose first column is in [lo, hi)."""
         start = 0 if lo is None else bisect_left(self.lasts, lo)
         return range(start, len(self.firsts) if hi is None else max(start, bisect_left(self.firsts, hi)))
 
     def between(self, lo: Any = None, hi: Any = None) -> Iterator[pa.RecordBatch]:
-        """As ``read_sorted``: for many ranges of one table."""
+        """``read_sorted`` for one of several ranges of this table."""
         yield from together(self._between(lo, hi), BLOCK_BYTES)
 
     def _between(self, lo: Any, hi: Any) -> Iterator[pa.RecordBatch]:
@@ -283,23 +281,23 @@ class SortedTable:
                 yield batch.slice(start, end - start)
 
     def read(self, blocks: range, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Neighbouring blocks, each a batch of the columns asked for. Raises TableError."""
+        """Read neighbouring blocks, each as a batch of the columns asked for. Raises TableError."""
         if not len(blocks):
             return
         with _reading(self.folder, self.stored), self.folder.storage.open(self.stored.file) as source:
             start = blocks.start
             while start < blocks.stop:
                 end = start + 1
-                while end < blocks.stop and sum(self.places[end]) - self.places[start][0] <= READ_TOGETHER:
+                while end < blocks.stop and sum(self.extents[end]) - self.extents[start][0] <= READ_TOGETHER:
                     end += 1
                 yield from self._decoded(source, range(start, end), columns)
                 start = end
 
     def _decoded(self, source: ByteSource, blocks: range, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
-        begin = self.places[blocks.start][0]
-        data = memoryview(source.read_at(begin, sum(self.places[blocks.stop - 1]) - begin))
+        begin = self.extents[blocks.start][0]
+        data = memoryview(source.read_at(begin, sum(self.extents[blocks.stop - 1]) - begin))
         for block in blocks:
-            offset, size = self.places[block]
+            offset, size = self.extents[block]
             if xxhash.xxh3_64_intdigest(data[offset - begin : offset - begin + size]) != self.digests[block]:
                 raise FormatError("a block is damaged", offset)
         names = self.schema.names
@@ -312,7 +310,7 @@ class SortedTable:
 
 
 def rows_in(leading: pa.Array, lo: Any, hi: Any) -> tuple[int, int]:
-    """Which rows of a sorted column are in [lo, hi)."""
+    """The first row of a sorted column that is in [lo, hi), and the row after the last."""
     start = 0 if lo is None else _first_not_below(leading, lo, 0)
     return start, len(leading) if hi is None else _first_not_below(leading, hi, start)
 

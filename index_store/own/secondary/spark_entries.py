@@ -1,11 +1,11 @@
-"""Reads the entries of slices on Spark: each slice by one of its workers, as ``slice_entries`` does without Spark.
+"""The reader of entries on Spark: each slice is read by one of Spark's workers, as ``slice_entries`` reads it.
 
     slices (driver)    -> a DataFrame of numbers and files, spread over the partitions
     each worker        -> LocalReader: the entries of its slices, the same as without Spark, byte for byte
-    entries (driver)   -> Arrow record batches, of slices of ``BYTES_PER_JOB`` at a time, which are spilled and sorted
+    entries (driver)   -> Arrow record batches, of slices of ``BYTES_PER_JOB`` at a time, which are staged and sorted
 
-Workers read files as this process does, through pyarrow: they need the table's path to mean the same to them, the same
-options, and this package.
+Workers read files through pyarrow, as this process does. They need access to the table under the same path, the same
+storage options, and this package.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from index_store.own.build.spark import collect_arrow
 from index_store.own.definition import Definition
 from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader, MakeReader, key_columns
 from index_store.storage.storage import Storage
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BYTES_PER_JOB", "SparkReader", "read_on"]
 
-#: How many bytes of files one Spark job reads: their entries are held in the driver's memory at once.
+#: How many bytes of files one Spark job reads: the driver holds their entries in memory.
 BYTES_PER_JOB = 1 << 30
-#: Bytes of files that a task reads at least, so that starting it is worth it.
+#: The least bytes of files of a task, so that it is worth starting.
 _MIN_PER_TASK = 4 << 20
 
 
@@ -66,17 +67,12 @@ class SparkReader:
 
         tasks = max(1, min(self._spark.sparkContext.defaultParallelism * 4, slices.num_rows, size // _MIN_PER_TASK))
         frame = self._spark.createDataFrame(slices.to_pylist(), from_arrow_schema(SLICES)).repartition(tasks)
-        found = frame.mapInArrow(_reading(self._root, self._options, self._columns), from_arrow_schema(RAW))
-        rows: pa.Table = (
-            found.toArrow()
-            if hasattr(found, "toArrow")
-            else pa.Table.from_batches(getattr(found, "_collect_as_arrow")(), RAW)  # noqa: B009
-        )
-        yield from rows.cast(RAW).to_batches()
+        entries = frame.mapInArrow(_reading(self._root, self._options, self._columns), from_arrow_schema(RAW))
+        yield from collect_arrow(entries, RAW).cast(RAW).to_batches()
 
 
 def _reading(root: str, options: Mapping[str, str], columns: Sequence[str]) -> Any:
-    """What a worker does with the slices of its partition."""
+    """The function that a worker applies to its slices."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = LocalReader(Storage.at(root, None, options), columns, threads=2)

@@ -40,7 +40,7 @@ def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, mo
     unit = data.draw(st.sampled_from(list(UNITS)))
     expression = Expression(from_json(to_json(operand)), SCHEMA, dict.fromkeys(("ts", "tz"), UNITS[unit]), zone)
     try:
-        form = expression.form
+        form = expression.key
     except UnsupportedError:
         return
     columns = ex.column_names(operand)
