@@ -163,12 +163,12 @@ def _bounds(stored: pa.Array, types: Sequence[str | None], has_values: Mask, sta
     lacks[partition[has_values & ~stored.is_valid().to_numpy(zero_copy_only=False)]] = True
     bounds: list[bytes | None] = [None] * len(starts)
     by_type: dict[str, list[int]] = {}
-    for place, text in enumerate(types):
-        if text is not None and FileType(text).is_known and not lacks[place]:
-            by_type.setdefault(text, []).append(place)
-    for text, places in by_type.items():
+    for number, text in enumerate(types):
+        if text is not None and FileType(text).is_known and not lacks[number]:
+            by_type.setdefault(text, []).append(number)
+    for text, numbers in by_type.items():
         wanted = np.zeros(len(starts), np.bool_)
-        wanted[places] = True
+        wanted[numbers] = True
         rows = np.flatnonzero(wanted[partition] & has_values)
         if len(rows):
             _reduce(stored.take(pa.array(rows)), FileType(text), partition[rows], bounds, least=least)
@@ -183,5 +183,5 @@ def _reduce(stored: pa.Array, of: FileType, partition: Rows, bounds: list[bytes 
         values[:] = [one if isinstance(one, bytes) else int(one) for one in plain]
     starts = np.flatnonzero(np.concatenate([[True], partition[1:] != partition[:-1]]))
     ends = (np.minimum if least else np.maximum).reduceat(values, starts)
-    for place, value in zip(partition[starts].tolist(), ends.tolist(), strict=True):
-        bounds[place] = value_bytes(value, of.type)
+    for number, value in zip(partition[starts].tolist(), ends.tolist(), strict=True):
+        bounds[number] = value_bytes(value, of.type)

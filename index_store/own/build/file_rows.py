@@ -79,7 +79,7 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
 def parquet_types(metadata: Any, schema: pa.Schema, names: Sequence[str]) -> dict[str, FileType]:
     """The type of each column in a Parquet file, from its footer and its Arrow schema."""
     columns = from_arrow(schema)
-    leaves = (metadata.schema.column(place) for place in range(metadata.num_columns))
+    leaves = (metadata.schema.column(number) for number in range(metadata.num_columns))
     physical = {leaf.path: leaf.physical_type for leaf in leaves}
     return {
         name: FileType.unknown("INT96 timestamps") if physical.get(name) == "INT96" else _type_in(columns, name)

@@ -49,14 +49,15 @@ def footer_bounds(metadata: Any, names: Sequence[str]) -> Mapping[str, FooterBou
     if not str(metadata.created_by or "").startswith(_WRITERS):
         return {}
     types = parquet_types(metadata, metadata.schema.to_arrow_schema(), names)
-    places = {metadata.schema.column(place).path: place for place in range(metadata.num_columns)}
+    leaf_numbers = {metadata.schema.column(number).path: number for number in range(metadata.num_columns)}
     by_name = {}
     for name, of in types.items():
         if not of.is_known:
             by_name[name] = FooterBounds(of, metadata.num_rows if of == ABSENT else -1)
-        elif name in places:
-            groups = [metadata.row_group(at).column(places[name]).statistics for at in range(metadata.num_row_groups)]
-            counts = [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
+        elif name in leaf_numbers:
+            row_groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+            groups = [one.column(leaf_numbers[name]).statistics for one in row_groups]
+            counts = [one.num_rows for one in row_groups]
             proven = _of_groups(groups, counts, of, is_mr=metadata.created_by.startswith("parquet-mr"))
             if proven is not None:
                 by_name[name] = proven

@@ -112,8 +112,8 @@ def per_file_statistics(
 
 
 def _counts(columns: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    found: npt.NDArray[np.int64] = columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
-    return found
+    counts: npt.NDArray[np.int64] = columns[name].cast(pa.int64()).fill_null(-1).to_numpy()
+    return counts
 
 
 def _decoded(rows: pa.Table, target: Target, file_type: FileType) -> list[SketchStatistics]:
@@ -148,11 +148,11 @@ def _with_bounds(
 
 
 def _arrays(columns: pa.Table, fields: Mapping[str, str]) -> dict[str, pa.Array]:
-    found = {}
+    arrays = {}
     for name, stored in fields.items():
         array = columns[stored].combine_chunks()
-        found[name] = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
-    return found
+        arrays[name] = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    return arrays
 
 
 def fit_of(of: FileType, wanted: Type, unit: str) -> bool | Trust:

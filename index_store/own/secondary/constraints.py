@@ -91,7 +91,7 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
     below: tuple[bytes, ...] = (b"",)
     leaves: tuple[int, ...] = ()
     constraint: KeyRanges | None = None
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         pieces = _pieces_of_column(required, column)
         if pieces is None or len(below) * len(pieces.ranges) > MAX_POINTS:
             break
@@ -102,7 +102,7 @@ def ranges_of_filter(bound: BoundExpression, columns: Sequence[Field]) -> KeyRan
         constraint = KeyRanges(
             ranges,
             leaves,
-            place + 1,
+            number + 1,
             pieces.points if constraint is None else constraint.leading,
             len(leaves) > 1 or not _says_it_all(bound.leaves[leaves[0]]),
         )

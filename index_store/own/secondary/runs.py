@@ -183,7 +183,7 @@ class Blocks:
                 return False
             self._block = block.select(self._names)
             if block.num_rows:
-                self.last = tuple(self._block.column(place)[-1].as_py() for place in range(3))
+                self.last = tuple(self._block.column(number)[-1].as_py() for number in range(3))
         return True
 
     def taken(self, bound: tuple[Any, ...]) -> pa.RecordBatch:
@@ -196,10 +196,10 @@ class Blocks:
     def _end(self, block: pa.RecordBatch, bound: tuple[Any, ...]) -> int:
         """The number of rows of the block up to the bound."""
         low, high = self._begin, int(block.num_rows)
-        for place, end in enumerate(bound):
-            if place == len(self._values):
-                self._values.append(block.column(place).to_pylist())
-            values = self._values[place]
+        for number, end in enumerate(bound):
+            if number == len(self._values):
+                self._values.append(block.column(number).to_pylist())
+            values = self._values[number]
             low, high = bisect_left(values, end, low, high), bisect_right(values, end, low, high)
             if low == high:
                 break

@@ -138,12 +138,12 @@ def _entries(
 
 def _chosen(table: SortedTable, run: _BlockRun, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
     """The entries of the blocks that are in the ranges, in order, a batch for each block."""
-    for place, batch in enumerate(table.read(run.blocks, columns)):
+    for number, batch in enumerate(table.read(run.blocks, columns)):
         if run.ranges is None:
             yield batch
             continue
         keys = batch.column("key")
-        rows = [one for lo, hi in run.ranges[place] if len(one := range(*rows_in(keys, lo, hi)))]
+        rows = [one for lo, hi in run.ranges[number] if len(one := range(*rows_in(keys, lo, hi)))]
         if len(rows) == 1:
             yield batch.slice(rows[0].start, len(rows[0]))
         elif rows:

@@ -196,7 +196,7 @@ def _separator(before: Any, first: Any) -> Any:
     if isinstance(first, int) or len(first) <= _LONGEST:
         return first
     shared = next(
-        (place for place, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
+        (length for length, (one, other) in enumerate(zip(before or b"", first, strict=False)) if one != other),
         min(len(before or b""), len(first)),
     )
     return first[: max(_LONGEST, shared + 1)]

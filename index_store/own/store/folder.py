@@ -105,9 +105,9 @@ class Folder:
     def writing(self, file: str) -> Iterator[Path]:
         """A local path to write to. It becomes the folder's ``file`` at the end; an error removes it."""
         if self.storage.is_local:
-            place = Path(self.storage.place(file))
+            path = Path(self.storage.place(file))
             self.create_parent(file)
-            with self._temporary(place.parent) as temporary:
+            with self._temporary(path.parent) as temporary:
                 yield temporary
                 self.publish(temporary, file)
         else:
@@ -128,9 +128,9 @@ class Folder:
                 temporary.write_bytes(data)
             return file
         file = f"{VERSIONS}/{number:010d}.json"
-        place = Path(self.storage.place(file))
+        path = Path(self.storage.place(file))
         self.create_parent(file)
-        with self._temporary(place.parent) as temporary:
+        with self._temporary(path.parent) as temporary:
             temporary.write_bytes(data)
             return file if self.link(temporary, file) else None
 
@@ -162,46 +162,46 @@ class Folder:
 
     def publish(self, temporary: Path, file: str) -> None:
         """Move a complete local file into the folder under its name."""
-        place = self.storage.place(file)
+        path = self.storage.place(file)
         if self.storage.is_local:
 
             def renamed() -> None:
                 _force(temporary)
-                os.replace(temporary, place)
-                _force(Path(place).parent)
+                os.replace(temporary, path)
+                _force(Path(path).parent)
 
             self.storage.change(file, renamed)
             return
         self.create_parent(file)
         filesystem = self.storage.filesystem
         at_once = filesystem.type_name in _OBJECT_STORES
-        first = place if at_once else f"{place}.{new_token()}.part"
+        first = path if at_once else f"{path}.{new_token()}.part"
 
         def uploaded() -> None:
             with temporary.open("rb") as source, filesystem.open_output_stream(first, compression=None) as sink:
                 shutil.copyfileobj(source, sink, 1 << 20)
             if not at_once:
-                filesystem.move(first, place)
+                filesystem.move(first, path)
 
         self.storage.change(file, uploaded)
 
     def link(self, temporary: Path, file: str) -> bool:
         """Give a local file a second name, unless a file has that name: the one step that commits a version."""
-        place = self.storage.place(file)
+        path = self.storage.place(file)
 
         def linked() -> bool:
             _force(temporary)
             try:
-                os.link(temporary, place)
+                os.link(temporary, path)
             except FileExistsError:
-                return os.path.samefile(temporary, place)
+                return os.path.samefile(temporary, path)
             except OSError as error:
                 raise TableError(
                     self.storage.absolute(file),
                     f"cannot be written: {error.strerror}; an index needs a "
                     "local file system with hard links, choose another folder",
                 ) from error
-            _force(Path(place).parent)
+            _force(Path(path).parent)
             return True
 
         return self.storage.change(file, linked)

@@ -154,8 +154,8 @@ def write_table(folder: Folder, file: str, rows: pa.Table, sorted_text: Sequence
 
 def read_table(folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None) -> pa.Table:
     """The table, or those of the columns that it has. Raises TableError when it is not what was written."""
-    found = list(read_groups(folder, stored, columns))
-    return pa.concat_tables(found)
+    groups = list(read_groups(folder, stored, columns))
+    return pa.concat_tables(groups)
 
 
 def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
