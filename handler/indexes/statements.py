@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NoReturn
 
 from evaluator.language.errors import SargoError
@@ -63,6 +63,7 @@ class IndexStatement:
     name: str = ""
     uses: tuple[tuple[str, str], ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    _: KW_ONLY
     if_needed: bool = False
     full: bool = False
 
@@ -121,7 +122,7 @@ class _Parser:
             uses = self._use()
         while self._accept(","):
             uses += self._use()
-        return IndexStatement("create", table, name, uses, self._options(), if_needed)
+        return IndexStatement("create", table, name, uses, self._options(), if_needed=if_needed)
 
     def _table(self, verb: str) -> str:
         self._accept("TABLE")

@@ -29,13 +29,14 @@ import numpy as np
 import pyarrow as pa
 
 from evaluator.language.types import STRING
-from index_store.own.secondary.entries import ENTRIES, entry_batch
+from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.keys import encode, encode_value, ranges_of
 from index_store.own.secondary.runs import EntrySorter, sort_entries
 from index_store.own.secondary.search import Search
 from index_store.own.secondary.shards import shard_count, shard_of, write_shards
 from index_store.own.store.folder import Folder
 from index_store.own.store.stored_table import StoredTable
+from tests.index_store.own.secondary.entry_batches import entry_batch
 
 ENTRIES_IN_ALL, KEYS, FILES, ROWS_AT_ONCE = 10_000_000, 5_000_000, 10_000, 100_000
 GENERATIONS, CHANGED, BUDGET = 10, 10_000, 64 << 20

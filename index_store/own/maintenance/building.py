@@ -121,11 +121,11 @@ class _BuildWriter:
 
     folder: Folder
     instant: str | None
-    token: str = field(default_factory=new_token)
-    writers: dict[pa.Schema, TableWriter] = field(default_factory=dict)
-    aggregates: dict[pa.Schema, list[pa.Table]] = field(default_factory=dict)
-    stack: ExitStack = field(default_factory=ExitStack)
-    writers_of_aggregates: list[TableWriter] = field(default_factory=list)
+    token: str = field(default_factory=new_token, init=False)
+    writers: dict[pa.Schema, TableWriter] = field(default_factory=dict, init=False)
+    aggregates: dict[pa.Schema, list[pa.Table]] = field(default_factory=dict, init=False)
+    stack: ExitStack = field(default_factory=ExitStack, init=False)
+    writers_of_aggregates: list[TableWriter] = field(default_factory=list, init=False)
 
     def __enter__(self) -> _BuildWriter:
         return self

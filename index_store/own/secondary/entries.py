@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
-__all__ = ["ENTRIES", "REVERSE", "Order", "entry_batch", "schema_of"]
+__all__ = ["ENTRIES", "REVERSE", "Order", "schema_of"]
 
 Order = Literal["key", "group"]
 
@@ -35,22 +34,3 @@ REVERSE = pa.schema([_GROUP, _RECORD, _KEY, _DELETED])
 def schema_of(order: Order) -> pa.Schema:
     """The columns of entries in this order. Entries are sorted by all but the last column."""
     return ENTRIES if order == "key" else REVERSE
-
-
-def entry_batch(keys: pa.Array, records: pa.Array, group: int, *, deleted: bool = False) -> pa.RecordBatch:
-    """Entries of one file group: the schema ENTRIES. ``keys`` as ``keys.encode`` gives them, records text or binary.
-
-    Raises ``pa.ArrowInvalid`` for a record without a key.
-    """
-    if keys.null_count or records.null_count:
-        raise pa.ArrowInvalid("an entry without a key")
-    n = len(keys)
-    return pa.RecordBatch.from_arrays(
-        [
-            keys.cast(pa.binary()),
-            records.cast(pa.binary()),
-            pa.array(np.full(n, group, np.int32)),
-            pa.array(np.full(n, deleted, np.bool_)),
-        ],
-        schema=ENTRIES,
-    )

@@ -22,11 +22,11 @@ import pyarrow as pa
 
 from index_store.own.secondary.keys import Range, key_range
 from index_store.own.secondary.runs import merge_runs
-from index_store.own.secondary.sorted_table import SortedTable, read_sorted, rows_in, write_sorted
+from index_store.own.secondary.sorted_table import SortedTable, rows_in
 from index_store.own.store.folder import Folder
 from index_store.own.store.stored_table import StoredTable
 
-__all__ = ["Search", "find_groups", "read_sorted", "write_sorted"]
+__all__ = ["Search", "disjoint"]
 
 Groups = npt.NDArray[np.int32]
 _MAX_ARRAYS = 256
@@ -34,19 +34,12 @@ _MAX_ARRAYS = 256
 _FEW_BLOCKS = 64
 
 
-def find_groups(folder: Folder, generations: Sequence[StoredTable | None], wanted: Iterable[bytes | Range]) -> Groups:
-    """``(n,) int32``, ascending: the groups that have an entry in one shard.
+class Search:
+    """One shard of an index, whose block indexes are read once.
 
     generations    the shard's tables, the newest last; None for a generation without an entry in the shard
-    wanted         encoded keys, prefixes of composite keys that consist of whole pieces, or ranges
-
-    Raises TableError when a table is damaged.
+    blocks_read    how many blocks were read so far
     """
-    return Search(folder, generations).groups(wanted)
-
-
-class Search:
-    """One shard, whose block indexes are read once. ``blocks_read``: how many blocks were read so far."""
 
     def __init__(self, folder: Folder, generations: Sequence[StoredTable | None]) -> None:
         self._tables = [SortedTable.open(folder, stored) for stored in generations if stored is not None]
@@ -58,7 +51,10 @@ class Search:
         return sum(len(table.blocks(*one)) for table in self._tables for one in ranges)
 
     def groups(self, wanted: Iterable[bytes | Range]) -> Groups:
-        """The groups with an entry, as in ``find_groups``."""
+        """``(n,) int32``, ascending: the groups that have an entry with one of the keys. Raises TableError.
+
+        wanted: encoded keys, prefixes of composite keys that consist of whole pieces, or ranges
+        """
         ranges = _ranges(wanted)
         chosen = [(table, some) for table in self._tables if (some := list(_block_runs(table, ranges)))]
         size = sum(len(one.blocks) for _, some in chosen for one in some)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
+from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.runs import EntrySorter, merge_runs, sort_entries
+from tests.index_store.own.secondary.entry_batches import entry_batch
 
 SMALL = st.sampled_from([b"", b"\0", b"a", b"a\0", b"ab", b"b", b"\xff"])
 ENTRY = st.tuples(SMALL, SMALL, st.integers(0, 2), st.booleans())

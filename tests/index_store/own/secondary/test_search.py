@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from evaluator.language.types import BIGINT, INT, STRING
 from index_store.own.secondary import search
-from index_store.own.secondary.entries import ENTRIES, entry_batch
+from index_store.own.secondary.entries import ENTRIES
 from index_store.own.secondary.keys import encode, encode_null, encode_value, key_range, prefix_range, ranges_of
 from index_store.own.secondary.runs import sort_entries
-from index_store.own.secondary.search import Search, disjoint, find_groups
+from index_store.own.secondary.search import Search, disjoint
 from index_store.own.secondary.shards import shard_count, shard_of, write_shards
 from index_store.own.secondary.sorted_table import SortedWriter, write_sorted
 from index_store.own.sketches.values import plain_type
 from index_store.own.store.folder import Folder
+from tests.index_store.own.secondary.entry_batches import entry_batch
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of
 
 VALUE = st.none() | st.integers(-3, 12)
@@ -61,7 +62,7 @@ def test_look_ups_find_what_a_scan_finds(tmp_path_factory, generations, rows, po
     }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(search, "_FEW_BLOCKS", few)
-        found = find_groups(folder, tables, wanted)
+        found = Search(folder, tables).groups(wanted)
     assert found.dtype == np.int32
     assert found.tolist() == sorted(expected)
 
@@ -181,9 +182,9 @@ def test_composite_keys_are_found_by_their_first_columns(tmp_path):
         (*ranges_of(STRING, "sfo", lo_inclusive=False), [5, 6]),
         (key_range(b""), [0, 1, 2, 3, 4, 5, 6]),
     ):
-        assert find_groups(folder, [table], [wanted]).tolist() == groups
-    assert find_groups(folder, [table, None], []).tolist() == []
-    assert find_groups(folder, [], [sfo]).tolist() == []
+        assert Search(folder, [table]).groups([wanted]).tolist() == groups
+    assert Search(folder, [table, None]).groups([]).tolist() == []
+    assert Search(folder, []).groups([sfo]).tolist() == []
 
 
 @settings(deadline=None, max_examples=50)
@@ -201,9 +202,11 @@ def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, 
     for city, number in rows:
         piece = encode_value(city, STRING)
         shard = shard_of(piece, n)
-        assert find_groups(folder, [shards[shard]], [piece + encode_value(number, INT)]).tolist() == [3]
+        assert Search(folder, [shards[shard]]).groups([piece + encode_value(number, INT)]).tolist() == [3]
         assert all(
-            find_groups(folder, [other], [piece]).tolist() == [] for place, other in enumerate(shards) if place != shard
+            Search(folder, [other]).groups([piece]).tolist() == []
+            for place, other in enumerate(shards)
+            if place != shard
         )
 
 

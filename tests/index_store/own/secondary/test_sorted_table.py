@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index_store.own.secondary.entries import ENTRIES, REVERSE, entry_batch
+from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.sorted_table import (
     BLOCK_BYTES,
@@ -26,6 +26,7 @@ from index_store.own.store.stored_table import StoredTable
 from index_store.storage.errors import TableError
 from index_store.storage.storage import READ_WHOLE
 from tests.index_store.object_store import running
+from tests.index_store.own.secondary.entry_batches import entry_batch
 from tests.index_store.own.secondary.test_runs import batch_of, entries_of, expected_of, many
 
 #: What all keys of a table begin with: bounds of 64 bytes and less are kept as they are.

@@ -9,7 +9,7 @@ from evaluator.language.types import STRING
 from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.keys import encode, encode_value
 from index_store.own.secondary.runs import merge_runs, sort_entries
-from index_store.own.secondary.search import find_groups
+from index_store.own.secondary.search import Search
 from index_store.own.secondary.sorted_table import read_sorted, write_sorted
 from index_store.own.store.folder import Folder
 from tests.index_store.own.secondary.trips_table import BASE, GROUPS, LOG, MERGED, entries_in
@@ -68,8 +68,8 @@ def test_look_ups_see_the_merged_table(tmp_path):
     ]
     for city in ("austin", "chennai", "los-angeles", "sfo", "oslo"):
         expected = sorted({group for at, _, group, _ in entries_in(MERGED) if at == city})
-        assert find_groups(folder, tables, [encode_value(city, STRING)]).tolist() == expected
-    assert find_groups(folder, tables[:1], [encode_value("los-angeles", STRING)]).tolist() == [1, 2]
+        assert Search(folder, tables).groups([encode_value(city, STRING)]).tolist() == expected
+    assert Search(folder, tables[:1]).groups([encode_value("los-angeles", STRING)]).tolist() == [1, 2]
 
 
 def test_the_reverse_mapping_has_what_a_file_group_said_before(tmp_path):
