@@ -15,6 +15,7 @@ A new kind is one module with a function ``make(table, slices) -> kind or None``
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -38,6 +39,7 @@ __all__ = [
     "ColumnCoverage",
     "Coverage",
     "IndexKind",
+    "KeyLookupKind",
     "LookUpKeys",
     "MakeKind",
     "column_coverage",
@@ -120,6 +122,32 @@ def key_lookup_provider(kind: str, look_up: LookUpKeys) -> StatisticsProvider:
         return None if lookup.function else look_up(lookup.column, lookup.values, candidates)
 
     return StatisticsProvider(kind, {}, might_contain)
+
+
+class KeyLookupKind(ABC):
+    """An index kind that looks up keys of plain columns and has no other statistics.
+
+    ``provide`` reads nothing: keys are looked up when the evaluator reaches their leaf.
+    """
+
+    name: str
+
+    @abstractmethod
+    def is_key(self, column: Field) -> bool:
+        """Whether the values of a column can be looked up."""
+
+    @abstractmethod
+    def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
+        """False for the slices without a row that has one of the values; None when nothing is known of them."""
+
+    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
+        """The key look-ups of ``asked`` in columns that are keys."""
+        return required_key_lookups(asked, self.is_key)
+
+    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
+        """A provider of key look-ups."""
+        del required
+        return key_lookup_provider(self.name, self.might_contain)
 
 
 def column_coverage(statistics: ColumnStatistics) -> ColumnCoverage:

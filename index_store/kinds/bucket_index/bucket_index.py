@@ -30,13 +30,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.hashes import Values
 from index_store.formats.record_key import EMPTY, NULL
-from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, key_text, record_keys
 
@@ -53,7 +51,7 @@ def make(table: Table, slices: FileSlices) -> BucketIndex | None:
     return None if buckets is None else BucketIndex(table, slices, buckets)
 
 
-class BucketIndex:
+class BucketIndex(KeyLookupKind):
     """Finds the buckets of keys. The options are checked against the table at the first look-up."""
 
     name = "bucket_index"
@@ -67,16 +65,7 @@ class BucketIndex:
     def _hashed(self) -> HashFields:
         return self._buckets.hashed
 
-    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Look-ups of the record key, and of the only hash field."""
-        return required_key_lookups(asked, self._is_hashed)
-
-    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """Look-ups of keys, which are read when the evaluator reaches them."""
-        del required
-        return key_lookup_provider(self.name, self.might_contain)
-
-    def _is_hashed(self, column: Field) -> bool:
+    def is_key(self, column: Field) -> bool:
         """Whether a column's value determines the bucket: the record key, or the only hash field.
 
         Hudi finds a field by its name in the key's text, so no text of another field may look like one.
@@ -115,14 +104,14 @@ class BucketIndex:
         found: Sequence[Values | None] = [None]
         if is_record_key(self._table, column):
             found = [self._hashed.of_key(key) for key in record_keys(self._table, column, values) or ()] or found
-        elif self._is_hashed(column):
+        elif self.is_key(column):
             found = [_of_value(column, value) for value in values]
         certain = [one for one in found if one is not None]
         return certain if len(certain) == len(found) else None
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """The slices whose bucket is certain, for the columns that determine it."""
-        return key_coverage(self.name, self._slices, len(self._buckets.checked), filter(self._is_hashed, columns))
+        return key_coverage(self.name, self._slices, len(self._buckets.checked), filter(self.is_key, columns))
 
 
 def _of_value(column: Field, value: object) -> Values | None:

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.bloom import BloomFilter
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import file_group, file_name_id, partition_id
-from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, record_keys
 from index_store.storage.errors import naming_column
@@ -47,7 +45,7 @@ def make(table: Table, slices: FileSlices) -> BloomFilters | None:
     return BloomFilters(table, slices, table.metadata)
 
 
-class BloomFilters:
+class BloomFilters(KeyLookupKind):
     """The filters of base files without log files; each is read at the first look-up in its slice."""
 
     name = PARTITION
@@ -59,14 +57,9 @@ class BloomFilters:
         self._read: OrderedDict[int, BloomFilter | None] = OrderedDict()
         self._room = FILTER_BYTES
 
-    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Look-ups of the record key."""
-        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
-
-    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """A look-up of keys; nothing is read before the evaluator uses it."""
-        del required
-        return key_lookup_provider(self.name, self.might_contain)
+    def is_key(self, column: Field) -> bool:
+        """Whether the column is the record key."""
+        return is_record_key(self._table, column)
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import STRING
 from evaluator.statistics.columns import ColumnStatistics
 from index_store.formats.bloom import BloomFilter
-from index_store.kinds.base import Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.record_keys import is_record_key, record_keys
 from index_store.storage.errors import FormatError
@@ -43,7 +41,7 @@ def make(table: Table, slices: FileSlices) -> KeyFilters:
     return KeyFilters(table, slices)
 
 
-class KeyFilters:
+class KeyFilters(KeyLookupKind):
     """Probes the footers of the candidates; each filter is decoded once."""
 
     name = "key_filters"
@@ -53,14 +51,9 @@ class KeyFilters:
         self._slices = slices
         self._filters: dict[str, BloomFilter | None] = {}
 
-    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Look-ups of the record key."""
-        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
-
-    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """A look-up of keys; nothing is read before the evaluator uses it."""
-        del required
-        return key_lookup_provider(self.name, self.might_contain)
+    def is_key(self, column: Field) -> bool:
+        """Whether the column is the record key."""
+        return is_record_key(self._table, column)
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None

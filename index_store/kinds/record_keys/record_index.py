@@ -27,14 +27,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
-from index_store.kinds.base import ColumnCoverage, Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import DEFINITIONS
 from index_store.kinds.record_keys.key_groups import KeyGroups
@@ -86,7 +84,7 @@ def _is_partitioned(table: Table) -> bool | None:
         return None
 
 
-class RecordIndex:
+class RecordIndex(KeyLookupKind):
     """Looks up record keys; every key is read once."""
 
     name = PARTITION
@@ -99,14 +97,9 @@ class RecordIndex:
         self._decoders: dict[int, LocationDecoder] = {}  # by ``HFileSearch.number``
         self._found: dict[tuple[str, str], Location | None] = {}
 
-    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Look-ups of the record key."""
-        return required_key_lookups(asked, lambda column: is_record_key(self._table, column))
-
-    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """A look-up of keys; nothing is read before the evaluator uses it."""
-        del required
-        return key_lookup_provider(self.name, self.might_contain)
+    def is_key(self, column: Field) -> bool:
+        """Whether the column is the record key."""
+        return is_record_key(self._table, column)
 
     def might_contain(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """True for the slices that hold one of the keys, if every key is proven to stand in one row only."""

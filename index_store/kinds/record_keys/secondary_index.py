@@ -41,14 +41,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.binding.required_statistics import RequiredStatistics
-from evaluator.binding.statistics_provider import StatisticsProvider
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust
 from index_store.formats.keys import file_group
-from index_store.kinds.base import ColumnCoverage, Coverage, key_lookup_provider, required_key_lookups
+from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.index_info import SECONDARY_PREFIX as PREFIX
 from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_index_info
@@ -84,7 +82,7 @@ def make(table: Table, slices: FileSlices) -> SecondaryIndex | None:
     return SecondaryIndex(table, slices, keys, found) if found else None
 
 
-class SecondaryIndex:
+class SecondaryIndex(KeyLookupKind):
     """All secondary indexes of a table, by column. The proof of each is made once."""
 
     name = "secondary_index"
@@ -97,14 +95,9 @@ class SecondaryIndex:
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
 
-    def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
-        """Look-ups of columns with an index."""
-        return required_key_lookups(asked, lambda column: column.name in self._indexes)
-
-    def provide(self, required: RequiredStatistics) -> StatisticsProvider:
-        """A look-up of keys; nothing is read before the evaluator uses it."""
-        del required
-        return key_lookup_provider(self.name, self.might_contain)
+    def is_key(self, column: Field) -> bool:
+        """Whether the column has an index."""
+        return column.name in self._indexes
 
     def might_contain(
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
