@@ -2,7 +2,7 @@
 
     10,000 footers                    min_max of three columns of 10,000 small files; nothing but footers is read
     one pass                          min_max, null counts, a value list, prefixes and two bloom filters of all rows
-    the same on Spark                 ``spark_build`` over the same files
+    the same on Spark                 ``build.spark`` over the same files
     spark.read.parquet(...).agg(...)  by file, of each column: min, max, count of NULLs; the distinct values of the one
                                       with few, and approx_count_distinct where the sketches build a filter
 
