@@ -52,10 +52,12 @@ class LeafEvaluator:
 
     def by_provider(self, leaf: BoundLeaf) -> Mapping[str, Outcomes]:
         """The outcomes of a leaf by each provider's statistics alone, of those that know a column of it."""
-        if not leaf.columns:
-            return {}
-        by_name = {view.provider.name: view.outcomes(leaf) for view in self._views}
-        return {name: outcomes for name, outcomes in by_name.items() if outcomes is not None}
+        by_provider: dict[str, Outcomes] = {}
+        for view in self._views if leaf.columns else ():
+            outcomes = view.outcomes(leaf)
+            if outcomes is not None:
+                by_provider[view.provider.name] = outcomes
+        return by_provider
 
     def intersected(self, leaf: BoundLeaf, by_provider: Mapping[str, Outcomes]) -> Outcomes:
         """The intersection. A leaf over several columns is also evaluated on the columns of all providers together."""

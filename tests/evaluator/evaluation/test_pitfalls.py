@@ -15,6 +15,7 @@ import pytest
 from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
 from evaluator.language import expression as ex
+from evaluator.language.outcome import describe
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import (
@@ -447,6 +448,15 @@ def test_sources_are_intersected_leaf_by_leaf() -> None:
     actual = evaluate(bound, 3, [first, second])
     assert actual.keep.tolist() == [True, False, False]
     assert set(actual.leaves[0].by_provider) == {"column_stats", "record_index"}
+
+
+def test_a_provider_that_knows_nothing_hides_no_statistics_of_the_same_name() -> None:
+    bound = bind(ex.Compare("=", col("x"), lit(5, INT)), Schema([Field("x", INT)]), SPARK)
+    known = StatisticsProvider("column_stats", {"x": from_values(INT, [1, 1, 1], [9, 9, 2], [0] * 3, [10] * 3)})
+    actual = evaluate(bound, 3, [known, StatisticsProvider("column_stats", {})])
+    assert actual.keep.tolist() == [True, True, False]
+    assert [describe(outcome) for outcome in actual.outcomes.tolist()] == ["{true, false}", "{true, false}", "{false}"]
+    assert list(actual.leaves[0].by_provider) == ["column_stats"]
 
 
 # NUL is a character and a byte like any other: numpy drops it at the end of its own fixed-width text
