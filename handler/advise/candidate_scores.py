@@ -34,7 +34,7 @@ from index_store.own.advice.selectivity_score import (
     score_of_lookups,
     score_of_statistics,
 )
-from index_store.own.build.file_rows import read_rows
+from index_store.own.builders.file_rows import read_rows
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.sketches import parse_sketch

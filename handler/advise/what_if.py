@@ -34,7 +34,7 @@ from index_store.own.advice.layout_simulation import (
     simulate_layout,
 )
 from index_store.own.advice.selectivity_score import SelectivityScore, score_of_statistics
-from index_store.own.build.sketching import ROWS
+from index_store.own.builders.sketching import ROWS
 from index_store.own.definition import Entry
 from index_store.own.provider.kind import OwnSketches
 

@@ -19,7 +19,7 @@ from evaluator.language.semantics import Semantics
 from handler.sql.parsing import SqlError, parse
 from index_store import Table
 from index_store.kinds.index_info import SECONDARY_PREFIX
-from index_store.own.build.expressions import EXPRESSION, ZONE, Expression, to_json
+from index_store.own.builders.expressions import EXPRESSION, ZONE, Expression, to_json
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.definition import SKETCHES as SKETCHES_KIND
 from index_store.own.secondary.keys import is_encodable

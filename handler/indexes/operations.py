@@ -24,9 +24,9 @@ from handler.indexes.benefit import benefits_at
 from handler.indexes.entries import IndexWorkError, definition_of, known_by_hudi
 from index_store import Table, TableError, open_table
 from index_store.own.advice.benefit import Benefit
-from index_store.own.build.local import build_locally
-from index_store.own.build.spark import build_on
 from index_store.own.builder import Builder, IndexedFile, MakeBuilder, Progress
+from index_store.own.builders.local import build_locally
+from index_store.own.builders.spark import build_on
 from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.maintenance.operations import (
     RETENTION,

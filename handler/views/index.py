@@ -15,7 +15,7 @@ from handler.indexes.benefit import benefit_rows, benefits_as_plain
 from handler.indexes.operations import Report, Staleness
 from handler.views.texts import count_text, minute_text, size_text
 from index_store.own.advice.benefit import Benefit
-from index_store.own.build.aggregates import united
+from index_store.own.builders.aggregates import united
 from index_store.own.definition import SECONDARY_INDEX, Entry
 from index_store.own.sketches.values import FileType, decoded
 from index_store.own.store.locations import IndexLocation

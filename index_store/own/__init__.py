@@ -4,10 +4,10 @@
     secondary      indexes of values: key -> record key -> file group
     provider       answers of sketches to filters
     maintenance    create, refresh, optimize, vacuum, drop
-    build          from files to rows of statistics
+    builders       from files to rows of statistics
     store          manifests, versions, optimistic commits
     sketches       what is kept of a column: bounds, Bloom filters, value lists, ...
-    builder        the interface between ``build`` and ``store``
+    builder        the interface between ``builders`` and ``store``
     definition     what an index holds
 
 Each folder imports only those below it.

@@ -25,10 +25,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import SketchPlan
-from index_store.own.build.spark import SparkBuilder
 from index_store.own.builder import IndexedFile
+from index_store.own.builders.local import LocalBuilder
+from index_store.own.builders.sketching import SketchPlan
+from index_store.own.builders.spark import SparkBuilder
 from index_store.storage.storage import Storage
 
 SMALL_FILES, FILES, ROWS = 10_000, 8, 400_000

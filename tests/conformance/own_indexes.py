@@ -15,7 +15,7 @@ from unittest import mock
 from handler import open_table
 from handler.indexes.entries import definition_of
 from index_store.opened_table import OpenTable
-from index_store.own.build.local import build_locally
+from index_store.own.builders.local import build_locally
 from index_store.own.definition import SECONDARY_INDEX, Definition
 from index_store.own.maintenance.operations import create, refresh
 from index_store.own.provider.kind import make as own_index

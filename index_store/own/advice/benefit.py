@@ -26,7 +26,7 @@ from index_store.own.advice.selectivity_score import (
     score_of_filters,
     score_of_statistics,
 )
-from index_store.own.build.sketching import sketch_field
+from index_store.own.builders.sketching import sketch_field
 from index_store.own.definition import SKETCHES, Definition, Entry
 from index_store.own.provider.kind import OwnSketches
 from index_store.own.provider.own_indexes import OwnIndexes

@@ -31,9 +31,9 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind
 from index_store.own.advice.sample import InMemory, Sample
 from index_store.own.advice.selectivity_score import ranks_of
-from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
-from index_store.own.build.sketching import ROWS, SketchPlan, nulls_field, sketch_rows
 from index_store.own.builder import FILE_ID
+from index_store.own.builders.file_rows import ColumnRows, RowBatch, read_rows
+from index_store.own.builders.sketching import ROWS, SketchPlan, nulls_field, sketch_rows
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import with_ids
 from index_store.own.provider.kind import OwnSketches

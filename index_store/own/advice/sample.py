@@ -23,9 +23,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import SketchPlan
 from index_store.own.builder import FILE_ID, FILES, NewFiles
+from index_store.own.builders.local import LocalBuilder
+from index_store.own.builders.sketching import SketchPlan
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.table_files import partitions_of, table_files, with_ids
 from index_store.own.provider.kind import OwnSketches

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from index_store.own.build.aggregates import AGGREGATES, united
 from index_store.own.builder import FILE_ID, FILES, Aggregating, Builder, NewFiles, Progress
+from index_store.own.builders.aggregates import AGGREGATES, united
 from index_store.own.maintenance.table_files import partitions_of, with_ids
 from index_store.own.store.folder import Folder, new_token
 from index_store.own.store.manifest import FileList, ids_of, row_indices_of

@@ -30,7 +30,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.base import Coverage, column_coverage
-from index_store.own.build.expressions import Expression
+from index_store.own.builders.expressions import Expression
 from index_store.own.provider.own_indexes import OwnIndexes, intersection, own_indexes_of, slice_coverage
 from index_store.own.provider.sketch_index import SketchIndex
 from index_store.own.provider.slice_statistics import IndexedColumn

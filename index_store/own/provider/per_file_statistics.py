@@ -30,7 +30,7 @@ from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import array_dtype, filler
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS, Trust, widen_float_as_double
-from index_store.own.build.sketching import ROWS, Target, nulls_field, sketch_field, type_field
+from index_store.own.builders.sketching import ROWS, Target, nulls_field, sketch_field, type_field
 from index_store.own.sketches.base import FileBounds, FileParts, SketchStatistics, Stored
 from index_store.own.sketches.values import ABSENT, EMPTY, FileType
 from index_store.storage.errors import FormatError

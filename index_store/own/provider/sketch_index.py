@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Field
-from index_store.own.build.expressions import Expression
-from index_store.own.build.sketching import ROWS, SketchPlan, Target
+from index_store.own.builders.expressions import Expression
+from index_store.own.builders.sketching import ROWS, SketchPlan, Target
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.provider.per_file_statistics import per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from index_store.own.build.sketching import ROWS
+from index_store.own.builders.sketching import ROWS
 from index_store.own.secondary.entries import REVERSE
 from index_store.own.secondary.runs import Blocks, EntrySorter, merge_runs
 from index_store.own.secondary.shards import write_shards

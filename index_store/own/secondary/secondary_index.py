@@ -26,7 +26,7 @@ from evaluator.language.schema import Field
 from evaluator.statistics.columns import ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.kinds.column_stats.slice_files import SliceFiles
-from index_store.own.build.sketching import type_field
+from index_store.own.builders.sketching import type_field
 from index_store.own.provider.own_indexes import OwnIndexes
 from index_store.own.provider.per_file_statistics import fit_of, per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn

@@ -29,8 +29,8 @@ import numpy as np
 import pyarrow as pa
 
 from evaluator.language.types import BIGINT, Type
-from index_store.own.build.file_rows import RowBatch, read_rows
-from index_store.own.build.sketching import SketchPlan, sketch_rows
+from index_store.own.builders.file_rows import RowBatch, read_rows
+from index_store.own.builders.sketching import SketchPlan, sketch_rows
 from index_store.own.definition import Definition
 from index_store.own.secondary.keys import encode, is_encodable
 from index_store.own.sketches.values import ABSENT, FileType

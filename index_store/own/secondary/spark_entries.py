@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from index_store.own.build.spark import collect_arrow
+from index_store.own.builders.spark import collect_arrow
 from index_store.own.definition import Definition
 from index_store.own.secondary.slice_entries import RAW, SLICES, LocalReader, MakeReader, key_columns
 from index_store.storage.storage import Storage

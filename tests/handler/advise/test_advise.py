@@ -17,7 +17,7 @@ from handler.advise.ranking import advise
 from handler.advise.reasons import why_nothing
 from handler.advise.workload import read_workload
 from handler.cli.main import main
-from index_store.own.build.local import build_locally
+from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition
 from index_store.own.maintenance.operations import create, drop
 from index_store.own.store.locations import folder_of

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from handler import open_table, prune
 from handler.cli.main import main
 from index_store.own.advice.layout_simulation import SortOrder, parse_sort_order
-from index_store.own.build.local import build_locally
+from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.store.locations import folder_of

@@ -23,8 +23,8 @@ from handler.inspection.table_report import report_table
 from handler.sql.parsing import parse
 from handler.views.explain import show_explanation
 from index_store.kinds.column_stats.column_stats import make as column_stats
-from index_store.own.build.expressions import EXPRESSION, ZONE, to_json
-from index_store.own.build.local import build_locally
+from index_store.own.builders.expressions import EXPRESSION, ZONE, to_json
+from index_store.own.builders.local import build_locally
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.provider.kind import make as own_sketches

@@ -7,10 +7,10 @@ import pytest
 
 from evaluator.language import expression as ex
 from handler import open_table, prune
-from index_store.own.build.expressions import EXPRESSION, to_json
-from index_store.own.build.local import build_locally
-from index_store.own.build.spark import build_on
 from index_store.own.builder import NewFiles
+from index_store.own.builders.expressions import EXPRESSION, to_json
+from index_store.own.builders.local import build_locally
+from index_store.own.builders.spark import build_on
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.sketches import parse_sketch

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evaluator.language.schema import Field
 from evaluator.language.types import Kind, Type
 from index_store.kinds.column_stats.slice_files import SliceFiles
-from index_store.own.build.sketching import SketchPlan, Target, sketch_file
 from index_store.own.builder import FILE_ID
+from index_store.own.builders.sketching import SketchPlan, Target, sketch_file
 from index_store.own.provider.per_file_statistics import per_file_statistics
 from index_store.own.provider.slice_statistics import IndexedColumn
 from index_store.own.sketches import parse_sketch

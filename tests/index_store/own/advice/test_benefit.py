@@ -10,8 +10,8 @@ import pytest
 from index_store import open_table
 from index_store.own.advice.benefit import benefits_of
 from index_store.own.advice.selectivity_score import AT_LEAST, AT_MOST, EXACT
-from index_store.own.build.local import build_locally
-from index_store.own.build.sketching import sketch_field
+from index_store.own.builders.local import build_locally
+from index_store.own.builders.sketching import sketch_field
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create
 from index_store.own.sketches import parse_sketch

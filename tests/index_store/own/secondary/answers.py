@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluator.language.types import Type
-from index_store.own.build.file_rows import read_rows
+from index_store.own.builders.file_rows import read_rows
 from index_store.own.definition import SECONDARY_INDEX, Definition, Entry
 from index_store.own.secondary.generation import live_groups
 from index_store.own.secondary.keys import encode_value, leading_of

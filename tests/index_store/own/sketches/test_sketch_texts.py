@@ -8,7 +8,7 @@ import pytest
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, Kind, Type
-from index_store.own.build.sketching import SketchPlan
+from index_store.own.builders.sketching import SketchPlan
 from index_store.own.sketches import SKETCHES, parse_sketch
 from index_store.own.sketches.base import Batch, Stored
 from index_store.own.sketches.hashing import hashes

@@ -16,7 +16,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import column_names
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.reference.row_oracle import value_of
-from index_store.own.build.sketching import SketchPlan
+from index_store.own.builders.sketching import SketchPlan
 from tests.evaluator.strategies import SCHEMA, TYPES, leaves
 from tests.index_store.own.parquet_rows import (
     SKETCHES,

@@ -25,10 +25,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from evaluator.language.errors import UnsupportedError
-from index_store.own.build.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
-from index_store.own.build.file_rows import ColumnRows, RowBatch, read_rows
-from index_store.own.build.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.builder import FILE_ID
+from index_store.own.builders.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
+from index_store.own.builders.file_rows import ColumnRows, RowBatch, read_rows
+from index_store.own.builders.footer_bounds import FooterBounds, footer_bounds
 from index_store.own.definition import Definition
 from index_store.own.sketches import parse_sketch
 from index_store.own.sketches.base import Batch, Collector, Sketch

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
 from index_store import open_table
-from index_store.own.build.aggregates import AGGREGATES, aggregate, united
-from index_store.own.build.expressions import EXPRESSION, to_json
-from index_store.own.build.file_rows import read_rows
-from index_store.own.build.local import build_locally
-from index_store.own.build.sketching import SketchPlan, sketch_file
 from index_store.own.builder import FILE_ID
+from index_store.own.builders.aggregates import AGGREGATES, aggregate, united
+from index_store.own.builders.expressions import EXPRESSION, to_json
+from index_store.own.builders.file_rows import read_rows
+from index_store.own.builders.local import build_locally
+from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.definition import Definition, Entry
 from index_store.own.maintenance.operations import create, optimize, refresh
 from index_store.own.maintenance.table_files import partitions_of

@@ -37,7 +37,7 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.distrust import ANCIENT_DAY, ANCIENT_MICROS
-from index_store.own.build.file_rows import ColumnRows
+from index_store.own.builders.file_rows import ColumnRows
 from index_store.own.sketches.min_max import cut_off, raised
 from index_store.own.sketches.values import EMPTY, FileType, python_values, value_bytes
 from index_store.storage.errors import FormatError

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from index_store.own.build.aggregates import aggregate
-from index_store.own.build.sketching import SketchPlan, sketch_file
 from index_store.own.builder import FILE_ID, IndexedFile
+from index_store.own.builders.aggregates import aggregate
+from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.definition import Definition
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage

@@ -19,9 +19,9 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, decimal_type
 from evaluator.reference.row_oracle import value_of
-from index_store.own.build import expressions
-from index_store.own.build.expressions import Expression, from_json, to_json
-from index_store.own.build.sketching import SketchPlan
+from index_store.own.builders import expressions
+from index_store.own.builders.expressions import Expression, from_json, to_json
+from index_store.own.builders.sketching import SketchPlan
 from tests.evaluator.strategies import MOMENTS, NUMBERS, SCHEMA, function_leaves
 from tests.index_store.own.parquet_rows import awkward_files, known_columns, one_unit, slice_files, write_parquet
 

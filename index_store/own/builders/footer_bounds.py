@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from evaluator.language.types import Kind, Type
-from index_store.own.build.file_rows import parquet_types
+from index_store.own.builders.file_rows import parquet_types
 from index_store.own.sketches.min_max import cut_off, raised
 from index_store.own.sketches.values import ABSENT, FileType, value_bytes
 

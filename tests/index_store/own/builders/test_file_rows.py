@@ -15,8 +15,8 @@ import pytest
 
 from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
-from index_store.own.build.file_rows import read_rows
-from index_store.own.build.sketching import SketchPlan, sketch_file
+from index_store.own.builders.file_rows import read_rows
+from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes
 from index_store.storage.storage import Storage
 

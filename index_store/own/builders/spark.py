@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from index_store.own.build.aggregates import aggregate
-from index_store.own.build.local import LocalBuilder
-from index_store.own.build.sketching import SketchPlan
 from index_store.own.builder import FILES, IndexedFile, NewFiles
+from index_store.own.builders.aggregates import aggregate
+from index_store.own.builders.local import LocalBuilder
+from index_store.own.builders.sketching import SketchPlan
 from index_store.own.definition import Definition
 from index_store.storage.storage import Storage
 
