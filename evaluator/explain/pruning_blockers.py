@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,7 @@ class PruningBlocker:
 
     condition: str
     columns: tuple[str, ...]
+    _: KW_ONLY
     cause: str
     reason: str
     open: int
@@ -284,7 +285,16 @@ def _blocker(
     elif kind == "not trusted":
         remedy = f"statistics of {column} that can be trusted"
     condition = bound.leaves[leaf.bound[0]]
-    return PruningBlocker(to_text(leaf.node), condition.columns, kind, why, tally.open, tally.alone, beside, remedy)
+    return PruningBlocker(
+        to_text(leaf.node),
+        condition.columns,
+        cause=kind,
+        reason=why,
+        open=tally.open,
+        alone=tally.alone,
+        beside=beside,
+        remedy=remedy,
+    )
 
 
 def _of_range(

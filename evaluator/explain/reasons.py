@@ -12,7 +12,7 @@ pruned; nothing is decided a second time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class Decision:
     kind: str
     column: str
     rule: str
+    _: KW_ONLY
     statistic: str
     value: str
     trust: str
@@ -89,7 +90,15 @@ def _decisions(
     total = int(answer.outcomes[index])
     columns = ", ".join(leaf.columns)
     if leaf.reason is not None or isinstance(leaf.test, Fixed):
-        yield Decision("filter", columns, "the same in every slice", "", "", leaf.reason or USED, describe(total))
+        yield Decision(
+            "filter",
+            columns,
+            "the same in every slice",
+            statistic="",
+            value="",
+            trust=leaf.reason or USED,
+            outcome=describe(total),
+        )
         return
     texts, expression = rule_texts(leaf.test), expression_of(leaf.test)
     is_explained = False
@@ -105,10 +114,10 @@ def _decisions(
                 source.name,
                 columns,
                 texts.rule(shown, no_value=_no_value(leaf.test, intervals)),
-                _statistic(texts, shown, known, index),
-                texts.constants,
-                _trust(leaf.test, known, intervals, index),
-                describe(shown),
+                statistic=_statistic(texts, shown, known, index),
+                value=texts.constants,
+                trust=_trust(leaf.test, known, intervals, index),
+                outcome=describe(shown),
             )
         elif own_outcome is not None and expression is not None and expression in source.expressions:
             is_explained = True
@@ -117,10 +126,10 @@ def _decisions(
                 source.name,
                 f"{expression[0]}({expression[1]})",
                 texts.rule(own_outcome, no_value=False),
-                _ends(function_statistics, index),
-                texts.constants,
-                _not_used(function_statistics, index) or USED,
-                describe(own_outcome),
+                statistic=_ends(function_statistics, index),
+                value=texts.constants,
+                trust=_not_used(function_statistics, index) or USED,
+                outcome=describe(own_outcome),
             )
         elif own_outcome is not None and leaf.lookup is not None:
             is_explained = True
@@ -130,20 +139,20 @@ def _decisions(
                 source.name,
                 f"{function}({looked_up})" if function else looked_up,
                 f"{texts.test} needs a row with that key",
-                f"the key {presence}",
-                texts.constants,
-                USED,
-                describe(own_outcome),
+                statistic=f"the key {presence}",
+                value=texts.constants,
+                trust=USED,
+                outcome=describe(own_outcome),
             )
     if not is_explained:
         yield Decision(
             "none",
             columns,
             texts.rule(total, no_value=False),
-            "",
-            texts.constants,
-            f"no statistics of column {columns}",
-            describe(total),
+            statistic="",
+            value=texts.constants,
+            trust=f"no statistics of column {columns}",
+            outcome=describe(total),
         )
 
 

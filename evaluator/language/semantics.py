@@ -7,7 +7,7 @@ does ``Semantics.named(engine)``. Name the zone when the query runs in another p
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from evaluator.language.errors import UnsupportedError
@@ -64,6 +64,7 @@ class Semantics:
 
     engine: str
     time_zone: str
+    _: KW_ONLY
     case_sensitive: bool = False
     signed_zero_differs: bool = False
     zeros_differ_in_lists: bool = False

@@ -16,7 +16,7 @@ microseconds since 1970, DECIMAL as its unscaled integer, BOOLEAN as 0 and 1 (``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -66,6 +66,7 @@ class ColumnStatistics:
     type: Type
     lo: Bounds
     hi: Bounds
+    _: KW_ONLY
     lo_known: Mask
     hi_known: Mask
     null_count: Counts
@@ -155,12 +156,12 @@ class ColumnStatistics:
             self.type,
             taken(self.lo, indices),
             taken(self.hi, indices),
-            self.lo_known[indices],
-            self.hi_known[indices],
-            self.null_count[indices],
-            self.row_count[indices],
-            self.trust[indices],
-            parts,
+            lo_known=self.lo_known[indices],
+            hi_known=self.hi_known[indices],
+            null_count=self.null_count[indices],
+            row_count=self.row_count[indices],
+            trust=self.trust[indices],
+            parts=parts,
         )
 
     @classmethod
@@ -169,7 +170,16 @@ class ColumnStatistics:
         empty = np.full(n, filler(column_type), array_dtype(column_type))
         unset = np.zeros(n, np.bool_)
         count = np.full(n, UNKNOWN_COUNT, np.int64)
-        return cls(column_type, empty, empty, unset, unset, count, count, np.full(n, trust, np.uint8))
+        return cls(
+            column_type,
+            empty,
+            empty,
+            lo_known=unset,
+            hi_known=unset,
+            null_count=count,
+            row_count=count,
+            trust=np.full(n, trust, np.uint8),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,9 +310,9 @@ def from_values(
         column_type,
         lo_array,
         hi_array,
-        lo_known,
-        hi_known,
-        counts(null_count),
-        counts(row_count),
-        np.zeros(n, np.uint8),
+        lo_known=lo_known,
+        hi_known=hi_known,
+        null_count=counts(null_count),
+        row_count=counts(row_count),
+        trust=np.zeros(n, np.uint8),
     )

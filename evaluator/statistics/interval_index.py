@@ -16,7 +16,7 @@ number is the one with the fewest expected comparisons.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ class IntervalIndex:
     """
 
     order: Rows
+    _: KW_ONLY
     lo: Codes
     hi: Codes
     reach: Codes
@@ -65,7 +66,13 @@ class IntervalIndex:
         narrow, wide = order[~is_wide], order[is_wide]
         upper = hi[narrow]
         return cls(
-            narrow, lo[narrow], upper, np.maximum.accumulate(upper) if len(upper) else upper, wide, lo[wide], hi[wide]
+            narrow,
+            lo=lo[narrow],
+            hi=upper,
+            reach=np.maximum.accumulate(upper) if len(upper) else upper,
+            wide=wide,
+            wide_lo=lo[wide],
+            wide_hi=hi[wide],
         )
 
     def expected_comparisons(self) -> float:

@@ -156,7 +156,17 @@ class Layers:
         lo_known, hi_known = (self.split_mask(known)[0] for known in (whole.lo_known, whole.hi_known))
         nulls, rows = (self.split_values(count, UNKNOWN_COUNT)[0] for count in (whole.null_count, whole.row_count))
         trust, _ = self.split_values(whole.trust, 0)
-        return ColumnStatistics(whole.type, lo, hi, lo_known, hi_known, nulls, rows, trust, parts)
+        return ColumnStatistics(
+            whole.type,
+            lo,
+            hi,
+            lo_known=lo_known,
+            hi_known=hi_known,
+            null_count=nulls,
+            row_count=rows,
+            trust=trust,
+            parts=parts,
+        )
 
     def delta_statistics(self, whole: ColumnStatistics) -> ColumnStatistics:
         """The second of ``split_statistics``."""
@@ -199,10 +209,10 @@ def _concatenated(first: ColumnStatistics, second: ColumnStatistics, parts: Part
         first.type,
         concatenated([first.lo, second.lo]),
         concatenated([first.hi, second.hi]),
-        np.concatenate((first.lo_known, second.lo_known)),
-        np.concatenate((first.hi_known, second.hi_known)),
-        np.concatenate((first.null_count, second.null_count)),
-        np.concatenate((first.row_count, second.row_count)),
-        np.concatenate((first.trust, second.trust)),
-        parts,
+        lo_known=np.concatenate((first.lo_known, second.lo_known)),
+        hi_known=np.concatenate((first.hi_known, second.hi_known)),
+        null_count=np.concatenate((first.null_count, second.null_count)),
+        row_count=np.concatenate((first.row_count, second.row_count)),
+        trust=np.concatenate((first.trust, second.trust)),
+        parts=parts,
     )

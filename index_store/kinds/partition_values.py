@@ -123,7 +123,9 @@ class PartitionValues:
         # All rows of the slice are null; how many they are does not matter, so one stands for all of them.
         nulls[null] = rows[null] = 1
         trust = np.where(known | null, Trust.OK, Trust.NOT_A_VALUE).astype(np.uint8)
-        return ColumnStatistics(column.type, bound, bound, known, known, nulls, rows, trust)
+        return ColumnStatistics(
+            column.type, bound, bound, lo_known=known, hi_known=known, null_count=nulls, row_count=rows, trust=trust
+        )
 
     @cached_property
     def _partitions(self) -> tuple[list[str], npt.NDArray[np.intp]]:

@@ -164,7 +164,14 @@ def _read_statistics(stored: ArraysFile, prefix: str, column_type: Type, n: int)
     lo_known, hi_known = (_flags(stored, prefix + name, n) for name in _FLAGS)
     nulls, rows = (_checked(stored.array(prefix + name), n, np.int64) for name in _COUNTS)
     return ColumnStatistics(
-        column_type, lo, hi, lo_known, hi_known, nulls, rows, _checked(stored.array(prefix + "trust"), n, np.uint8)
+        column_type,
+        lo,
+        hi,
+        lo_known=lo_known,
+        hi_known=hi_known,
+        null_count=nulls,
+        row_count=rows,
+        trust=_checked(stored.array(prefix + "trust"), n, np.uint8),
     )
 
 

@@ -135,7 +135,16 @@ def _statistics(column: Field, files: int) -> ColumnStatistics:
             )
             for more in (0, 50)
         )
-    return ColumnStatistics(column.type, lo, hi, known, known, zeros, zeros + 1000, np.zeros(files, np.uint8))
+    return ColumnStatistics(
+        column.type,
+        lo,
+        hi,
+        lo_known=known,
+        hi_known=known,
+        null_count=zeros,
+        row_count=zeros + 1000,
+        trust=np.zeros(files, np.uint8),
+    )
 
 
 def _commit_schema() -> Any:

@@ -35,12 +35,12 @@ def stored(known: ColumnStatistics) -> ColumnStatistics:
         known.type,
         lo,
         hi,
-        read_only(known.lo_known),
-        read_only(known.hi_known),
-        read_only(known.null_count),
-        read_only(known.row_count),
-        read_only(known.trust),
-        parts,
+        lo_known=read_only(known.lo_known),
+        hi_known=read_only(known.hi_known),
+        null_count=read_only(known.null_count),
+        row_count=read_only(known.row_count),
+        trust=read_only(known.trust),
+        parts=parts,
     )
 
 

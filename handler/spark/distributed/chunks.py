@@ -101,12 +101,12 @@ def join_statistics(columns: Sequence[ColumnStatistics]) -> ColumnStatistics:
         columns[0].type,
         concatenated([one.lo for one in columns]),
         concatenated([one.hi for one in columns]),
-        joined("lo_known"),
-        joined("hi_known"),
-        joined("null_count"),
-        joined("row_count"),
-        joined("trust"),
-        parts,
+        lo_known=joined("lo_known"),
+        hi_known=joined("hi_known"),
+        null_count=joined("null_count"),
+        row_count=joined("row_count"),
+        trust=joined("trust"),
+        parts=parts,
     )
 
 
@@ -149,12 +149,12 @@ def _statistics(table: pa.Table, number: int, of: Type) -> ColumnStatistics:
         found.type,
         found.lo,
         found.hi,
-        found.lo_known,
-        found.hi_known,
-        found.null_count,
-        found.row_count,
-        found.trust,
-        PartStatistics(parts, slice_of),
+        lo_known=found.lo_known,
+        hi_known=found.hi_known,
+        null_count=found.null_count,
+        row_count=found.row_count,
+        trust=found.trust,
+        parts=PartStatistics(parts, slice_of),
     )
 
 
@@ -165,11 +165,11 @@ def _unflat(arrays: dict[str, pa.Array], of: Type) -> ColumnStatistics:
         of,
         lo,
         hi,
-        lo_known,
-        hi_known,
-        arrays["nulls"].to_numpy(),
-        arrays["rows"].to_numpy(),
-        np.zeros(len(lo), np.uint8),
+        lo_known=lo_known,
+        hi_known=hi_known,
+        null_count=arrays["nulls"].to_numpy(),
+        row_count=arrays["rows"].to_numpy(),
+        trust=np.zeros(len(lo), np.uint8),
     )
 
 

@@ -9,7 +9,7 @@ explanations on the driver read all of them.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,7 @@ class StoredSlices:
     folder: SharedFolder
     n: int
     run: int
+    _: KW_ONLY
     instant: str | None
     source: str
     note: str
@@ -128,7 +129,13 @@ class StoredSlices:
         if plain is None:
             return None
         return cls(
-            folder, plain["n"], plain["run"], plain["instant"], plain["source"], plain["note"], tuple(plain["files"])
+            folder,
+            plain["n"],
+            plain["run"],
+            instant=plain["instant"],
+            source=plain["source"],
+            note=plain["note"],
+            files=tuple(plain["files"]),
         )
 
     def read(self, number: int) -> list[FileSlice]:

@@ -54,12 +54,12 @@ def unite(
         rows.type,
         lo,
         hi,
-        lo_known & usable,
-        hi_known & usable,
-        np.where(usable, nulls, UNKNOWN_COUNT),
-        np.where(usable, row_count, UNKNOWN_COUNT),
-        trust,
-        _by_file(rows, of, usable & (files.count > 1)),
+        lo_known=lo_known & usable,
+        hi_known=hi_known & usable,
+        null_count=np.where(usable, nulls, UNKNOWN_COUNT),
+        row_count=np.where(usable, row_count, UNKNOWN_COUNT),
+        trust=trust,
+        parts=_by_file(rows, of, usable & (files.count > 1)),
     )
 
 
@@ -73,7 +73,14 @@ def _by_file(rows: FileStatistics, of: npt.NDArray[np.intp], wanted: npt.NDArray
         return None
     chosen = chosen[np.argsort(of[chosen], kind="stable")]
     files = ColumnStatistics(
-        rows.type, rows.lo, rows.hi, rows.lo_known, rows.hi_known, rows.nulls, rows.rows, rows.trust
+        rows.type,
+        rows.lo,
+        rows.hi,
+        lo_known=rows.lo_known,
+        hi_known=rows.hi_known,
+        null_count=rows.nulls,
+        row_count=rows.rows,
+        trust=rows.trust,
     )
     return PartStatistics(files.take(chosen), of[chosen])
 

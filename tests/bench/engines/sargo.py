@@ -106,7 +106,16 @@ def _without_look_ups(index: ColumnIndex | None) -> ColumnIndex:
     assert index is not None
     order, none = index.lo.order, index.lo.codes[:0]
     return replace(
-        index, intervals=IntervalIndex(order[:0], none, none, none, order, index.lo.codes[order], index.hi.codes[order])
+        index,
+        intervals=IntervalIndex(
+            order[:0],
+            lo=none,
+            hi=none,
+            reach=none,
+            wide=order,
+            wide_lo=index.lo.codes[order],
+            wide_hi=index.hi.codes[order],
+        ),
     )
 
 
@@ -128,5 +137,12 @@ def statistics_of(column: Column, files: Files) -> ColumnStatistics:
         )
     assert np.array_equal(column.all_null, all_null(column.null_count, files.row_count))
     return ColumnStatistics(
-        column.type, lo, hi, known, known, column.null_count, files.row_count, np.zeros(len(files), np.uint8)
+        column.type,
+        lo,
+        hi,
+        lo_known=known,
+        hi_known=known,
+        null_count=column.null_count,
+        row_count=files.row_count,
+        trust=np.zeros(len(files), np.uint8),
     )

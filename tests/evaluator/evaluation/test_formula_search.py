@@ -78,11 +78,11 @@ class Table:
             column_type,
             lo,
             hi,
-            lo_known,
-            hi_known,
-            nulls.astype(np.int64),
-            rows.astype(np.int64),
-            np.zeros(n, np.uint8),
+            lo_known=lo_known,
+            hi_known=hi_known,
+            null_count=nulls.astype(np.int64),
+            row_count=rows.astype(np.int64),
+            trust=np.zeros(n, np.uint8),
         )
 
     def _as(self, column_type: Type, values: Any) -> Any:
@@ -207,7 +207,14 @@ def test_members_that_lack_the_common_prefix_are_found_where_a_bound_is_unknown(
     lo = np.array([f"Pre-{i:06d}" for i in range(n)], object)
     known = np.arange(n) % 3
     statistics = ColumnStatistics(
-        STRING, lo, lo + "5", known != 0, known != 1, np.zeros(n, np.int64), np.full(n, 10), np.zeros(n, np.uint8)
+        STRING,
+        lo,
+        lo + "5",
+        lo_known=known != 0,
+        hi_known=known != 1,
+        null_count=np.zeros(n, np.int64),
+        row_count=np.full(n, 10),
+        trust=np.zeros(n, np.uint8),
     )
     bound = bind(
         ex.In(ex.Column(("s",)), tuple(ex.Literal(m, STRING) for m in [*members, *"ABC"])),
@@ -226,10 +233,11 @@ def test_texts_that_differ_beyond_the_key_are_told_apart_exactly() -> None:
         STRING,
         texts,
         texts,
-        *(np.ones(800, np.bool_),) * 2,
-        np.zeros(800, np.int64),
-        np.full(800, 10),
-        np.zeros(800, np.uint8),
+        lo_known=np.ones(800, np.bool_),
+        hi_known=np.ones(800, np.bool_),
+        null_count=np.zeros(800, np.int64),
+        row_count=np.full(800, 10),
+        trust=np.zeros(800, np.uint8),
     )
     bound = bind(ex.Compare("=", ex.Column(("s",)), ex.Literal(long + "c", STRING)), SCHEMA, Semantics.named("spark"))
     actual = evaluate(bound, 800, [StatisticsProvider("x", {"s": with_index(known, max_edges=3)})])

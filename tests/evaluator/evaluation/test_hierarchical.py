@@ -26,7 +26,14 @@ def column(column_type: Type, lo: np.ndarray, hi: np.ndarray, seed: int = 0) -> 
     n, draw = len(lo), np.random.default_rng(seed)
     nulls = draw.choice([0, 0, 0, 3, 10, UNKNOWN_COUNT], n)
     return ColumnStatistics(
-        column_type, lo, hi, draw.random(n) > 0.02, draw.random(n) > 0.02, nulls, np.full(n, 10), np.zeros(n, np.uint8)
+        column_type,
+        lo,
+        hi,
+        lo_known=draw.random(n) > 0.02,
+        hi_known=draw.random(n) > 0.02,
+        null_count=nulls,
+        row_count=np.full(n, 10),
+        trust=np.zeros(n, np.uint8),
     )
 
 
@@ -91,10 +98,11 @@ def test_after_so_many_questions_the_rest_is_what_its_group_was() -> None:
         INT,
         lo,
         lo,
-        *(np.ones(5000, np.bool_),) * 2,
-        np.zeros(5000, np.int64),
-        np.full(5000, 10),
-        np.zeros(5000, np.uint8),
+        lo_known=np.ones(5000, np.bool_),
+        hi_known=np.ones(5000, np.bool_),
+        null_count=np.zeros(5000, np.int64),
+        row_count=np.full(5000, 10),
+        trust=np.zeros(5000, np.uint8),
     )
     ask = asked_of("a % 7 = 3", "a", INT, "UTC")
     actual = evaluate_groups(known, ask, max_evaluations=100)
@@ -115,10 +123,11 @@ def test_a_function_that_never_decides_is_given_up_soon() -> None:
         INT,
         lo,
         lo + 5,
-        *(np.ones(100_000, np.bool_),) * 2,
-        np.zeros(100_000, np.int64),
-        np.full(100_000, 10),
-        np.zeros(100_000, np.uint8),
+        lo_known=np.ones(100_000, np.bool_),
+        hi_known=np.ones(100_000, np.bool_),
+        null_count=np.zeros(100_000, np.int64),
+        row_count=np.full(100_000, 10),
+        trust=np.zeros(100_000, np.uint8),
     )
     assert (evaluate_groups(known, undecided) == UNKNOWN).all()
     assert len(asked) < 10_000
@@ -135,9 +144,10 @@ def test_a_null_that_a_group_may_hold_is_not_told_of_all_its_slices() -> None:
         INT,
         lo,
         lo,
-        *(np.ones(1000, np.bool_),) * 2,
-        np.zeros(1000, np.int64),
-        np.full(1000, 10),
-        np.zeros(1000, np.uint8),
+        lo_known=np.ones(1000, np.bool_),
+        hi_known=np.ones(1000, np.bool_),
+        null_count=np.zeros(1000, np.int64),
+        row_count=np.full(1000, 10),
+        trust=np.zeros(1000, np.uint8),
     )
     assert evaluate_groups(known, ask).tolist() == [TRUE] * 900 + [TRUE | NULL] * 100

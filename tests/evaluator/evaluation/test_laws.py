@@ -128,7 +128,14 @@ def many_statistics(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
     if of.kind.is_fractional and doubt:
         bounds[rng.random(n) < 0.01] = np.nan
     return ColumnStatistics(
-        of, bounds, uppers, rng.random(n) >= doubt, rng.random(n) >= doubt, nulls, np.full(n, 10), np.zeros(n, np.uint8)
+        of,
+        bounds,
+        uppers,
+        lo_known=rng.random(n) >= doubt,
+        hi_known=rng.random(n) >= doubt,
+        null_count=nulls,
+        row_count=np.full(n, 10),
+        trust=np.zeros(n, np.uint8),
     )
 
 

@@ -116,7 +116,16 @@ def test_new_statistics_are_coded_with_the_edges_of_another_index() -> None:
     flags, count = np.ones(400, np.bool_), np.zeros(400, np.int64)
 
     def known(bound: Any) -> ColumnStatistics:
-        return ColumnStatistics(STRING, bound, bound, flags, flags, count, count + 9, np.zeros(400, np.uint8))
+        return ColumnStatistics(
+            STRING,
+            bound,
+            bound,
+            lo_known=flags,
+            hi_known=flags,
+            null_count=count,
+            row_count=count + 9,
+            trust=np.zeros(400, np.uint8),
+        )
 
     base = with_index(known(first)).index
     assert base is not None

@@ -237,11 +237,11 @@ def test_the_groups_of_slices_are_those_of_objects() -> None:
         STRING,
         lo,
         lo + "z",
-        np.arange(500) % 9 > 0,
-        np.arange(500) % 7 > 0,
-        np.arange(500) % 3,
-        np.full(500, 5),
-        np.zeros(500, np.uint8),
+        lo_known=np.arange(500) % 9 > 0,
+        hi_known=np.arange(500) % 7 > 0,
+        null_count=np.arange(500) % 3,
+        row_count=np.full(500, 5),
+        trust=np.zeros(500, np.uint8),
     )
     for plain, held in zip(known.groups, stored(known).groups, strict=True):
         assert plain.rows.tolist() == held.rows.tolist()
@@ -267,7 +267,18 @@ def many() -> dict[str, ColumnStatistics]:
     texts, numbers = objects([f"user-{v:09d}" for v in order.tolist()]), objects([v * 10**20 for v in order.tolist()])
     flags, none = np.ones(N, np.bool_), np.zeros(N, np.int64)
     return {
-        name: stored(ColumnStatistics(of, bound, bound, flags, flags, none, np.full(N, 10), np.zeros(N, np.uint8)))
+        name: stored(
+            ColumnStatistics(
+                of,
+                bound,
+                bound,
+                lo_known=flags,
+                hi_known=flags,
+                null_count=none,
+                row_count=np.full(N, 10),
+                trust=np.zeros(N, np.uint8),
+            )
+        )
         for name, of, bound in (("s", STRING, texts), ("w", WIDE, numbers))
     }
 

@@ -89,12 +89,29 @@ def statistics_of(column: Field, n: int) -> ColumnStatistics:
         narrow = np.where(np.arange(len(twice)) % 2, least[twice], greatest[twice])
         parts = PartStatistics(
             ColumnStatistics(
-                column.type, narrow, narrow, lo_known[twice], hi_known[twice], nulls[twice], rows[twice], trust[twice]
+                column.type,
+                narrow,
+                narrow,
+                lo_known=lo_known[twice],
+                hi_known=hi_known[twice],
+                null_count=nulls[twice],
+                row_count=rows[twice],
+                trust=trust[twice],
             ),
             twice,
         )
     lo, hi = (_bounds(values, column) for values in (least, greatest))
-    return ColumnStatistics(column.type, lo, hi, lo_known, hi_known, nulls, rows, trust, parts)
+    return ColumnStatistics(
+        column.type,
+        lo,
+        hi,
+        lo_known=lo_known,
+        hi_known=hi_known,
+        null_count=nulls,
+        row_count=rows,
+        trust=trust,
+        parts=parts,
+    )
 
 
 def _bounds(values: npt.NDArray[np.int64], column: Field) -> Bounds:
