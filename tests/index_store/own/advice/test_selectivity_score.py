@@ -77,11 +77,11 @@ def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stor
             of,
             StoredBounds.of(found.lo, of),
             StoredBounds.of(found.hi, of),
-            found.lo_known,
-            found.hi_known,
-            found.null_count,
-            found.row_count,
-            found.trust,
+            lo_known=found.lo_known,
+            hi_known=found.hi_known,
+            null_count=found.null_count,
+            row_count=found.row_count,
+            trust=found.trust,
         )
     n = len(ranges)
     overlaps = sum(meet(ranges[i], ranges[j], of is DOUBLE) for i in range(n) for j in range(n) if i != j)
@@ -127,12 +127,12 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
         bounds.type,
         bounds.lo,
         bounds.hi,
-        bounds.lo_known,
-        bounds.hi_known,
-        bounds.null_count,
-        bounds.row_count,
-        bounds.trust,
-        points,
+        lo_known=bounds.lo_known,
+        hi_known=bounds.hi_known,
+        null_count=bounds.null_count,
+        row_count=bounds.row_count,
+        trust=bounds.trust,
+        parts=points,
     )
     assert score_of_statistics(listed).score >= looked_up.score - 1e-9
 
@@ -156,12 +156,12 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
             whole.type,
             whole.lo,
             whole.hi,
-            whole.lo_known,
-            whole.hi_known,
-            whole.null_count,
-            whole.row_count,
-            whole.trust,
-            parts,
+            lo_known=whole.lo_known,
+            hi_known=whole.hi_known,
+            null_count=whole.null_count,
+            row_count=whole.row_count,
+            trust=whole.trust,
+            parts=parts,
         )
     )
     n = len(lists)
@@ -186,12 +186,12 @@ def test_parts_that_are_ranges_meet_as_ranges_do():
             STRING,
             whole.lo,
             whole.hi,
-            whole.lo_known,
-            whole.hi_known,
-            whole.null_count,
-            whole.row_count,
-            whole.trust,
-            parts,
+            lo_known=whole.lo_known,
+            hi_known=whole.hi_known,
+            null_count=whole.null_count,
+            row_count=whole.row_count,
+            trust=whole.trust,
+            parts=parts,
         )
     )
     assert said.score == pytest.approx(100 * (1 - (1 + 1 + 0) / 6))
@@ -204,7 +204,15 @@ def test_with_too_many_parts_some_of_them_are_asked_for():
     parts = PartStatistics(from_values(INT, lo, [one + 12 for one in lo]), np.repeat(np.arange(n), 4))
     whole = from_values(INT, [None] * n, [None] * n, [0] * n, [9] * n)
     whole = type(whole)(
-        INT, whole.lo, whole.hi, whole.lo_known, whole.hi_known, whole.null_count, whole.row_count, whole.trust, parts
+        INT,
+        whole.lo,
+        whole.hi,
+        lo_known=whole.lo_known,
+        hi_known=whole.hi_known,
+        null_count=whole.null_count,
+        row_count=whole.row_count,
+        trust=whole.trust,
+        parts=parts,
     )
     every, some = score_of_statistics(whole), score_of_statistics(whole, most=200 * 20)
     assert (every.asked, some.asked) == (200, 20)
@@ -244,11 +252,11 @@ def test_two_million_files_are_compared_without_comparing_pairs():
         INT,
         lo,
         lo + (1 << 39),
-        np.ones(n, np.bool_),
-        np.ones(n, np.bool_),
-        np.zeros(n, np.int64),
-        np.full(n, 5),
-        np.zeros(n, np.uint8),
+        lo_known=np.ones(n, np.bool_),
+        hi_known=np.ones(n, np.bool_),
+        null_count=np.zeros(n, np.int64),
+        row_count=np.full(n, 5),
+        trust=np.zeros(n, np.uint8),
     )
     said = score_of_statistics(found)
     assert said.score == pytest.approx(25, abs=0.2)  # two numbers of [0, 1] are over 1/2 apart: 1/4
