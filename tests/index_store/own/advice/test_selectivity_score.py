@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,16 +75,7 @@ def test_the_score_of_ranges_is_the_share_of_pairs_that_do_not_meet(given_, stor
     of, ranges = given_
     found = statistics_of(of, ranges)
     if stored and of not in (INT, DOUBLE):
-        found = type(found)(
-            of,
-            StoredBounds.of(found.lo, of),
-            StoredBounds.of(found.hi, of),
-            lo_known=found.lo_known,
-            hi_known=found.hi_known,
-            null_count=found.null_count,
-            row_count=found.row_count,
-            trust=found.trust,
-        )
+        found = replace(found, lo=StoredBounds.of(found.lo, of), hi=StoredBounds.of(found.hi, of))
     n = len(ranges)
     overlaps = sum(meet(ranges[i], ranges[j], of is DOUBLE) for i in range(n) for j in range(n) if i != j)
     said = score_of_statistics(found)
@@ -123,17 +116,7 @@ def test_equalities_leave_out_at_least_what_the_score_of_ranges_says(files):
         from_values(INT, [value for _, value in asked], [value for _, value in asked]),
         np.array([i for i, _ in asked], np.intp),
     )
-    listed = type(bounds)(
-        bounds.type,
-        bounds.lo,
-        bounds.hi,
-        lo_known=bounds.lo_known,
-        hi_known=bounds.hi_known,
-        null_count=bounds.null_count,
-        row_count=bounds.row_count,
-        trust=bounds.trust,
-        parts=points,
-    )
+    listed = replace(bounds, parts=points)
     assert score_of_statistics(listed).score >= looked_up.score - 1e-9
 
 
@@ -151,19 +134,7 @@ def test_the_score_of_listed_values_is_the_share_of_values_that_are_in_no_other_
         [4] * len(lists),
     )
     parts = PartStatistics(from_values(of, points, points), np.array(places, np.intp))
-    said = score_of_statistics(
-        type(whole)(
-            whole.type,
-            whole.lo,
-            whole.hi,
-            lo_known=whole.lo_known,
-            hi_known=whole.hi_known,
-            null_count=whole.null_count,
-            row_count=whole.row_count,
-            trust=whole.trust,
-            parts=parts,
-        )
-    )
+    said = score_of_statistics(replace(whole, parts=parts))
     n = len(lists)
     overlap = 0.0
     for i, mine in enumerate(lists):
@@ -181,19 +152,7 @@ def test_parts_that_are_ranges_meet_as_ranges_do():
     """Prefixes: 'a'..'b' meets 'aa'..'ab' and not 'c'; one slice counts once, however many of its parts meet."""
     whole = from_values(STRING, ["a", "aa", "c"], ["b", "ad", "c"], [0, 0, 0], [9, 9, 9])
     parts = PartStatistics(from_values(STRING, ["a", "aa", "ac", "c"], ["b", "ab", "ad", "c"]), np.array([0, 1, 1, 2]))
-    said = score_of_statistics(
-        type(whole)(
-            STRING,
-            whole.lo,
-            whole.hi,
-            lo_known=whole.lo_known,
-            hi_known=whole.hi_known,
-            null_count=whole.null_count,
-            row_count=whole.row_count,
-            trust=whole.trust,
-            parts=parts,
-        )
-    )
+    said = score_of_statistics(replace(whole, parts=parts))
     assert said.score == pytest.approx(100 * (1 - (1 + 1 + 0) / 6))
     assert said.asked == 4
 
@@ -203,17 +162,7 @@ def test_with_too_many_parts_some_of_them_are_asked_for():
     lo = [10 * i for i in range(n) for _ in range(4)]
     parts = PartStatistics(from_values(INT, lo, [one + 12 for one in lo]), np.repeat(np.arange(n), 4))
     whole = from_values(INT, [None] * n, [None] * n, [0] * n, [9] * n)
-    whole = type(whole)(
-        INT,
-        whole.lo,
-        whole.hi,
-        lo_known=whole.lo_known,
-        hi_known=whole.hi_known,
-        null_count=whole.null_count,
-        row_count=whole.row_count,
-        trust=whole.trust,
-        parts=parts,
-    )
+    whole = replace(whole, parts=parts)
     every, some = score_of_statistics(whole), score_of_statistics(whole, most=200 * 20)
     assert (every.asked, some.asked) == (200, 20)
     assert some.score == pytest.approx(every.score, abs=1)
