@@ -20,14 +20,22 @@ import xxhash
 
 from handler.sidecar.idl import Refused
 
-__all__ = ["NOT_KNOWN", "FileIndices", "FileNames", "ListedNames"]
+__all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames"]
 
 #: The index of a name that is no file of the view.
 NOT_KNOWN = -1
 #: ``(count,) int32``: the index in ``ViewFiles`` of each listed name.
 FileIndices = npt.NDArray[np.int32]
 
+#: No path of a file in a table is longer.
+MAX_NAME_BYTES = 4096
+
 _LINE_FEED = 10
+#: A stream may inflate to this many times its size, or to the floor when that is more. Names of files hold a UUID and
+#: are compressed less than ten times; zlib alone allows a thousand times.
+_MAX_RATIO, _ALWAYS_INFLATED = 100, 4 << 20
+#: Bytes of a stream that are inflated, and bytes of a list that are searched, at a time.
+_INFLATED_AT_ONCE, _COUNTED_AT_ONCE = 4 << 10, 1 << 20
 #: The hash of a list is keyed, so that a client cannot prepare two lists with one hash.
 _SEED = secrets.randbits(64)
 #: A list with less than a 16th of the known files is looked up name by name: that costs less than hashing all of them.
@@ -62,31 +70,61 @@ class ListedNames:
     @cached_property
     def text(self) -> bytes | memoryview:
         """The names joined by line feeds. Raises Refused when they cannot be unpacked or are too many."""
-        text = self.blob
         if self.compressed:
-            stream = zlib.decompressobj()
+            return self._inflated()
+        if len(self.blob) > self.max_bytes:
+            raise Refused("limit", f"the list of names has more than {self.max_bytes} bytes")
+        return self.blob
+
+    def _inflated(self) -> bytes:
+        """The decompressed list. It is given up as soon as it has too many bytes or names."""
+        limit = min(self.max_bytes, max(_ALWAYS_INFLATED, _MAX_RATIO * len(self.blob)))
+        stream, blob = zlib.decompressobj(), memoryview(self.blob)
+        text, feeds = bytearray(), 0
+        for start in range(0, len(blob), _INFLATED_AT_ONCE):
             try:
-                text = stream.decompress(self.blob, self.max_bytes + 1)
+                piece = stream.decompress(blob[start : start + _INFLATED_AT_ONCE], limit + 1 - len(text))
             except zlib.error as error:
                 raise Refused("request", "the list of names cannot be decompressed") from error
-            if len(text) <= self.max_bytes and (not stream.eof or stream.unused_data):
-                raise Refused("request", "the list of names is not one whole zlib stream")
-        if len(text) > self.max_bytes:
-            raise Refused("limit", f"the list of names has more than {self.max_bytes} bytes")
-        return text
+            text += piece
+            feeds += piece.count(b"\n")
+            if len(text) > limit:
+                if limit == self.max_bytes:
+                    raise Refused("limit", f"the list of names has more than {limit} bytes")
+                raise Refused("limit", f"the list of names is compressed more than {_MAX_RATIO} times")
+            if feeds >= max(1, self.count):
+                raise Refused("request", f"{self.count} names were announced, more were sent")
+            if stream.eof:
+                break
+        if not stream.eof or stream.unused_data or start + _INFLATED_AT_ONCE < len(blob):
+            raise Refused("request", "the list of names is not one whole zlib stream")
+        return bytes(text)
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64]:
-        """``(count,) int64``: the end of each name in ``text``. Raises Refused when there are not ``count`` names."""
-        text = self.text
-        if not text:
+        """``(count,) int64``: the end of each name in ``text``.
+
+        Raises Refused when there are not ``count`` names, or one is longer than a path.
+        """
+        text = np.frombuffer(self.text, np.uint8)
+        if not len(text):
             if self.count:
                 raise Refused("request", f"{self.count} names were announced, none were sent")
             return np.zeros(0, np.int64)
-        feeds = np.flatnonzero(np.frombuffer(text, np.uint8) == _LINE_FEED)
-        if len(feeds) + 1 != self.count:
-            raise Refused("request", f"{self.count} names were announced, {len(feeds) + 1} were sent")
-        return np.append(feeds, len(text)).astype(np.int64)
+        pieces = [text[start : start + _COUNTED_AT_ONCE] for start in range(0, len(text), _COUNTED_AT_ONCE)]
+        sent = 1 + sum(int(np.count_nonzero(piece == _LINE_FEED)) for piece in pieces)
+        if sent != self.count:
+            raise Refused("request", f"{self.count} names were announced, {sent} were sent")
+        ends = np.empty(self.count, np.int64)
+        filled = 0
+        for number, piece in enumerate(pieces):
+            feeds = np.flatnonzero(piece == _LINE_FEED)
+            ends[filled : filled + len(feeds)] = feeds + number * _COUNTED_AT_ONCE
+            filled += len(feeds)
+        ends[-1] = len(text)
+        if int(np.diff(ends, prepend=-1).max()) - 1 > MAX_NAME_BYTES:
+            raise Refused("limit", f"a name has more than {MAX_NAME_BYTES} bytes")
+        return ends
 
     def array(self) -> pa.LargeBinaryArray:
         """The names as an Arrow array that shares their bytes; each name includes the line feed that follows it."""
