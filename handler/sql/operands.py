@@ -142,11 +142,10 @@ class OperandReader:
 
     def _case(self, node: exp.Case) -> Operand:
         otherwise = self._branch_result(node.args.get("default"))
+        value = None if node.this is None else self.read(node.this)  # once: a CASE in a CASE would double at each level
         branches = [
             (
-                self._condition(branch.this)
-                if node.this is None
-                else Compare("=", self.read(node.this), self.read(branch.this)),
+                self._condition(branch.this) if value is None else Compare("=", value, self.read(branch.this)),
                 self._branch_result(branch.args.get("true")),
             )
             for branch in node.args["ifs"]
@@ -157,14 +156,14 @@ class OperandReader:
         return Literal(None, VOID) if node is None else self.read(node)
 
     def _function(self, name: str, nodes: Sequence[exp.Expr]) -> Operand:
+        if name in ("if", "iff") and len(nodes) == 3:
+            return If(self._condition(nodes[0]), self.read(nodes[1]), self.read(nodes[2]))
         arguments = tuple(self.read(node) for node in nodes)
         if name in _CAST_FUNCTIONS and len(arguments) == 1:
             to = exp.DataType.from_str(name, dialect="hive")
             return Cast(arguments[0], type_of(to))
         if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
             return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
-        if name in ("if", "iff") and len(arguments) == 3:
-            return If(self._condition(nodes[0]), *arguments[1:])
         name = SQL_SYNONYMS.get(name, name)
         if name in ("date_add", "datediff") and len(arguments) == 3:
             return Opaque(f"{name} with a unit is not decided")

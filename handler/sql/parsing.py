@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
 from evaluator.language.errors import SargoError
+from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
@@ -27,6 +28,8 @@ __all__ = ["Engine", "SqlError", "excerpt", "parse"]
 _MAX_FRAMES = 40_000
 _STACK_BYTES = 512 << 20
 _MAX_CHARACTERS = 16 << 20
+#: Nodes when every operand that stands several times in the tree, as that of nullif, is written out each time.
+_MAX_NODES = 4_000_000
 
 
 def excerpt(text: str) -> str:
@@ -80,9 +83,12 @@ def _parse(text: str, engine: Engine) -> HudiExpression:
     if not is_condition(tree):
         raise SqlError(text, "this is a value, not a condition")
     try:
-        return condition(tree)
+        expression = condition(tree)
     except LiteralError as error:
         raise SqlError(text, str(error)) from None
+    if expanded_size(expression) > _MAX_NODES:
+        raise SqlError(text, f"the filter expands to more than {_MAX_NODES} parts")
+    return expression
 
 
 def _syntax_error(text: str, error: ParseError) -> SqlError:

@@ -4,14 +4,15 @@ Bytes that are read under a wrong profile may be readable to the end and mean no
 class must fit its slot (node, function, type), each node needs a type, each name must be text.
 
 Back-references make the graph a DAG or cyclic. A cycle is an error. A shared subtree counts once for each reference,
-so a small input cannot expand to a huge tree (``sarg.kryo.limits``).
+so a small input cannot expand to a huge tree (``sarg.kryo.limits``). A constant counts for what is built of it, when it
+is built.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sarg.hive_tree.constants import constant_of
+from sarg.hive_tree.constants import NodeBudget, constant_of
 from sarg.hive_tree.exprnode import (
     Bridge,
     ColumnNode,
@@ -23,7 +24,7 @@ from sarg.hive_tree.exprnode import (
     OtherNode,
 )
 from sarg.hive_tree.typeinfo import TypeTexts
-from sarg.kryo.errors import DecodeError
+from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.limits import CHARACTERS_PER_NODE, MAX_EXPRESSION_DEPTH, MAX_NODES
 from sarg.kryo.values import Boxed, JavaList, JavaObject
 
@@ -44,9 +45,10 @@ class _Built:
         self.depth = depth
 
 
-def build_tree(top: JavaObject) -> ExprNode:
+def build_tree(top: JavaObject, max_nodes: int = MAX_NODES) -> ExprNode:
     """The typed tree of an ExprNodeGenericFuncDesc. Raises DecodeError when it is not plausible or too large."""
     types = TypeTexts()
+    budget = NodeBudget(max_nodes)
     built_by_id: dict[int, _Built | None] = {}  # None while the node's children are being built
     stack: list[tuple[JavaObject, list[JavaObject] | None]] = [(top, None)]
     while stack:
@@ -68,7 +70,7 @@ def build_tree(top: JavaObject) -> ExprNode:
             if built is None:
                 raise DecodeError(instance.offset, "an expression contains itself")
             children.append(built)
-        built_by_id[key] = _build(instance, children, types)
+        built_by_id[key] = _build(instance, children, types, budget)
     root = built_by_id[id(top)]
     if root is None:
         raise DecodeError(top.offset, "an expression contains itself")
@@ -94,7 +96,7 @@ def _node(value: Any, owner: JavaObject) -> JavaObject:
     return value
 
 
-def _build(instance: JavaObject, children: list[_Built], types: TypeTexts) -> _Built:
+def _build(instance: JavaObject, children: list[_Built], types: TypeTexts, budget: NodeBudget) -> _Built:
     type_text = types.text_of(instance.fields.get("typeInfo"), instance)
     size = 1 + sum(child.size for child in children) + _weight(type_text)
     depth = 1 + max((child.depth for child in children), default=0)
@@ -114,7 +116,7 @@ def _build(instance: JavaObject, children: list[_Built], types: TypeTexts) -> _B
             size += _weight(name) + _weight(table)
             node = ColumnNode(name, table, fields["isPartitionColOrVirtualCol"], type_text)
         case "ConstantDesc":
-            constant = constant_of(fields["value"], instance.offset)
+            constant = constant_of(fields["value"], instance.offset, budget)
             size += constant.weight() - 1 if constant is not None else 0
             node = ConstantNode(constant, type_text)
         case "FieldDesc":
@@ -130,8 +132,8 @@ def _build(instance: JavaObject, children: list[_Built], types: TypeTexts) -> _B
             node = DynamicNode(value_name, type_text)
         case _:
             node = OtherNode(instance.java, type_text)
-    if size > MAX_NODES:
-        raise DecodeError(instance.offset, f"the expression expands to more than {MAX_NODES} nodes")
+    if size > budget.limit:
+        raise TooLargeError(instance.offset, f"the expression expands to more than {budget.limit} nodes")
     if depth > MAX_EXPRESSION_DEPTH:
         raise DecodeError(instance.offset, f"the expression is nested more than {MAX_EXPRESSION_DEPTH} deep")
     return _Built(node, size, depth)

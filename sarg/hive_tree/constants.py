@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sarg.hive_tree.java_text import fraction_text, hybrid_moment, java_float, moment, zone_offset
-from sarg.kryo.errors import DecodeError
+from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.limits import CHARACTERS_PER_NODE, MAX_NODES, MAX_VALUE_DEPTH
 from sarg.kryo.values import Boxed, JavaList, JavaObject
 
@@ -39,6 +39,7 @@ __all__ = [
     "DayTime",
     "LocalDate",
     "LocalTimestamp",
+    "NodeBudget",
     "SqlDate",
     "SqlTimestamp",
     "YearMonth",
@@ -174,15 +175,29 @@ class Constant:
         return 1 + (len(self.value) // CHARACTERS_PER_NODE if isinstance(self.value, str | bytes) else 0)
 
 
-def constant_of(value: Any, offset: int) -> Constant | None:
+class NodeBudget:
+    """How many nodes the constants of one filter may still have. Constants that share a list have its items each."""
+
+    def __init__(self, limit: int = MAX_NODES) -> None:
+        self.limit = limit
+        self._left = limit
+
+    def spend(self, offset: int) -> None:
+        """Count one node. Raises TooLargeError when none is left."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooLargeError(offset, f"the constants are too large: they expand to more than {self.limit} nodes")
+
+
+def constant_of(value: Any, offset: int, budget: NodeBudget) -> Constant | None:
     """The typed constant of a value that the Kryo reader yields; None for null. Raises DecodeError when implausible."""
-    return _constant(value, offset, MAX_VALUE_DEPTH, [MAX_NODES])
+    return _constant(value, offset, MAX_VALUE_DEPTH, budget)
 
 
-def _constant(value: Any, offset: int, depth: int, budget: list[int]) -> Constant | None:
-    budget[0] -= 1
-    if depth == 0 or budget[0] < 0:
-        raise DecodeError(offset, "a constant is nested too deep or too large")
+def _constant(value: Any, offset: int, depth: int, budget: NodeBudget) -> Constant | None:
+    budget.spend(offset)
+    if depth == 0:
+        raise DecodeError(offset, "a constant is nested too deep")
     match value:
         case None:
             return None

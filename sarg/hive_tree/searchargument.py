@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sarg.hive_tree.constants import Constant, constant_of
-from sarg.kryo.errors import DecodeError
+from sarg.hive_tree.constants import Constant, NodeBudget, constant_of
+from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.limits import MAX_EXPRESSION_DEPTH, MAX_NODES
 from sarg.kryo.values import JavaList, JavaObject
 
@@ -47,8 +47,12 @@ class PredicateLeaf:
         return sum(1 if literal is None else literal.weight() for literal in (self.literal, *(self.literals or ())))
 
 
-#: Leaves by the ``id`` of the Java object that they were built of.
-_LeavesById = dict[int, PredicateLeaf]
+@dataclass(frozen=True, slots=True)
+class _KnownLeaves:
+    """Leaves by the ``id`` of the Java object that they were built of, and how many nodes more of them may have."""
+
+    by_id: dict[int, PredicateLeaf]
+    budget: NodeBudget
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,50 +74,53 @@ class SearchArgument:
     leaves: tuple[PredicateLeaf, ...]
 
 
-def build_argument(top: JavaObject) -> SearchArgument:
+def build_argument(top: JavaObject, max_nodes: int = MAX_NODES) -> SearchArgument:
     """The SearchArgument of an object graph. Raises DecodeError when it is not plausible or too large."""
     fields = top.fields
+    budget = NodeBudget(max_nodes)
     leaf_list = fields.get("leaves")
     if not isinstance(leaf_list, JavaList):
         raise DecodeError(top.offset, "a SearchArgument has no list of leaves")
-    leaves_by_id: _LeavesById = {}
-    leaves = [_leaf(item, top, leaves_by_id) for item in leaf_list.items]
-    normalized = _tree(fields.get("normalizedExpression", fields.get("expression")), leaves, leaves_by_id, top)
+    known = _KnownLeaves({}, budget)
+    leaves = [_leaf(item, top, known) for item in leaf_list.items]
+    normalized = _tree(fields.get("normalizedExpression", fields.get("expression")), leaves, known, top)
     compact = fields.get("compactExpression")
     if compact is None:
         return SearchArgument(normalized, normalized, tuple(leaves))
-    return SearchArgument(_tree(compact, leaves, leaves_by_id, top), normalized, tuple(leaves))
+    return SearchArgument(_tree(compact, leaves, known, top), normalized, tuple(leaves))
 
 
-def _leaf(value: Any, owner: JavaObject, leaves_by_id: _LeavesById) -> PredicateLeaf:
+def _leaf(value: Any, owner: JavaObject, known: _KnownLeaves) -> PredicateLeaf:
     """A leaf, built once for all references to it."""
     if not isinstance(value, JavaObject) or not value.java.endswith("$PredicateLeafImpl"):
         raise DecodeError(owner.offset, "a leaf is not a PredicateLeaf")
-    if id(value) not in leaves_by_id:
-        leaves_by_id[id(value)] = _new_leaf(value)
-    return leaves_by_id[id(value)]
+    if id(value) not in known.by_id:
+        known.by_id[id(value)] = _new_leaf(value, known.budget)
+    return known.by_id[id(value)]
 
 
-def _new_leaf(instance: JavaObject) -> PredicateLeaf:
+def _new_leaf(instance: JavaObject, budget: NodeBudget) -> PredicateLeaf:
     fields = instance.fields
     operator, kind, column = fields["operator"], fields["type"], fields["columnName"]
     if not (isinstance(operator, str) and isinstance(kind, str) and isinstance(column, str)):
         raise DecodeError(instance.offset, "a leaf lacks its operator, type or column")
     literals = fields["literalList"]
     if literals is None:
-        return PredicateLeaf(operator, kind, column, _literal(fields["literal"], instance), None)
-    if not isinstance(literals, JavaList) or len(literals.items) > MAX_NODES:
-        raise DecodeError(instance.offset, "a leaf's literals are not a list, or too many")
-    return PredicateLeaf(operator, kind, column, None, tuple(_literal(item, instance) for item in literals.items))
+        return PredicateLeaf(operator, kind, column, _literal(fields["literal"], instance, budget), None)
+    if not isinstance(literals, JavaList):
+        raise DecodeError(instance.offset, "a leaf's literals are not a list")
+    members = tuple(_literal(item, instance, budget) for item in literals.items)
+    return PredicateLeaf(operator, kind, column, None, members)
 
 
-def _literal(value: Any, owner: JavaObject) -> Constant | None:
+def _literal(value: Any, owner: JavaObject, budget: NodeBudget) -> Constant | None:
     if isinstance(value, JavaObject) and value.java == _DYNAMIC:
+        budget.spend(owner.offset)
         return Constant(_DYNAMIC, f"DynamicValue({value.fields.get('id')})")
-    return constant_of(value, owner.offset)
+    return constant_of(value, owner.offset, budget)
 
 
-def _tree(value: Any, leaves: list[PredicateLeaf], leaves_by_id: _LeavesById, owner: JavaObject) -> ArgumentTree:
+def _tree(value: Any, leaves: list[PredicateLeaf], known: _KnownLeaves, owner: JavaObject) -> ArgumentTree:
     """One expression tree. A shared subtree counts once for each reference; a cycle is an error."""
     built_by_id: dict[int, tuple[ArgumentTree, int, int]] = {}  # a tree, its size and its depth
     entered: set[int] = set()
@@ -133,11 +140,15 @@ def _tree(value: Any, leaves: list[PredicateLeaf], leaves_by_id: _LeavesById, ow
             stack.extend((child, False) for child in reversed(children) if id(child) not in built_by_id)
             continue
         built = [built_by_id[id(child)] for child in children]
-        tree = _argument_node(node, tuple(entry[0] for entry in built), leaves, leaves_by_id)
+        tree = _argument_node(node, tuple(entry[0] for entry in built), leaves, known)
         size = 1 + sum(entry[1] for entry in built) + (0 if tree.leaf is None else tree.leaf.weight())
         depth = 1 + max((entry[2] for entry in built), default=0)
-        if size > MAX_NODES or depth > MAX_EXPRESSION_DEPTH:
-            raise DecodeError(node.offset, "a SearchArgument expands to too many nodes or is nested too deep")
+        if size > known.budget.limit:
+            raise TooLargeError(
+                node.offset, f"a SearchArgument expands to too many nodes: more than {known.budget.limit}"
+            )
+        if depth > MAX_EXPRESSION_DEPTH:
+            raise DecodeError(node.offset, f"a SearchArgument is nested more than {MAX_EXPRESSION_DEPTH} deep")
         built_by_id[key] = (tree, size, depth)
     return built_by_id[id(top)][0]
 
@@ -161,7 +172,7 @@ def _argument_node(
     node: JavaObject,
     children: tuple[ArgumentTree, ...],
     leaves: list[PredicateLeaf],
-    leaves_by_id: _LeavesById,
+    known: _KnownLeaves,
 ) -> ArgumentTree:
     operator, constant, leaf = node.fields["operator"], node.fields["constant"], node.fields["leaf"]
     if operator not in _OPERATORS:
@@ -172,7 +183,7 @@ def _argument_node(
                 if not 0 <= leaf < len(leaves):
                     raise DecodeError(node.offset, f"a SearchArgument has no leaf {leaf}")
                 return ArgumentTree(operator, leaf=leaves[leaf])
-            return ArgumentTree(operator, leaf=_leaf(leaf, node, leaves_by_id))
+            return ArgumentTree(operator, leaf=_leaf(leaf, node, known))
         case "CONSTANT":
             return ArgumentTree(operator, constant=constant if isinstance(constant, str) else None)
         case _:

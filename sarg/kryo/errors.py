@@ -1,4 +1,4 @@
-"""The one error of ``sarg``: the input is not a filter that can be decoded."""
+"""The errors of ``sarg``: the input is not a filter that can be decoded, or it is too large."""
 
 from __future__ import annotations
 
@@ -15,3 +15,7 @@ class DecodeError(SargoError):
         super().__init__(f"at byte {offset}: {why}")
         self.offset = offset
         self.why = why
+
+
+class TooLargeError(DecodeError):
+    """The filter exceeds one of the ``Limits`` that the caller gave. With larger ones it may be readable."""

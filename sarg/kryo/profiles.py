@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sarg.kryo.errors import DecodeError
+from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.layout import load_layouts
 from sarg.kryo.limits import MAX_TOTAL_OBJECTS
 from sarg.kryo.reader import Generation, Reader
@@ -86,11 +86,16 @@ SEARCH_ARGUMENT_PROFILES: tuple[Profile, ...] = (
 
 
 def read_with_profiles(
-    data: bytes, profiles: tuple[Profile, ...], top: str, build: Callable[[JavaObject], R]
+    data: bytes,
+    profiles: tuple[Profile, ...],
+    top: str,
+    build: Callable[[JavaObject], R],
+    max_objects: int = MAX_TOTAL_OBJECTS,
 ) -> tuple[Profile, R]:
     """The first profile that reads all of ``data`` as a ``top`` that ``build`` accepts, and the value of ``build``.
 
     Raises the DecodeError of the profile that read farthest. A profile that read to the end counts as farthest.
+    ``max_objects``: how many objects are read under all profiles together; more raise TooLargeError.
     """
     farthest: DecodeError | None = None
     farthest_position = -1
@@ -99,21 +104,25 @@ def read_with_profiles(
     for profile in profiles:
         if profile.only_if_seen is not None and profile.only_if_seen not in seen:
             continue
-        reader = Reader(data, load_layouts(profile.tables), profile.generation)
+        reader = Reader(data, load_layouts(profile.tables), profile.generation, max_objects - objects)
         position = -1
         try:
             graph = reader.read(top)
             position = len(data) + 1
             return profile, build(graph)
         except DecodeError as error:
+            if position > len(data) and isinstance(error, TooLargeError):  # all other profiles would build as much
+                raise
             position = max(position, reader.position)
             if position > farthest_position:
                 farthest_position, farthest = (
                     position,
-                    DecodeError(error.offset, f"{error.why} (read as {profile.name})"),
+                    type(error)(error.offset, f"{error.why} (read as {profile.name})"),
                 )
         seen = reader.seen
         objects += reader.objects
-        if objects > MAX_TOTAL_OBJECTS:
-            break
+        if objects > max_objects:
+            if isinstance(farthest, TooLargeError):
+                raise farthest
+            raise TooLargeError(reader.position, f"more than {max_objects} objects under all profiles together")
     raise farthest or DecodeError(0, "no profile")

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sarg.kryo.errors import DecodeError
+from sarg.kryo.errors import DecodeError, TooLargeError
 from sarg.kryo.layout import TAGGED, WRAPPERS, Generic, Layout, Layouts, Shape, Slot
 from sarg.kryo.limits import MAX_CLASS_NAME, MAX_OBJECT_DEPTH, MAX_OBJECTS
 from sarg.kryo.scalars import SCALARS
@@ -60,7 +60,7 @@ class _Frame:
 class Reader:
     """Reads one input under one profile. ``position`` is the next byte to read, ``seen`` the classes that were read."""
 
-    def __init__(self, data: bytes, layouts: Layouts, generation: Generation) -> None:
+    def __init__(self, data: bytes, layouts: Layouts, generation: Generation, max_objects: int = MAX_OBJECTS) -> None:
         self.wire = Wire(data, little_endian=generation is Generation.KRYO5)
         self.seen: set[str] = set()
         self._layouts = layouts
@@ -70,6 +70,7 @@ class Reader:
         self._references: list[Any] = []
         self._stack: list[_Frame] = []
         self._objects = 0
+        self._max_objects = min(max_objects, MAX_OBJECTS)
 
     @property
     def position(self) -> int:
@@ -123,8 +124,8 @@ class Reader:
 
     def _spend(self, count: int) -> None:
         self._objects += count
-        if self._objects > MAX_OBJECTS:
-            raise DecodeError(self.position, f"more than {MAX_OBJECTS} objects")
+        if self._objects > self._max_objects:
+            raise TooLargeError(self.position, f"more than {self._max_objects} objects")
 
     def _value(self, slot: Slot) -> Any:
         """Read one slot. Of a composite value only the head is read, and a frame is pushed for the rest."""

@@ -44,7 +44,7 @@ from evaluator.language.types import (
     Type,
     decimal_type,
 )
-from handler.sql import SqlError, parse
+from handler.sql import SqlError, operands, parse
 
 VOID = Type(Kind.VOID)
 A, B, S = Column(("a",)), Column(("b",)), Column(("s",))
@@ -355,6 +355,37 @@ def test_a_long_in_list():
     tree = parse(f"a IN ({', '.join(map(str, range(20_000)))})", "hive")
     assert isinstance(tree, In)
     assert len(tree.members) == 20_000
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "nullif({}, 1)",
+        "CASE {} WHEN 1 THEN 2 WHEN 3 THEN 4 END",
+        "if({} BETWEEN 1 AND 2, 1, 2)",
+    ],
+)
+def test_an_operand_that_the_tree_repeats_at_each_level_is_refused_at_once(form):
+    for depth, is_read in ((5, True), (60, False)):
+        text = "a"
+        for _ in range(depth):
+            text = form.format(text)
+        if is_read:
+            parse(f"{text} < 5", "spark")
+        else:
+            with pytest.raises(SqlError, match="expands to more than"):
+                parse(f"{text} < 5", "spark")
+
+
+@pytest.mark.parametrize("form", ["if({}, true, false)", "CASE {} WHEN true THEN true WHEN false THEN false END"])
+def test_a_nested_condition_is_read_once(form, monkeypatch):
+    read, count = operands.OperandReader.read, []
+    monkeypatch.setattr(operands.OperandReader, "read", lambda self, node: (count.append(1), read(self, node))[1])
+    text = "a"
+    for _ in range(12):
+        text = form.format(text)
+    parse(text + " = true", "spark")
+    assert len(count) < 200
 
 
 def test_deep_nesting_is_read_and_absurd_nesting_is_refused():

@@ -1,6 +1,7 @@
 """Hostile bytes: every count is checked before it is used, and every failure is a DecodeError."""
 
 import time
+import tracemalloc
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.sarg.kryo_writer import (
     constant,
     function,
     integer,
+    type_info,
     write,
 )
 from tests.sarg.plain_text import plain_text
@@ -106,6 +108,71 @@ def test_a_constant_list_that_doubles_at_each_level_is_refused():
     for _ in range(18):
         items = Items([items, items])
     assert "too large" in fails(write(function("OPNull", constant(items)))).why
+
+
+def test_constants_that_share_one_list_count_it_each_and_are_refused_before_they_are_built():
+    """100 constants of one list of 10,000 items: a million items, in a filter of 5 KB."""
+    items = Items([Items([Wrapper("java.lang.Integer", 1)] * 100)] * 100)
+    tree = function("OPAnd", *[function("OPEqual", column("a"), constant(items)) for _ in range(100)])
+    data = write(tree)
+    assert len(data) < 10_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(sarg.TooLargeError, match="too large"):
+            sarg.decode_detailed(data, sarg.Limits(nodes=20_000))
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+DOUBLE = type_info("double")
+NUMBER = constant(Wrapper("java.lang.Double", 1.0), DOUBLE)
+#: Hive functions whose translation contains an operand more than once.
+REPEATING = {
+    "nullif": lambda x: function("Nullif", x, NUMBER, hive_type=DOUBLE),
+    "case": lambda x: function("Case", x, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, hive_type=DOUBLE),
+    "between": lambda x: function(
+        "If",
+        function("Between", constant(Wrapper("java.lang.Boolean", False), BOOLEAN), x, NUMBER, NUMBER),
+        NUMBER,
+        NUMBER,
+        hive_type=DOUBLE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_a_translation_that_doubles_at_each_level_is_refused_though_its_tree_is_small(name):
+    for depth, is_read in ((5, True), (60, False)):
+        operand = column("x", DOUBLE)
+        for _ in range(depth):
+            operand = REPEATING[name](operand)
+        data = write(function("OPLessThan", operand, NUMBER))
+        if is_read:
+            assert to_text(sarg.decode(data))
+        else:
+            assert "the translated filter expands to more than" in fails(data).why
+
+
+@pytest.mark.parametrize(("given", "is_read"), [((19, 1000), True), ((18, 1000), False), ((19, 50), False)], ids=str)
+def test_a_caller_may_give_smaller_limits_and_is_told_which_filters_exceed_them(given, is_read):
+    tree = function("OPAnd", *[function("OPEqual", column("a"), integer(n)) for n in range(6)])
+    limits_given = sarg.Limits(*given)
+    if is_read:
+        assert len(sarg.decode_detailed(write(tree), limits_given).expression.children) == 6
+    else:
+        with pytest.raises(sarg.TooLargeError):
+            sarg.decode_detailed(write(tree), limits_given)
+
+
+def test_limits_hold_for_all_profiles_together():
+    """Bytes that no profile reads to the end are read by each of them."""
+    data = write(function("OPAnd", *[EQUALS] * 200)) + b"\x00"
+    with pytest.raises(sarg.DecodeError) as caught:
+        sarg.decode_detailed(data)
+    assert not isinstance(caught.value, sarg.TooLargeError)
+    with pytest.raises(sarg.TooLargeError):
+        sarg.decode_detailed(data, sarg.Limits(objects=300))
 
 
 def test_a_type_that_doubles_at_each_level_is_refused():
