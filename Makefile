@@ -14,7 +14,7 @@ HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
 
-.PHONY: help install demo test test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench docs lock clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ demo: install ## Skip files of a real Hudi table with real Hive filters, and pro
 test: install ## Run every test but those that start Hive and the long ones on Spark
 	$(BIN)/python -m pytest -m "not hive and not spark" -n auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python -m pytest -m "spark and not spark_full"
+
+test-all: install ## Run make test with all cases instead of a share, and other examples of the property tests
+	SARGO_TESTS=all $(MAKE) test
 
 test-spark: install ## Run every test on Spark
 	$(BIN)/python -m pytest -m spark

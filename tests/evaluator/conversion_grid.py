@@ -17,7 +17,8 @@ Answers are T, F, N (NULL), E (an error on this row), one letter for each row; "
 condition. ``selected`` holds the rows that Hive's vectorized filter selects, "=" when they are the rows with T.
 
 ``python -m tests.evaluator.conversion_grid`` writes anew which share of each pair of types is decided
-(``data/conversion_shares.json.xz``): a test sees to it that none falls.
+(``data/conversion_shares.json.xz``): a test sees to it that none falls. With ``SARGO_TESTS=all`` it writes the shares
+of all conditions, otherwise those of the conditions that ``make test`` asks.
 """
 
 from __future__ import annotations
@@ -43,11 +44,14 @@ from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import TIMESTAMP_LTZ, Kind, Type
 from evaluator.statistics.columns import from_values
+from tests.sampling import ALL_CASES, share
 
 ENGINES = {"hive3": "hive", "hive4": "hive", "spark-legacy": "spark", "spark-ansi": "spark"}
 ROWS = 18
 _DATA = Path(__file__).parent / "data"
 _SHARES = _DATA / "conversion_shares.json.xz"
+#: A run asks one in five of the conditions, a run of all tests all.
+ONE_IN = 1 if ALL_CASES else 5
 _EPOCH = datetime.datetime(1970, 1, 1)
 _DECIDED = (1, 2, 4)
 
@@ -161,11 +165,11 @@ def filter_of(condition: Sequence[Any], engine: str) -> ex.HudiExpression:
             return ex.Compare(op, ex.Call(parts[0], (column, *literals[:-1])), literals[-1])
 
 
-def answered(engine: str, step: int = 1) -> Iterator[tuple[Sequence[Any], str, str]]:
-    """(condition, rows, selected) of every ``step``-th condition that the engine answers; "" for no vectorized form."""
+def answered(engine: str, one_in: int = ONE_IN) -> Iterator[tuple[Sequence[Any], str, str]]:
+    """(condition, rows, selected) of a share of the conditions that the engine answers; "" for no vectorized form."""
     data = grid()
     selected = data["selected"].get(engine, [""] * len(data["conditions"]))
-    for condition, rows, chosen in list(zip(data["conditions"], data["rows"][engine], selected, strict=True))[::step]:
+    for condition, rows, chosen in share(zip(data["conditions"], data["rows"][engine], selected, strict=True), one_in):
         if rows:
             as_rows = "".join("T" if answer == "T" else "." for answer in rows)
             yield condition, rows, as_rows if chosen == "=" else chosen
@@ -173,7 +177,7 @@ def answered(engine: str, step: int = 1) -> Iterator[tuple[Sequence[Any], str, s
 
 @functools.cache
 def own_outcomes(engine: str) -> tuple[list[int], ...]:
-    """The outcomes of all answered conditions under the engine's own semantics."""
+    """The outcomes of the answered conditions under the engine's own semantics."""
     semantics = Semantics.named(engine, "UTC")
     return tuple(outcomes_of(condition, engine, semantics) for condition, _, _ in answered(engine))
 
@@ -205,10 +209,21 @@ def decided_shares(engine: str) -> dict[str, float]:
 
 
 def recorded_shares(engine: str) -> dict[str, float]:
-    """The shares that were decided when somebody last wrote them."""
-    shares: dict[str, float] = json.loads(lzma.decompress(_SHARES.read_bytes()))[engine]
+    """The shares that were decided when they were last written, of the conditions that ``decided_shares`` looks at."""
+    shares: dict[str, float] = _recorded().get(_run(engine), {})
     return shares
 
 
+def _recorded() -> dict[str, dict[str, float]]:
+    recorded: dict[str, dict[str, float]] = json.loads(lzma.decompress(_SHARES.read_bytes()))
+    return recorded
+
+
+def _run(engine: str) -> str:
+    return engine if ONE_IN == 1 else f"{engine}, one in {ONE_IN}"
+
+
 if __name__ == "__main__":
-    _SHARES.write_bytes(lzma.compress(json.dumps({name: decided_shares(name) for name in ENGINES}).encode()))
+    _SHARES.write_bytes(
+        lzma.compress(json.dumps({**_recorded(), **{_run(name): decided_shares(name) for name in ENGINES}}).encode())
+    )

@@ -87,7 +87,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(tree=TREES, data=st.data())
 def test_what_is_sought_is_the_true_bit_of_the_outcome(tree: ex.HudiExpression, data: st.DataObject) -> None:
     program = bind(tree, Schema([]), SPARK).program

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -23,7 +23,7 @@ from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, f
 
 COLUMNS = list(TYPES)
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
-LAW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+LAW = settings(max_examples=150)
 
 
 def outcomes(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -32,6 +32,7 @@ from evaluator.statistics.stored_bounds import StoredBounds
 from tests.evaluator.arrow_form import read_only, stored
 from tests.evaluator.evaluation_values import all_answers
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
+from tests.sampling import examples
 
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
 
@@ -130,7 +131,7 @@ def drawn(data: st.DataObject, name: str, n: int) -> ColumnStatistics:
     return stored(known) if data.draw(st.booleans()) else known
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(80, at_night=1_000))
 @given(data=st.data(), layers=layers_of(12), name=st.sampled_from(list(TYPES)))
 def test_statistics_are_joined_and_split_again(data: st.DataObject, layers: Layers, name: str) -> None:
     base, delta = drawn(data, name, layers.base), drawn(data, name, layers.delta)
@@ -209,7 +210,7 @@ def shapes(draw: st.DrawFn) -> Layers:
     return Layers(base, read_only(np.flatnonzero(chosen)), delta)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(200, at_night=2_000))
 @given(data=st.data(), layers=shapes())
 def test_every_answer_is_that_of_the_joined_table(data: st.DataObject, layers: Layers) -> None:
     expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)

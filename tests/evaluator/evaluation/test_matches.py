@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -34,7 +34,7 @@ SPARK = Semantics.named("spark", "UTC")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_outcomes_hold_every_rows_value_and_kept_are_those_with_true(engine: str, data: st.DataObject) -> None:
     """The kind knows of some of the slices that no row makes the filter TRUE, as the rows tell."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -52,20 +52,20 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=160, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=160)
 @given(data=st.data())
 def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(leaves(COLUMNS)), semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(filters(COLUMNS)), semantics)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(data: st.DataObject) -> None:
     semantics = SEMANTICS[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -33,6 +33,7 @@ from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.short_forms import HIVE, SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, slices, values_of, weakened
+from tests.sampling import examples
 
 SORTED = ("b", "i", "d", "f", "dec", "big", "s", "vc", "dt", "ts", "tz", "bin")
 
@@ -149,7 +150,7 @@ def conditions(draw: st.DrawFn, name: str) -> ex.HudiExpression:
 
 @pytest.mark.parametrize("semantics", [SPARK, HIVE], ids=["spark", "hive"])
 @pytest.mark.parametrize("name", SORTED)
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(30, at_night=400))
 @given(
     data=st.data(),
     descending=st.booleans(),

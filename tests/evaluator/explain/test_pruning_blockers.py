@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -48,7 +48,7 @@ def run_tree(written: SourceFilter, outcomes: list[int]) -> int:
     return stack[0]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: st.DataObject) -> None:
     expression = data.draw(filters(COLUMNS))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -24,6 +24,7 @@ from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.short_forms import SPARK, col, lit, stats
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
+from tests.sampling import examples
 
 T, F, N = ex.Constant(True), ex.Constant(False), ex.Constant(None)
 SEMANTICS = [Semantics.named("spark", "UTC"), Semantics.named("hive", "Europe/Berlin")]
@@ -52,7 +53,7 @@ def scalar_residual(
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=["spark", "hive"])
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(120, at_night=2_000))
 @given(data=st.data())
 def test_the_residual_is_true_exactly_where_the_filter_is(semantics: Semantics, data: st.DataObject) -> None:
     expression = data.draw(filters(list(TYPES)))
@@ -92,7 +93,7 @@ def leaves_of(node: ex.HudiExpression) -> list[ex.HudiExpression]:
             return [leaf]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(80, at_night=1_000))
 @given(data=st.data())
 def test_a_written_leaf_is_one_leaf_however_it_is_bound(data: st.DataObject) -> None:
     expression = data.draw(filters(list(TYPES)))

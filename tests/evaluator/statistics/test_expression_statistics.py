@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -94,7 +94,7 @@ FILTERS = st.recursive(
 
 @pytest.mark.parametrize("many", [False, True], ids=["few slices", "many slices"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine, many, data):
     semantics = Semantics.named(engine, "UTC")
@@ -177,7 +177,7 @@ def test_the_statistics_of_an_expression_are_named_in_the_explanation():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
     semantics = Semantics.named(engine, "UTC")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -28,6 +28,7 @@ from evaluator.statistics.stored_bounds import StoredBounds, concatenated, taken
 from tests.evaluator.arrow_form import stored
 from tests.evaluator.evaluation_values import all_answers
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, slices, weakened
+from tests.sampling import examples
 
 WIDE = decimal_type(38, 4)
 CHAR = Type(Kind.CHAR, 3)
@@ -74,7 +75,7 @@ def bounds(draw: st.DrawFn, size: int = 100) -> tuple[npt.NDArray[Any], StoredBo
     return array[cut:], held.take(slice(cut, None))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150, at_night=3000))
 @given(data=st.data(), pair=bounds())
 def test_it_is_read_like_an_array_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair
@@ -99,7 +100,7 @@ def test_it_is_read_like_an_array_of_objects(data: st.DataObject, pair: tuple[np
     assert concatenated([array, array]).tolist() == [*array, *array]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150, at_night=3000))
 @given(data=st.data(), pair=bounds())
 def test_it_compares_like_an_array_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair
@@ -181,7 +182,7 @@ def test_like_an_array_it_has_no_hash_no_extremes_of_nothing_and_no_rows_beyond_
 # -- the same answers
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(120, at_night=2500))
 @given(data=st.data())
 def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
     expression, semantics = data.draw(filters(list(TYPES))), data.draw(SESSIONS)
@@ -218,7 +219,7 @@ def test_every_answer_is_that_of_objects(data: st.DataObject) -> None:
         assert actual[what] == value, what
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50, at_night=1000))
 @given(data=st.data(), pair=bounds())
 def test_codes_and_keys_are_those_of_objects(data: st.DataObject, pair: tuple[npt.NDArray[Any], StoredBounds]) -> None:
     array, held = pair

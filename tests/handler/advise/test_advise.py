@@ -87,7 +87,7 @@ def test_with_all_files_read_the_estimate_is_what_the_built_index_does(unpack_co
     assert found.summary.kept == sum(one.count * kept for one, kept in zip(filters, before, strict=True))
     table = open_table(folder).table
     assert found.candidates
-    for one in found.candidates[BUILT[name] : 40 : 7]:
+    for one in found.candidates[BUILT[name] : 40 : 14]:
         place = folder_of(table, "advised")
         change = create(place, table, Definition("advised", (one.entry,), options=advisor.options), build_locally)
         after = kept_by(folder, filters)

@@ -15,6 +15,7 @@ from evaluator.language.errors import SargoError
 from handler import open_table, prune
 from index_store import TableError
 from tests.index_store.format_tables import DISPUTED, FORMAT_TABLES, reads_of, unpack_format_table
+from tests.sampling import share
 
 MODEL = "org.apache.hudi.common.model"
 #: Of the file slices without a matching row, the share that is skipped at least, and where it is less.
@@ -158,12 +159,12 @@ def slices_at(table, instant):
         return None, str(error)
 
 
-def check(table, read):
-    """Filters that lose file groups or claim rows that do not match, slices skipped, and slices without a match."""
+def check(table, read, one_in=1):
+    """Of a share of the filters, the faulty ones; slices skipped; and slices without a match."""
     faults, skipped, idle = [], 0, 0
     rows = {(partition, file_id): count for partition, file_id, count in read["groups"]}
     places = list(rows)
-    for text, found in read["filters"].items():
+    for text, found in share(read["filters"].items(), one_in):
         plan = prune(table, text, "spark", as_of=read["as_of"], time_zone="UTC")
         matching = {places[int(place)]: count for place, count in found.items()}
         lost = matching.keys() - groups_of(plan.kept)

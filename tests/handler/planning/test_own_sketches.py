@@ -34,6 +34,7 @@ from tests.handler.planning.test_all_tables import TABLES, filters
 from tests.handler.planning.test_format_tables import check, slices_at
 from tests.handler.table_rows import rows_of
 from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
+from tests.sampling import share
 
 SPARK = Semantics.named("spark", "UTC")
 SKETCHES = (
@@ -76,7 +77,7 @@ def only_own(monkeypatch):
     monkeypatch.setattr("index_store.indexed_table.REGISTERED_KINDS", (own_sketches,))
 
 
-@pytest.mark.parametrize("name", [*SOME, *(name for name in FORMAT_TABLES[::3] if name not in SOME)])
+@pytest.mark.parametrize("name", [*SOME, *share((name for name in FORMAT_TABLES if name not in SOME), 4)])
 def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     change = index(folder)
@@ -85,7 +86,7 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
     skipped = 0
     for read in reads_of(folder)[::4]:
         if "groups" in read and slices_at(table, read["as_of"])[0] is not None:
-            lost, found, _ = check(table, read)
+            lost, found, _ = check(table, read, one_in=2)
             assert lost == []
             skipped += found
     assert skipped > 0
@@ -96,7 +97,7 @@ def test_no_filter_loses_a_file_group_to_all_sketches(tmp_path, only_own, name):
 def test_no_filter_loses_a_file_group_to_one_sketch(tmp_path, only_own, name, sketch):
     folder = unpack_format_table(name, tmp_path / "t")
     index(folder, (sketch,))
-    assert check(open_table(folder), reads_of(folder)[0])[0] == []
+    assert check(open_table(folder), reads_of(folder)[0], one_in=3)[0] == []
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -106,7 +107,7 @@ def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
     table = open_table(folder)
     rows = rows_of(folder, table.at().slices)
     schema, decided, skipped = table.table.schema, 0, 0
-    for text in filters()[::8]:
+    for text in share(filters(), 14):
         expression = parse(text, "spark")
         plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
         try:
@@ -120,7 +121,7 @@ def test_no_filter_loses_a_row_of_a_base_file(unpack_copy, only_own, name):
             continue  # no row form
         decided += 1
         skipped += len(plan.skipped)
-    assert decided > 15
+    assert decided > 8
     assert skipped > 0
 
 

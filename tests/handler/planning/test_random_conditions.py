@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language.errors import UnsupportedError
@@ -124,7 +124,7 @@ def rows(main_cow, table):
 
 
 @pytest.mark.parametrize("engine", ["spark", "hive"])
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(text=CONDITIONS)
 def test_no_row_is_lost_and_none_is_claimed(table, rows, engine, text):
     expression = parse(text, engine)

@@ -10,6 +10,7 @@ from index_store.opened_table import OpenTable
 from index_store.snapshots import SnapshotCache
 from tests.handler.conftest import DATA
 from tests.index_store.snapshots.rewinding import commit_by_commit
+from tests.sampling import share
 
 #: Filters beside those of the oracle: keys, functions, several columns, and what nothing is known of.
 OTHERS = [
@@ -54,7 +55,7 @@ def said(plan):
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
     path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", min_slices=0)
-    filters = [*oracle_filters(name)[::7], *OTHERS]
+    filters = [*share(oracle_filters(name), 14), *OTHERS]
     in_layers = 0
     for _ in commit_by_commit(path, tmp_path / "aside"):
         whole, kept = open_table(path, cache=None), open_table(path, cache=cache)

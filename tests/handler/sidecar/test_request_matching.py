@@ -129,7 +129,7 @@ def answer(view, names, condition, table_type, query_type):
     return {name for name, bit in zip(names, may_skip.tolist(), strict=True) if bit}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     events=EVENTS,
     data=st.data(),
@@ -149,7 +149,7 @@ def test_no_split_of_a_merge_on_read_table_is_dropped_that_holds_a_row(events, d
             assert not any(CONDITIONS[condition][0](*row) for row in merged(files)), [file.name for file in files]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     events=EVENTS,
     data=st.data(),
@@ -166,7 +166,7 @@ def test_no_file_of_a_copy_on_write_table_is_dropped_that_holds_a_row(events, da
             assert not any(CONDITIONS[condition][0](*row) for row in file.records.values())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(events=EVENTS, data=st.data(), condition=st.sampled_from(sorted(CONDITIONS)))
 def test_a_read_optimised_query_loses_no_row_of_a_base_file_whatever_the_logs_say(events, data, condition):
     moments = history(events, with_logs=True)

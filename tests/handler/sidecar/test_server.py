@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler import open_table
@@ -179,7 +179,7 @@ def test_calls_that_are_sent_ahead_are_answered_one_after_the_other(sidecar, mai
                 expected -= 1
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 @given(data=st.data())
 def test_a_mutated_call_is_read_or_refused(main_cow, data):
     body = bytearray(frame(main_cow, ["a", "b"], 5)[4:])

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.language.errors import UnsupportedError
@@ -38,14 +38,12 @@ def opened(path, told):
 # -- hashes and keys
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.text(max_size=40)), max_size=40), st.integers(0, 5))
 def test_a_column_of_texts_hashes_as_java_hashes_each(texts, skipped):
     array = pa.array([*["before"] * skipped, *texts], pa.string())[skipped:]
     assert java_hashes(array).tolist() == [0 if text is None else java_hash(text) & 0xFFFFFFFF for text in texts]
 
 
-@settings(deadline=None)
 @given(COLUMNS)
 def test_columns_hash_as_each_of_their_rows(drawn):
     width, rows = drawn
@@ -83,7 +81,6 @@ def test_keys_are_taken_apart_as_hudi_does_it(key, fields, expected):
     assert split_key(key, fields) == expected
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.one_of(st.none(), TEXTS), st.one_of(st.none(), TEXTS)), max_size=20),
     st.sampled_from([("id", "n"), ("id",), ("n",)]),
@@ -195,7 +192,6 @@ def test_two_buckets_split_into_four_as_in_rfc_29():
     assert plan_rebucket(2, 4).splits == (BucketSplit(0, (0, 2)), BucketSplit(1, (1, 3)))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 500), st.integers(2, 40), st.lists(st.integers(0, 2**31 - 1), max_size=50))
 def test_every_hash_goes_to_a_bucket_that_its_own_splits_into(old, times, hashes):
     plan = plan_rebucket(old, old * times)

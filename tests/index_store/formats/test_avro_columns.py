@@ -59,7 +59,7 @@ def as_stored(bound):
     return bound[0], bound[1].encode() if isinstance(bound[1], str) else bound[1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(
@@ -119,7 +119,7 @@ def test_a_schema_without_statistics_is_refused():
         ColumnStatsDecoder({"type": "record", "name": "r", "fields": []})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_damaged_records_are_a_format_error_or_another_record(data):
     decoder = ColumnStatsDecoder(V9_SCHEMA)

@@ -7,7 +7,7 @@ import io
 
 import fastavro
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index_store.formats.avro_record import RecordReader, unwrap
@@ -46,7 +46,6 @@ entries = st.dictionaries(st.text(max_size=90), st.tuples(st.integers(-(2**63), 
 
 
 @pytest.mark.parametrize("schema", [V9_SCHEMA, WITH_META, OTHER], ids=["plain", "meta fields", "another shape"])
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(found=entries, before=st.binary(max_size=5), after=st.binary(max_size=5))
 def test_columns_are_what_fastavro_reads(schema, found, before, after):
     value = encoded(schema, found)
@@ -79,7 +78,6 @@ def test_a_map_in_several_blocks():
     )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(found=entries.filter(bool), data=st.data())
 def test_damage_is_an_error_or_reads_as_fastavro_reads_it(found, data):
     value = bytearray(encoded(V9_SCHEMA, found))

@@ -43,7 +43,7 @@ class NotInMemory:
         return self.data[offset : offset + length]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(RECORDS, st.sampled_from([GZ, NONE]), st.integers(50, 2000), st.sampled_from([0, 1]), st.integers(1, 3))
 def test_records_come_back_in_the_order_of_their_keys(records, codec, block_size, checksum, levels):
     data = hfile(records.items(), codec=codec, block_size=block_size, checksum=checksum, levels=levels)
@@ -51,7 +51,7 @@ def test_records_come_back_in_the_order_of_their_keys(records, codec, block_size
     assert HFile.open(Bytes(data)).entry_count == len(records)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     RECORDS,
     st.lists(st.binary(min_size=1, max_size=3), min_size=1, max_size=3),
@@ -74,7 +74,7 @@ def test_a_prefix_reads_few_blocks():
     assert source.read < source.size / 20
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), st.sampled_from([GZ, NONE]), st.integers(1, 2))
 def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
     records = [(b"key-%03d" % i, bytes([i]) * i) for i in range(60)]
@@ -86,7 +86,7 @@ def test_flipped_bytes_are_a_format_error_or_harmless(data, codec, levels):
         read(bytes(bad))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 6000))
 def test_a_cut_file_is_a_format_error(length):
     data = hfile([(b"key-%03d" % i, bytes([i]) * i) for i in range(60)])
@@ -165,7 +165,7 @@ def test_a_block_that_is_stored_as_it_is_has_the_size_that_its_header_says():
             inflate(2, b"abc", size)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.binary(max_size=5000), st.sampled_from(["isal", "zlib"]))
 def test_gz_blocks_are_read_alike_with_and_without_isal(plain, library):
     stream = zlib.compressobj(6, zlib.DEFLATED, 31)

@@ -106,7 +106,7 @@ def test_with_checksums_no_flipped_byte_goes_unseen(name):
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_damage_anywhere_is_a_format_error(name, data):
     bad = bytearray(FILES[name])

@@ -27,7 +27,7 @@ def value_of(search, key):
     return None if found is None else found[0][found[1] : found[2]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
     st.lists(TEXTS, max_size=20),
@@ -44,7 +44,7 @@ def test_a_search_finds_what_is_there_and_nothing_else(records, others, block_si
             assert value_of(search, key) == records.get(key)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.dictionaries(TEXTS, st.binary(max_size=60), max_size=80),
     st.lists(TEXTS, min_size=1, max_size=9),
@@ -66,7 +66,7 @@ def test_a_key_that_ends_like_an_entry_is_not_taken_for_one():
         assert value_of(opened(hfile([*records.items(), (key, b"mine")])), key) == b"mine"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_forged_keys_before_and_behind_are_not_taken_for_entries(data):
     """Keys that hold the bytes of an entry, with lengths near the right ones."""

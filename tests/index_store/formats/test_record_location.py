@@ -50,7 +50,7 @@ def expected(location):
     return partition, text if index is None or index < 0 else f"{text}-{index}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.fixed_dictionaries(
         {
@@ -81,7 +81,7 @@ def test_locations_are_what_was_written(location, position, meta, around):
             assert decoder.decode(around + data + around, len(around), len(around) + len(data)) == expected(location)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_damaged_records_are_format_errors_or_other_locations(data):
     of = schema()

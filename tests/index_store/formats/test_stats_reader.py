@@ -194,7 +194,7 @@ RECORD = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(RECORD, max_size=60),
     st.lists(st.integers(0, 59), max_size=3),
@@ -226,7 +226,7 @@ def outcome(read, file):
         return "error"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_damage_is_an_error_or_what_the_reference_reads(data):
     bounds = [(("LongWrapper", i * 10**13), ("LongWrapper", 10**16)) for i in range(30)]

@@ -82,7 +82,7 @@ def build(keys, hashes, bits, rows=1):
     return base64.b64encode(data), "DYNAMIC_V0"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.binary(min_size=1, max_size=40), max_size=20),
     st.integers(1, 12),
@@ -94,7 +94,7 @@ def test_what_was_put_in_is_found(keys, hashes, bits, rows):
     assert all(bloom.might_contain(key) for key in keys)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.binary(min_size=1, max_size=40), max_size=20),
     st.binary(min_size=1, max_size=40),

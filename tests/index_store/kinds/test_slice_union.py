@@ -230,7 +230,7 @@ SLICES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SLICES)
 def test_the_union_bounds_every_value_of_every_file(slices):
     """Statistics as Hudi writes them, from values that are known: sound, and exact where every file has a record."""

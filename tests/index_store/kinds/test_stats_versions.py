@@ -44,7 +44,7 @@ LAYER = st.dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(LAYER, st.lists(st.integers(0, 9), max_size=2)), max_size=4))
 def test_layers_merge_as_their_records_do_one_by_one(layers):
     columns, single = Versions(), Versions()
@@ -100,7 +100,7 @@ BOUND = WRAPPED | st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.tuples(

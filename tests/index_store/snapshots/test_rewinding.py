@@ -18,6 +18,7 @@ from index_store.snapshots.arrays_file import UnusableError
 from tests.index_store.conftest import TABLES
 from tests.index_store.format_tables import FORMAT_TABLES, unpack_format_table
 from tests.index_store.snapshots.rewinding import commit_by_commit
+from tests.sampling import share
 
 STORED = ("column_stats", "partition_values")
 #: Commits that cannot be carried over: rollbacks, index builds, changed schemas; and the first of each table.
@@ -36,7 +37,7 @@ ANEW = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
     name: str, hudi_copy: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -44,7 +45,7 @@ def test_a_snapshot_carried_over_every_commit_equals_the_table_read_whole(
     assert ways["anew"] == ANEW.get(name, 1), ways
 
 
-@pytest.mark.parametrize("name", FORMAT_TABLES)
+@pytest.mark.parametrize("name", share(FORMAT_TABLES, 3))
 def test_so_it_does_whatever_happened_to_the_table(name: str, tmp_path: Path) -> None:
     """Archiving, restores, dead writers, compactions, clustering, changed schemas, upgrades."""
     ways = carry_over_every_commit(unpack_format_table(name, tmp_path / "table"), tmp_path)

@@ -8,7 +8,7 @@ import traceback
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index_store import TableError, open_table
@@ -173,7 +173,6 @@ def test_a_range_outside_of_the_file_is_damage(large):
 ranges = st.lists(st.tuples(st.integers(0, 2000), st.integers(1, 300)), max_size=20)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ranges, st.integers(0, 200), st.integers(1, 500))
 def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest):
     found = joined(asked, gap, largest)
@@ -190,7 +189,6 @@ def test_joined_ranges_cover_what_was_asked_and_little_more(asked, gap, largest)
         assert end == start + size
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=400), st.data())
 def test_ranges_are_those_of_the_file_in_any_order(content, data):
     file = RangedFile(

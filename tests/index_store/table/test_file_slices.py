@@ -6,7 +6,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -192,7 +192,7 @@ def file_groups(draw):
     return instants, files
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(life=file_groups(), data=st.data())
 def test_archiving_changes_no_slice_and_a_lost_history_takes_no_log_file_away(tmp_path, life, data):
     instants, files = life

@@ -6,7 +6,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index_store import TableError, open_table
@@ -262,7 +262,6 @@ names = st.one_of(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sets(names, max_size=6))
 def test_a_column_of_names_is_read_as_each_name_is(found):
     every_instant = SimpleNamespace(is_committed=lambda _: True, pending_compactions=())

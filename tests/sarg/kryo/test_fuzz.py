@@ -3,7 +3,7 @@
 import base64
 import time
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sarg
@@ -17,13 +17,7 @@ FILTERS = [
     for text in (record["kryo_base64"], record.get("sarg_kryo_base64"))
     if text and len(text) < 6000
 ]
-QUIET = settings(
-    max_examples=400,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+QUIET = settings(max_examples=400)
 
 INTERESTING = st.sampled_from([0, 1, 2, 3, 5, 0x3F, 0x40, 0x7F, 0x80, 0x81, 0xBF, 0xC0, 0xFF])
 EDITS = st.lists(

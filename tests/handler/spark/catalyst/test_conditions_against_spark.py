@@ -7,7 +7,7 @@ with two time zones. Spark evaluates many conditions in one job.
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 
 from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.language.expression import to_text
@@ -112,14 +112,7 @@ def drawn(strategy, count):
     """``count`` examples of a strategy, the same ones in every run."""
     examples = []
 
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        derandomize=True,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=count, phases=[Phase.generate])
     @given(strategy)
     def collect(example):
         examples.append(example)

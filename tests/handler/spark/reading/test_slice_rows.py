@@ -19,6 +19,7 @@ from handler.spark.reading.slice_source import SliceSource
 from index_store import FileSlice, TableError, open_table
 from index_store.table.table_schema import with_columns
 from tests.handler.spark.true_rows import counted, reads, true_rows, unpack
+from tests.sampling import share
 
 CONFORMANCE = Path(__file__).parents[3] / "data" / "conformance"
 #: Hudi reads fewer rows than were committed: archived beyond a savepoint.
@@ -52,7 +53,7 @@ def rows_of(table, path, instant, schema, read_optimized=False):
     return pa.Table.from_batches(batches) if batches else pa.schema(schema).empty_table()
 
 
-@pytest.mark.parametrize("name", [name for name in reads() if name not in DISPUTED])
+@pytest.mark.parametrize("name", share((name for name in reads() if name not in DISPUTED), 2))
 def test_the_rows_of_every_slice_are_those_that_hudi_reads(name, tmp_path):
     path = unpack(name, tmp_path / "t")
     table = open_table(path)

@@ -6,7 +6,7 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.language import expression as ex
@@ -54,7 +54,7 @@ def check_contains(said, files):
             assert said["hi"] is None or value(said["hi"], said["type"]) >= one
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_partition_contains_the_rows_of_its_files(tmp_path_factory, data):
     columns = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2, unique=True))

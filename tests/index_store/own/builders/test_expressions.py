@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind, bind_operand
@@ -30,7 +30,7 @@ UNITS = {"us": "micros", "ms": "millis"}
 
 @pytest.mark.parametrize("inputs", [1000, 2], ids=["point by point", "in ranges"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, monkeypatch_module, data):
     monkeypatch_module.setattr(expressions, "INPUTS", inputs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluator.language.types import Type
@@ -77,7 +77,6 @@ def plain(values: list[Any], of: Type) -> pa.Array:
 def test_bytes_sort_as_values_do(name):
     of = Type.parse(name)
 
-    @settings(deadline=None)
     @given(st.lists(st.one_of(st.none(), VALUES[name]), max_size=12))
     def check(values):
         keys = encode([plain(values, of)], [of])
@@ -92,7 +91,6 @@ def test_bytes_sort_as_values_do(name):
     check()
 
 
-@settings(deadline=None)
 @given(st.data(), st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=3))
 def test_composite_keys_sort_by_one_column_after_the_other(data, names):
     types = [Type.parse(name) for name in names]
@@ -114,7 +112,6 @@ def test_a_range_of_values_is_a_range_of_bytes(name):
     of = Type.parse(name)
     values = VALUES[name].filter(lambda value: value == value)
 
-    @settings(deadline=None)
     @given(
         st.one_of(st.none(), values),
         st.booleans(),
@@ -141,7 +138,6 @@ def test_a_range_of_values_is_a_range_of_bytes(name):
     check()
 
 
-@settings(deadline=None)
 @given(TEXT, st.lists(TEXT, max_size=6))
 def test_a_prefix_of_text_is_a_range_of_bytes(prefix, values):
     string = Type.parse("string")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -36,6 +36,7 @@ from tests.evaluator.strategies import TYPES, Slice, filters, leaves, values_of
 from tests.index_store.own.parquet_rows import awkward_files, one_unit, write_parquet
 from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.small_table import add_keys, small_table
+from tests.sampling import examples
 
 #: CHAR is text in a Hudi table; the reference reads a column as the table declares it.
 COLUMNS = [name for name, of in TYPES.items() if of.kind not in (Kind.CHAR, Kind.VARCHAR)]
@@ -92,7 +93,7 @@ def conditions_of(row: dict[str, Any], keys: list[str], draw: Callable[..., Any]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=examples(8, at_night=100))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome(engine: str, data: st.DataObject) -> None:
     keys = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=3, unique=True))

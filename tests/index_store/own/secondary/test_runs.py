@@ -43,7 +43,7 @@ def expected_of(entries, order, *, drop_deleted=False) -> list[tuple]:
 
 
 @each_order
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(batches=BATCHES, budget=st.sampled_from([1, 300, 1 << 20]), fan_in=st.sampled_from([2, 3, 64]))
 def test_sorted_entries_are_those_that_were_given_last(order, batches, budget, fan_in):
     with EntrySorter(order, budget, fan_in=fan_in) as sorter:
@@ -55,7 +55,6 @@ def test_sorted_entries_are_those_that_were_given_last(order, batches, budget, f
 
 
 @each_order
-@settings(deadline=None)
 @given(runs=BATCHES, sizes=st.lists(st.integers(1, 3), min_size=5, max_size=5), drop_deleted=st.booleans())
 def test_of_equal_entries_the_newest_runs_stays(order, runs, sizes, drop_deleted):
     def blocks(run, size) -> Iterator[pa.RecordBatch]:

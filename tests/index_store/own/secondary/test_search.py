@@ -32,7 +32,6 @@ def entry(row) -> tuple[bytes, bytes, int, bool]:
     return encode_value(row[0], INT), b"r%d" % row[1], row[2], row[3]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(ENTRY, max_size=30), min_size=1, max_size=4),
     st.integers(1, 5),
@@ -85,7 +84,6 @@ def test_the_ends_of_a_range_are_in_it_or_not(tmp_path, rows):
                 assert searched.groups(ranges).tolist() == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.binary(max_size=2), st.none() | st.binary(max_size=2)), max_size=6), st.binary(max_size=3))
 def test_disjoint_ranges_have_the_same_keys(ranges, key):
     def holds(one) -> bool:
@@ -187,7 +185,7 @@ def test_composite_keys_are_found_by_their_first_columns(tmp_path):
     assert Search(folder, []).groups([sfo]).tolist() == []
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.none() | st.text(max_size=3), st.integers(0, 5)), max_size=40), st.integers(1, 5))
 def test_all_entries_of_a_value_are_in_the_shard_that_it_says(tmp_path_factory, rows, n):
     folder = Folder.at(tmp_path_factory.mktemp("shards"))

@@ -41,7 +41,7 @@ def write(folder: Folder, entries, rows: int, schema: pa.Schema = ENTRIES) -> St
     return writer.stored
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     COMMON,
     st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(0, 9), st.booleans()), min_size=1, max_size=40),
@@ -65,7 +65,7 @@ def test_what_is_asked_for_is_found_and_little_else_is_read(tmp_path_factory, co
         assert len(blocks) <= len({whole.index(entry) // rows for entry in wanted}) + 2
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(ENDINGS, ENDINGS, st.integers(-5, 5), st.booleans()), min_size=1, max_size=60),
     st.integers(1, 9),

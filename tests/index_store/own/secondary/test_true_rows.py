@@ -23,6 +23,7 @@ from index_store.table.merge_rule import merges_whole_records
 from tests.handler.spark.true_rows import true_rows, unpack
 from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.own.secondary.test_kind import answered
+from tests.sampling import share
 
 SPARK = Semantics.named("spark", "UTC")
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -76,7 +77,7 @@ def indexed_columns(table: Table) -> list[Field]:
     ]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_no_merged_row_is_lost_to_its_own_values(name: str, tmp_path: Path) -> None:
     folder = unpack(name, tmp_path / "t")
     table = open_table(folder)

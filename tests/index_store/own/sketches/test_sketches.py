@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
@@ -79,7 +79,7 @@ def check(
 
 
 @pytest.mark.parametrize("sketch", SKETCHES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_one_sketch(
     sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -90,7 +90,7 @@ def test_every_rows_value_is_in_the_outcome_of_one_sketch(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
     engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -60,7 +60,6 @@ def whose(known: FileList) -> dict[str, tuple[str, int]]:
     return found
 
 
-@settings(deadline=None)
 @given(contents, st.lists(contents, min_size=1, max_size=4), st.booleans())
 def test_each_file_is_taken_from_the_first_source_that_knows_it(wanted, sources, keep):
     known = [known_of(content, str(number)) for number, content in enumerate(sources)]
@@ -85,7 +84,7 @@ def test_each_file_is_taken_from_the_first_source_that_knows_it(wanted, sources,
     assert composed.known.files.schema == FILES
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(contents, st.lists(st.tuples(contents, st.booleans()), max_size=6))
 def test_a_master_and_a_cumulative_delta_say_what_the_latest_list_said(tmp_path_factory, first, steps):
     folder = Folder.at(tmp_path_factory.mktemp("manifest"))
