@@ -147,8 +147,13 @@ def _seconds_of_instant(
 
 
 def _call(name: str, arguments: list[_Typed]) -> _Typed:
-    result = result_type(name, [argument_type for _, argument_type in arguments])
-    return call(name, arguments, result), result
+    if not arguments:
+        raise UnsupportedError(f"{name} without arguments has no row form")
+    try:
+        result = result_type(name, [argument_type for _, argument_type in arguments])
+        return call(name, arguments, result), result
+    except IndexError:
+        raise UnsupportedError(f"{name} with {len(arguments)} arguments has no row form") from None
 
 
 def _compare(op: str, left: _Typed, right: _Typed, semantics: Semantics) -> bool | None:

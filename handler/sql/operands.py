@@ -164,6 +164,8 @@ class OperandReader:
             return Cast(arguments[0], type_of(to))
         if name in _CONDITIONALS and len(arguments) == (3 if name == "nvl2" else 2):
             return _CONDITIONALS[name](*arguments, *[Literal(None, VOID)] * (3 - len(arguments)))
+        if name == "branches":  # in a tree it is a conditional without its condition, in a text a user's function
+            return Opaque(f"function {name} is not decided")
         name = SQL_SYNONYMS.get(name, name)
         if name in ("date_add", "datediff") and len(arguments) == 3:
             return Opaque(f"{name} with a unit is not decided")

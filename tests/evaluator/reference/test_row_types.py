@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 
@@ -9,7 +10,11 @@ import pytest
 
 from evaluator.functions import FUNCTIONS
 from evaluator.language.errors import UnsupportedError
+from evaluator.language.expression import Call, IsNull
+from evaluator.language.schema import Schema
+from evaluator.language.semantics import Semantics
 from evaluator.language.types import Type, decimal_type
+from evaluator.reference.row_oracle import value_of
 from evaluator.reference.row_types import result_type
 
 TYPES = [
@@ -67,3 +72,9 @@ def test_the_type_of_a_result(name: str, types: str, expected: str) -> None:
 def test_other_types_are_not_supported(name: str, types: str) -> None:
     with pytest.raises(UnsupportedError):
         result_type(name, [Type.parse(text) for text in types.split()])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_call_without_arguments_has_a_value_or_no_row_form(name: str) -> None:
+    with contextlib.suppress(UnsupportedError):
+        value_of(IsNull(Call(name, ())), {}, Schema([]), Semantics.named("spark", "UTC"))

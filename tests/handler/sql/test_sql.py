@@ -279,6 +279,7 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
         "if(a > 1, b > 2, b) = true",
         "dateadd(DAY, 1, a) = b",
         "f(a).x = 1",
+        "branches(a, 3) = 5",
     ],
 )
 def test_a_value_that_is_not_understood_is_opaque(text):
