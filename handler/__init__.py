@@ -11,11 +11,43 @@
 A plan names only what may be skipped (contract C4): an unknown file is read, and a failure skips nothing and says why.
 
 The package is on top: it imports ``sarg``, ``index_store`` and ``evaluator``, and holds no pruning rule of its own.
+Public names are imported at their first use, so that ``sargo --help`` and executors load no library for nothing.
 """
 
-from handler.planning.plan import Plan, Reason
-from handler.planning.prune import prune
-from index_store import FileSlice, TableError
-from index_store.opened_table import OpenTable, open_table
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from handler.planning.plan import Plan as Plan
+    from handler.planning.plan import Reason as Reason
+    from handler.planning.prune import prune as prune
+    from index_store import FileSlice as FileSlice
+    from index_store import TableError as TableError
+    from index_store.opened_table import OpenTable as OpenTable
+    from index_store.opened_table import open_table as open_table
+
+#: public name -> the module that defines it
+_MODULES = {
+    "FileSlice": "index_store",
+    "OpenTable": "index_store.opened_table",
+    "Plan": "handler.planning.plan",
+    "Reason": "handler.planning.plan",
+    "TableError": "index_store",
+    "open_table": "index_store.opened_table",
+    "prune": "handler.planning.prune",
+}
 
 __all__ = ["FileSlice", "OpenTable", "Plan", "Reason", "TableError", "open_table", "prune"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

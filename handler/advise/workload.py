@@ -107,10 +107,11 @@ def read_workload(
         total += 1
         try:
             line, line_table = _parse_line(text, engine, time_zone)
+            is_other = line_table is not None and _location(line_table) != location
         except ValueError as error:
             unread_lines.append(UnreadLine(number, str(error)))
             continue
-        if line_table is not None and _location(line_table) != location:
+        if line_table is not None and is_other:
             other_tables[line_table] += 1
             continue
         counts[line] += 1

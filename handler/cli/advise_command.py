@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from evaluator.language.semantics import ENGINES, Semantics
-from handler.advise.advisor import DEFAULT_FILES, Advisor
-from handler.advise.ranking import advise
-from handler.advise.reasons import why_nothing
-from handler.advise.what_if import arrangement_of, what_if
-from handler.advise.workload import read_workload
-from handler.cli.consoles import spinner, stdout_console
+from handler.cli.consoles import print_json, spinner, stdout_console
+from handler.cli.exit_codes import InputError
 from handler.cli.table_options import with_storage_options, with_table_options
-from handler.indexes.entries import IndexWorkError
-from handler.sql.parsing import Engine
-from handler.views.advise import advice_report, show_advice
-from handler.views.json_text import json_text
-from index_store.opened_table import open_table
+from handler.cli.text_arguments import MAX_FILTER_BYTES, reading
+
+if TYPE_CHECKING:
+    from handler.sql.parsing import Engine
 
 __all__ = ["command"]
+
+#: As ``handler.advise.advisor.DEFAULT_FILES``, which is not imported for the help.
+DEFAULT_FILES = 64
 
 
 @click.command("advise")
@@ -73,33 +70,36 @@ def command(
     sargo advise /data/trips                       # without filters: how well each column tells files apart
     """
     Semantics.named(engine or "spark", time_zone)
+    from handler.advise.advisor import Advisor
+    from handler.advise.ranking import advise
+    from handler.advise.reasons import why_nothing
+    from handler.advise.what_if import arrangement_of, what_if
+    from handler.advise.workload import read_workload
+    from handler.views.advise import advice_report, show_advice
+    from index_store.opened_table import open_table
+
     with spinner("reading a sample"):
         opened = open_table(table, table_options, storage_options=storage_options)
         filters = None
         if workload is not None:
-            with _lines(workload) as lines:
-                filters = read_workload(lines, opened.path, opened.table.schema, engine, time_zone)
+            with reading(workload, "give the sidecar's filter_log, or a file of conditions") as file:
+                filters = read_workload(_lines(file, workload), opened.path, opened.table.schema, engine, time_zone)
         wanted = None if arrangement is None else arrangement_of(arrangement, opened.table)
         advisor = Advisor(opened, filters, files, time_zone, wanted[1] if wanted else ())
         advice = advise(advisor)
         nothing = why_nothing(advisor, advice)
         layout = None if wanted is None else what_if(advisor, *wanted)
     if as_json:
-        click.echo(json_text(advice_report(advice, nothing, layout)))
+        print_json(advice_report(advice, nothing, layout))
     else:
         show_advice(advice, nothing, layout, stdout_console())
 
 
-@contextmanager
-def _lines(path: str) -> Iterator[Iterable[str]]:
-    """The lines of a file, or of stdin. Raises IndexWorkError when it cannot be read."""
-    if path == "-":
-        yield sys.stdin
-        return
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            yield file
-    except OSError as error:
-        raise IndexWorkError(
-            f"cannot read the workload {path}: {error.strerror}; give the sidecar's filter_log, or a file of conditions"
-        ) from error
+def _lines(file: BinaryIO, name: str) -> Iterator[str]:
+    """The lines of a workload. Raises InputError for one that is longer than the largest filter."""
+    number = 0
+    while line := file.readline(MAX_FILTER_BYTES + 1):
+        number += 1
+        if len(line) > MAX_FILTER_BYTES:
+            raise InputError(f"the workload {name}: line {number} is larger than {MAX_FILTER_BYTES >> 20} MiB")
+        yield line.decode("utf-8", errors="replace")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from handler.views.json_text import json_text
-from handler.views.texts import count_text, minute_text, size_text
-from index_store.snapshots import KeptTable, SnapshotCache, default_cache
-from index_store.storage.storage import Storage
+from handler.cli.consoles import print_json, print_text, stdout_console
+
+if TYPE_CHECKING:
+    from index_store.snapshots import KeptTable, SnapshotCache
 
 __all__ = ["command"]
 
@@ -26,22 +24,25 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
 
     SARGO_CACHE names the folder, or is "off"; SARGO_CACHE_BYTES is its limit.
     """
+    from index_store.snapshots import default_cache
+
     cache = default_cache()
     if cache is None:
-        click.echo(json_text({"folder": None, "tables": []}) if as_json else "nothing is kept: SARGO_CACHE is off")
+        if as_json:
+            print_json({"folder": None, "tables": []})
+        else:
+            print_text("nothing is kept: SARGO_CACHE is off")
         return
     removed = cache.clear(None if table is None else _name(table)) if clear else 0
     kept = cache.tables()
     if as_json:
-        click.echo(
-            json_text(
-                {
-                    "folder": os.fspath(cache.folder),
-                    "limit": cache.limit,
-                    "removed": removed,
-                    "tables": [_row(one) for one in kept],
-                }
-            )
+        print_json(
+            {
+                "folder": os.fspath(cache.folder),
+                "limit": cache.limit,
+                "removed": removed,
+                "tables": [_row(one) for one in kept],
+            }
         )
         return
     _show(cache, kept, removed if clear else None)
@@ -49,11 +50,15 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
 
 def _name(table: str) -> str:
     """The name of a table in the cache."""
+    from index_store.storage.storage import Storage
+
     storage = Storage.at(table)
     return f"{getattr(storage.filesystem, 'type_name', '')}:{storage.root}"
 
 
 def _row(one: KeptTable) -> dict[str, object]:
+    from handler.views.texts import minute_text
+
     return {
         "table": one.table.partition(":")[2],
         "instant": one.instant,
@@ -64,7 +69,12 @@ def _row(one: KeptTable) -> dict[str, object]:
 
 
 def _show(cache: SnapshotCache, kept: list[KeptTable], removed: int | None) -> None:
-    console = Console()
+    from rich.table import Table
+    from rich.text import Text
+
+    from handler.views.texts import count_text, minute_text, size_text
+
+    console = stdout_console()
     if removed is not None:
         console.print(f"removed what was kept of {count_text(removed, 'table')}", highlight=False)
     rows = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")

@@ -7,21 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evaluator.language.errors import SargoError
-from handler.doctor.findings import Finding, RunStatement
-from handler.doctor.jar import check_jar
-from handler.doctor.settings import check_settings, hive_settings, site_settings
-from handler.doctor.sidecar import check_filter, check_sidecar, check_table
-from handler.sidecar.client import Client
-from handler.views.json_text import json_text
+from handler.cli.consoles import print_json, print_text
+from handler.cli.exit_codes import BAD_INPUT, FOUND, OK
+from handler.cli.extras import needs_extra
+
+if TYPE_CHECKING:
+    from handler.doctor.findings import Finding, RunStatement
 
 __all__ = ["command"]
 
-_FAILED, _BAD_INPUT = 1, 2
 _MARKS = {"ok": "ok      ", "warning": "warning ", "failed": "FAILED  "}
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -65,6 +64,12 @@ def _findings(
     secret_file: Path | None,
     tls_ca: Path | None,
 ) -> Iterator[Finding]:
+    with needs_extra("doctor", "sidecar"):
+        from handler.doctor.jar import check_jar
+        from handler.doctor.settings import check_settings, hive_settings, site_settings
+        from handler.doctor.sidecar import check_filter, check_sidecar, check_table
+        from handler.sidecar.client import Client
+
     if jar is not None:
         yield from check_jar(jar)
     settings = site_settings(hive_site)
@@ -130,14 +135,14 @@ def command(as_json: bool, **given: Any) -> None:
                 _show(finding)
     except SargoError as error:
         click.echo(f"sargo: {error}", err=True)
-        sys.exit(_BAD_INPUT)
+        sys.exit(BAD_INPUT)
     failed = any(finding.state == "failed" for finding in findings)
     if as_json:
-        click.echo(json_text({"ok": not failed, "findings": [asdict(finding) for finding in findings]}))
-    sys.exit(_FAILED if failed else 0)
+        print_json({"ok": not failed, "findings": [asdict(finding) for finding in findings]})
+    sys.exit(FOUND if failed else OK)
 
 
 def _show(finding: Finding) -> None:
-    click.echo(f"{_MARKS[finding.state]}{finding.check:<9} {finding.text}")
+    print_text(f"{_MARKS[finding.state]}{finding.check:<9} {finding.text}")
     if finding.remedy:
-        click.echo(f"{'':18}do: {finding.remedy}")
+        print_text(f"{'':18}do: {finding.remedy}")

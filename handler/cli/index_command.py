@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from handler.cli.consoles import stdout_console
+from handler.cli.consoles import print_json, stderr_console, stdout_console
 from handler.cli.table_options import with_options, with_storage_options, with_table_options
-from handler.indexes.benefit import benefits_at
-from handler.indexes.operations import DEFAULT_SKETCH, IndexWork, Report, staleness
-from handler.indexes.statements import IndexStatement, StatementError, parse_statement
-from handler.views.index import place_report, report_of, show_place, show_places, show_reports
-from handler.views.json_text import json_text
-from index_store import TableError
-from index_store.own.sketches import SKETCHES
+
+if TYPE_CHECKING:
+    from handler.indexes.operations import IndexWork, Report
+    from handler.indexes.statements import IndexStatement
 
 __all__ = ["command", "sql_command"]
+
+#: As ``index_store.own.sketches`` and ``handler.indexes.operations``, which are not imported for the help.
+SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter")
+DEFAULT_SKETCH = "min_max"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class _TableArguments:
 
     def work(self) -> IndexWork:
         """The indexes of the table, without a progress bar."""
+        from handler.indexes.operations import IndexWork
+
         return IndexWork(self.table, self.path, self.table_options, self.storage_options)
 
 
@@ -144,6 +145,11 @@ def list_command(arguments: _TableArguments) -> None:
 @click.argument("name", default="")
 def show_command(arguments: _TableArguments, name: str) -> None:
     """Show an index of TABLE: what it holds, its size, and how far the table is ahead of it."""
+    from handler.indexes.benefit import benefits_at
+    from handler.indexes.operations import staleness
+    from handler.views.index import place_report, show_place
+    from index_store import TableError
+
     work = arguments.work()
     opened = work.open()
     location = work.one(opened, name)
@@ -151,7 +157,7 @@ def show_command(arguments: _TableArguments, name: str) -> None:
         raise TableError(location.folder.path, location.fault)
     behind, benefits = staleness(opened, location.index), benefits_at(opened, location.folder)
     if arguments.as_json:
-        click.echo(json_text(place_report(location, behind, benefits)))
+        print_json(place_report(location, behind, benefits))
     else:
         show_place(location, behind, stdout_console(), benefits)
 
@@ -228,6 +234,8 @@ def sql_command(
     sargo sql "REFRESH INDEX by_city ON TABLE '/data/trips'"
     sargo sql "DROP INDEX by_city ON TABLE '/data/trips'"
     """
+    from handler.indexes.statements import parse_statement
+
     parsed = parse_statement(statement)
     options = dict(parsed.options)
     path = options.pop("path", "")
@@ -260,6 +268,8 @@ def _run(work: IndexWork, parsed: IndexStatement, options: dict[str, str]) -> li
         case "drop":
             return [work.drop(parsed.name, if_needed=parsed.if_needed)]
         case other:
+            from handler.indexes.statements import StatementError
+
             raise StatementError(other, f"{other} is not there yet")
 
 
@@ -269,24 +279,30 @@ def _sketch(kind: str, options: dict[str, str]) -> str:
 
 
 def _print_list(arguments: _TableArguments) -> None:
+    from handler.views.index import place_report, show_places
+
     work = arguments.work()
     locations = work.locations(work.open())
     if arguments.as_json:
-        click.echo(json_text({"table": work.table_path, "indexes": [place_report(one) for one in locations]}))
+        print_json({"table": work.table_path, "indexes": [place_report(one) for one in locations]})
     else:
         show_places(locations, work.table_path, stdout_console())
 
 
 def _print_report(report: Report, as_json: bool) -> None:
+    from handler.views.index import report_of, show_reports
+
     if as_json:
-        click.echo(json_text(report_of(report)))
+        print_json(report_of(report))
     else:
         show_reports([report], stdout_console())
 
 
 def _print_reports(reports: Sequence[Report], as_json: bool) -> None:
+    from handler.views.index import report_of, show_reports
+
     if as_json:
-        click.echo(json_text({"indexes": [report_of(report) for report in reports]}))
+        print_json({"indexes": [report_of(report) for report in reports]})
     else:
         show_reports(reports, stdout_console())
 
@@ -297,10 +313,19 @@ def _with_progress(
 ) -> Iterator[IndexWork]:
     """The indexes of a table, with a progress bar on stderr if that is a terminal."""
     work = replace(arguments.work(), spark=spark, time_zone=time_zone)
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    console = stderr_console()
+    if console is None:
         yield work
         return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,91 +1,51 @@
 """The command line ``sargo``: the command group, and the commands decode, inspect, files, prune, explain and demo.
 
-The other commands have a module each (``advise_command``, ``index_command``, ...).
-
-Exit codes: 0 answered, 2 the input cannot be read, 3 the table cannot be read. An error is one line on stderr. With
+The other commands have a module each (``advise_command``, ``index_command``, ...). A command imports what it needs when
+it runs, so that help costs no library. ``exit_codes`` has the exit codes. An error is one line on stderr. With
 ``--json`` stdout is one JSON document and nothing else.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-import sarg
-from evaluator.language.errors import SargoError, UnsupportedError
-from evaluator.language.expression import HudiExpression, to_dict, to_text
+from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.cli.advise_command import command as advise_command
 from handler.cli.cache_command import command as cache_command
-from handler.cli.consoles import spinner, stdout_console
+from handler.cli.consoles import print_json, spinner, stdout_console
+from handler.cli.doctor_command import command as doctor_command
+from handler.cli.encodable_output import EncodableOutput, one_line
+from handler.cli.exit_codes import (
+    NO_SPACE,
+    OK,
+    STOPPED,
+    TRACEBACK_VARIABLE,
+    InputError,
+    code_and_message,
+    exit_code_lines,
+)
 from handler.cli.index_command import command as index_command
 from handler.cli.index_command import sql_command
+from handler.cli.report_command import command as report_command
+from handler.cli.serve_command import command as serve_command
 from handler.cli.table_options import with_options, with_storage_options, with_table_options
-from handler.demo import run as demonstration
-from handler.inspection.listing_report import report_files
-from handler.inspection.table_report import TableReport, report_table
-from handler.planning.filters import is_hive_filter
-from handler.planning.plan import Plan
-from handler.planning.prune import prune
-from handler.sql.parsing import Engine, SqlError, parse
-from handler.views.decode import show_decoded
-from handler.views.explain import file_report, show_explanation, show_file
-from handler.views.json_text import json_text
-from handler.views.listing import show_files
-from handler.views.plan import show_plan
-from handler.views.table import show_table
-from index_store import StatsError, TableError
-from index_store.opened_table import open_table
-from index_store.table.timeline import parse_as_of
+from handler.cli.text_arguments import read_filter_argument, read_sql_argument
 
-# A text that sqlglot cannot parse is reported as an error, without its warning.
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+if TYPE_CHECKING:
+    from evaluator.language.expression import HudiExpression
+    from handler.planning.plan import Plan
+    from handler.sql.parsing import Engine
 
-__all__ = ["BAD_INPUT", "UNREADABLE_TABLE", "main"]
-
-BAD_INPUT, UNREADABLE_TABLE = 2, 3
-#: A longer input is cut. The limit is above the largest filter that is decoded, so a cut input is refused.
-MAX_BYTES = 32 << 20
-
-_HINTS: dict[type[SargoError], str] = {
-    StatsError: "leave out --strict to answer without this index",
-    SqlError: "see 'sargo prune --help' for examples",
-    sarg.DecodeError: "give the whole value of hive.io.filter.expr.serialized, or @FILE",
-}
-
-
-class _InputError(click.ClickException):
-    exit_code = BAD_INPUT
-
-
-class _LazyCommand(click.Command):
-    """A command whose module needs the libraries of an extra, and is imported when it is called."""
-
-    def __init__(self, name: str, module: str, extra: str, short_help: str) -> None:
-        super().__init__(name, short_help=short_help)
-        self._module = module
-        self._extra = extra
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        try:
-            command: click.Command = importlib.import_module(self._module).command
-        except ImportError as error:
-            raise _InputError(
-                f"'sargo {self.name}' needs the extra '{self._extra}' ({error.name} is missing): "
-                f"pip install 'sargo[{self._extra}]'"
-            ) from error
-        return command.make_context(info_name, args, parent, **extra)
+__all__ = ["main"]
 
 
 class _Sargo(click.Group):
@@ -99,70 +59,60 @@ class _Sargo(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        if not standalone_mode:
-            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        if not standalone_mode or os.environ.get(complete_var or "_SARGO_COMPLETE"):
+            return super().main(args, prog_name, complete_var, standalone_mode=standalone_mode, **extra)
+        # click's own ``main`` answers some errors by exchanging sys.stdout and by exit codes of its own.
         try:
-            code = super().main(args, prog_name or "sargo", complete_var, standalone_mode=False, **extra)
-            sys.stdout.flush()
-        except click.exceptions.Abort:
-            _exit(130, "stopped")
+            with self.make_context(
+                prog_name or "sargo", list(sys.argv[1:] if args is None else args), **extra
+            ) as context:
+                self.invoke(context)
+            EncodableOutput(sys.stdout).flush()
+        except click.exceptions.Exit as end:
+            sys.exit(end.exit_code)
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message())
-            sys.exit(0)
-        except click.ClickException as error:
-            _exit(error.exit_code, error.format_message())
-        except (TableError, StatsError) as error:
-            _exit(UNREADABLE_TABLE, _with_hint(error))
-        except SargoError as error:
-            _exit(BAD_INPUT, _with_hint(error))
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has closed the pipe: exit without a second error
-            sys.exit(0)
-        sys.exit(code if isinstance(code, int) else 0)
+            _print_help(error)
+        except KeyboardInterrupt:
+            _exit(STOPPED, "stopped")
+        except Exception as error:
+            if os.environ.get(TRACEBACK_VARIABLE):
+                import traceback
+
+                traceback.print_exc()
+            _exit(*code_and_message(error))
+        sys.exit(OK)
 
 
-def _with_hint(error: SargoError) -> str:
-    """The error, and a hint at the remedy."""
-    if isinstance(error, TableError) and "not a Hudi table" in error.why:
-        return f"{error}: give the folder that holds .hoodie"
-    hint = _HINTS.get(type(error))
-    return f"{error}: {hint}" if hint else str(error)
+def _print_help(error: click.exceptions.NoArgsIsHelpError) -> NoReturn:
+    try:
+        click.echo(error.format_message())
+    except OSError as refused:
+        _exit(*code_and_message(refused))
+    sys.exit(OK)
 
 
 def _exit(code: int, message: str) -> NoReturn:
-    click.echo("sargo: " + " ".join(message.split()), err=True)
+    """Leave with a code, after one line on stderr; a stderr that cannot be written changes nothing."""
+    if message:
+        with suppress(OSError, ValueError):
+            click.echo(f"sargo: {one_line(message)}", err=True)
     sys.exit(code)
-
-
-def _print_json(document: object) -> None:
-    click.echo(json_text(document))
-
-
-def _read_hive_filter(argument: str) -> str | bytes:
-    """The text itself, the content of @FILE, or stdin for ``-``: Base64 or raw bytes."""
-    content: bytes
-    if argument == "-":
-        content = sys.stdin.buffer.read(MAX_BYTES)
-    elif argument.startswith("@"):
-        try:
-            with Path(argument[1:]).open("rb") as file:
-                content = file.read(MAX_BYTES)
-        except OSError as error:
-            raise _InputError(f"cannot read {argument[1:]}: {error.strerror}") from error
-    else:
-        return argument
-    text = content.decode("ascii", errors="replace")
-    return text.strip() if is_hive_filter(text) else content
 
 
 def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | None) -> tuple[HudiExpression, Engine]:
     """The filter of exactly one of the two options, and the engine whose rules it follows."""
     if (where is None) == (hive_filter is None):
-        raise click.UsageError("give either --where SQL or --hive-filter B64|@FILE")
+        raise click.UsageError("give either --where SQL|@FILE|- or --hive-filter B64|@FILE|-")
     if where is not None:
-        return parse(where, engine or "spark"), engine or "spark"
+        text = read_sql_argument(where)
+        from handler.sql.parsing import parse
+
+        return parse(text, engine or "spark"), engine or "spark"
     assert hive_filter is not None
-    return sarg.decode(_read_hive_filter(hive_filter)), engine or "hive"
+    given = read_filter_argument(hive_filter)
+    import sarg
+
+    return sarg.decode(given), engine or "hive"
 
 
 def _with_plan(command: Callable[..., None]) -> Any:
@@ -183,6 +133,9 @@ def _with_plan(command: Callable[..., None]) -> Any:
     ) -> None:
         expression, rules = _chosen_filter(where, hive_filter, engine)
         _check_session(time_zone, as_of)
+        from handler.planning.prune import prune
+        from index_store.opened_table import open_table
+
         with spinner("pruning"):
             opened = open_table(table, table_options, storage_options=storage_options)
             plan = prune(opened, expression, rules, as_of, strict, time_zone)
@@ -190,7 +143,7 @@ def _with_plan(command: Callable[..., None]) -> Any:
 
     return with_options(
         click.argument("table"),
-        click.option("--where", metavar="SQL", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
+        click.option("--where", metavar="SQL|@FILE|-", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
         click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
         click.option(
             "--engine",
@@ -206,10 +159,14 @@ def _with_plan(command: Callable[..., None]) -> Any:
     )(call_with_plan)
 
 
-@click.group(cls=_Sargo, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("sargo"), prog_name="sargo")
+@click.group(cls=_Sargo, epilog=exit_code_lines(), context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sargo", prog_name="sargo")
 def main() -> None:
     """File skipping for Apache Hudi tables, from Hive and from Spark."""
+    import logging
+
+    # A text that sqlglot cannot parse is reported as an error, without its warning.
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 
 @main.command()
@@ -218,14 +175,18 @@ def main() -> None:
 @click.option("--raw", is_flag=True, help="Print Hive's typed tree as JSON and nothing else.")
 def decode(filter_: str, as_json: bool, raw: bool) -> None:
     """Show what is in a Hive filter (hive.io.filter.expr.serialized, Base64 or bytes)."""
-    given = _read_hive_filter(filter_)
+    given = read_filter_argument(filter_)
+    import sarg
+
     if raw:
-        _print_json(sarg.decode_exprnode(given).to_dict())
+        print_json(sarg.decode_exprnode(given).to_dict())
         return
     decoded = sarg.decode_detailed(given)
     if as_json:
+        from evaluator.language.expression import to_dict, to_text
+
         hive = None if decoded.exprnode is None else decoded.exprnode.to_dict()
-        _print_json(
+        print_json(
             {
                 "profile": str(decoded.profile),
                 "hive": hive,
@@ -233,6 +194,8 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
             }
         )
         return
+    from handler.views.decode import show_decoded
+
     show_decoded(decoded, stdout_console())
 
 
@@ -247,10 +210,14 @@ def inspect(
 ) -> None:
     """Show a table: version, instants, slices, indexes, coverage, statistics that are not trusted."""
     _check_session(None, as_of)
+    from handler.inspection.table_report import report_table
+    from handler.views.table import show_table
+    from index_store.opened_table import open_table
+
     with spinner("reading the table"):
-        report: TableReport = report_table(open_table(table, table_options, storage_options=storage_options), as_of)
+        report = report_table(open_table(table, table_options, storage_options=storage_options), as_of)
     if as_json:
-        _print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
         show_table(report, stdout_console())
 
@@ -264,10 +231,14 @@ def inspect(
 def files(table: str, partition: str | None, as_of: str | None, storage_options: dict[str, str], as_json: bool) -> None:
     """List a table's partitions, or the files of one, from the metadata table: no directory is listed."""
     _check_session(None, as_of)
+    from handler.inspection.listing_report import report_files
+    from handler.views.listing import show_files
+    from index_store.opened_table import open_table
+
     with spinner("reading the list of files"):
         report = report_files(open_table(table, storage_options=storage_options), partition, as_of)
     if as_json:
-        _print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
         show_files(report, stdout_console())
 
@@ -282,8 +253,10 @@ def prune_command(plan: Plan, as_json: bool) -> None:
     sargo prune /data/trips --hive-filter @filter.b64 --json
     """
     if as_json:
-        _print_json(plan.to_dict())
+        print_json(plan.to_dict())
     else:
+        from handler.views.plan import show_plan
+
         show_plan(plan, stdout_console())
 
 
@@ -292,14 +265,16 @@ def prune_command(plan: Plan, as_json: bool) -> None:
 @click.option("--file", "file_id", metavar="FILE_ID", help="Show every condition in one file slice; a prefix will do.")
 def explain(plan: Plan, as_json: bool, file_id: str | None) -> None:
     """Show what each condition of a filter skips in TABLE, and why not more."""
+    from handler.views.explain import file_report, show_explanation, show_file
+
     indices = [i for i, item in enumerate(plan.slices) if file_id is not None and item.file_id.startswith(file_id)]
     if file_id is not None and len(indices) != 1:
-        raise _InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
+        raise InputError(f"{len(indices)} file slices have an id that starts with {file_id}: see 'sargo prune'")
     if as_json:
         document = plan.to_dict()
         if indices:
             document["file"] = file_report(plan, indices[0])
-        _print_json(document)
+        print_json(document)
     elif indices:
         show_file(plan, indices[0], stdout_console())
     else:
@@ -315,44 +290,33 @@ def explain(plan: Plan, as_json: bool, file_id: str | None) -> None:
 )
 def demo(keep: Path | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
-    sys.exit(demonstration.run(stdout_console(), keep))
+    from handler.demo import run as demonstration
+
+    try:
+        code = demonstration.run(stdout_console(), keep)
+    except OSError as error:
+        if keep is None or error.errno in NO_SPACE:
+            raise
+        raise InputError(f"cannot write --keep {keep}: {error.strerror or error}") from error
+    sys.exit(code)
 
 
 main.add_command(advise_command)
 main.add_command(cache_command)
 main.add_command(index_command)
 main.add_command(sql_command)
-main.add_command(
-    _LazyCommand(
-        "serve",
-        "handler.cli.serve_command",
-        "sidecar",
-        "Answer Hive over Thrift which of the files it listed may be skipped.",
-    )
-)
-main.add_command(
-    _LazyCommand(
-        "report",
-        "handler.cli.report_command",
-        "sidecar",
-        "Show what the sidecar skipped for a query, and why not more.",
-    )
-)
-main.add_command(
-    _LazyCommand(
-        "doctor",
-        "handler.cli.doctor_command",
-        "sidecar",
-        "Check an installation: jar, settings, sidecar, tables, filters.",
-    )
-)
+main.add_command(serve_command)
+main.add_command(report_command)
+main.add_command(doctor_command)
 
 
 def _check_session(time_zone: str | None, as_of: str | None) -> None:
     """Refuse a zone or an instant that cannot be one before a table is opened."""
+    from index_store.table.timeline import parse_as_of
+
     try:
         Semantics.named("spark", time_zone)
         if as_of is not None:
             parse_as_of(as_of)
     except (UnsupportedError, ValueError) as error:
-        raise _InputError(str(error)) from error
+        raise InputError(str(error)) from error

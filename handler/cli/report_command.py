@@ -7,12 +7,11 @@ from pathlib import Path
 
 import click
 
-from handler.sidecar.client import Client, ClientError
-from handler.sidecar.idl import Refused
+from handler.cli.consoles import print_text
+from handler.cli.exit_codes import BAD_INPUT, UNREADABLE
+from handler.cli.extras import needs_extra
 
 __all__ = ["command"]
-
-_BAD_INPUT, _NO_ANSWER = 2, 3
 
 
 @click.command("report", short_help="Show what the sidecar skipped for a query, and why not more.")
@@ -32,11 +31,15 @@ def command(report_id: str, sidecar: str, tls_ca: Path | None) -> None:
 
     Exit codes: 0 shown, 2 no such report, 3 no answer of the sidecar.
     """
+    with needs_extra("report", "sidecar"):
+        from handler.sidecar.client import Client, ClientError
+        from handler.sidecar.idl import Refused
+
     try:
-        click.echo(Client(sidecar, tls_ca=tls_ca).explain(report_id), nl=False)
+        print_text(Client(sidecar, tls_ca=tls_ca).explain(report_id), newline=False)
     except Refused as refused:
         click.echo(f"sargo: {refused.why}", err=True)
-        sys.exit(_BAD_INPUT)
+        sys.exit(BAD_INPUT)
     except ClientError as error:
         click.echo(f"sargo: {error.why}", err=True)
-        sys.exit(_NO_ANSWER)
+        sys.exit(UNREADABLE)

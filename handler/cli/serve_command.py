@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
 import click
 
-from handler.sidecar.allowed_roots import AllowedRoots
-from handler.sidecar.run import serve
-from handler.sidecar.settings import Settings, SettingsError, load_settings, print_settings
+from handler.cli.consoles import print_text
+from handler.cli.encodable_output import one_line
+from handler.cli.exit_codes import BAD_INPUT
+from handler.cli.extras import needs_extra
+from handler.cli.setting_flags import setting_flags
 
 __all__ = ["command"]
 
-_BAD_SETTINGS = 2
-
-
-def _flags() -> list[click.Parameter]:
-    flags: list[click.Parameter] = []
-    for name, field in Settings.model_fields.items():
-        flag = f"--{name.replace('_', '-')}"
-        if field.annotation is bool:
-            flags.append(click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=f"{field.description}."))
-        # A secret in a flag would be visible in the list of processes.
-        elif name != "secret" and get_origin(field.annotation) is not Mapping:
-            shown = "TEXT,..." if name == "roots" else name.rpartition("_")[2].upper()
-            flags.append(click.Option([flag], metavar=shown, help=f"{field.description}."))
-    return flags
-
 
 def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
+    with needs_extra("serve", "sidecar"):
+        from handler.sidecar.allowed_roots import AllowedRoots
+        from handler.sidecar.run import serve
+        from handler.sidecar.settings import SettingsError, load_settings, print_settings
+
     try:
         settings = load_settings(config, {name: value for name, value in flags.items() if value is not None})
         if print_config:
             if settings.roots:
                 AllowedRoots(settings.roots)  # an error that would prevent the start is reported here too
-            click.echo(print_settings(settings))
+            print_text(print_settings(settings))
             return
         serve(settings)
     except SettingsError as error:
-        click.echo("sargo: " + " ".join(error.why.split()), err=True)
-        sys.exit(_BAD_SETTINGS)
+        click.echo(f"sargo: {one_line(error.why)}", err=True)
+        sys.exit(BAD_INPUT)
 
 
 command = click.Command(
@@ -61,6 +52,6 @@ command = click.Command(
             help="A TOML file with settings.",
         ),
         click.Option(["--print-config"], is_flag=True, help="Print the settings as a file and leave."),
-        *_flags(),
+        *setting_flags(),
     ],
 )

@@ -10,12 +10,10 @@ import io
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from html import escape
-from typing import Any
 from unittest import mock
 
 from docutils import nodes
@@ -26,6 +24,7 @@ from rich.text import Text
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from handler.cli import consoles
 from handler.cli.main import main
 from sargo_docs.playground import playground
 
@@ -38,27 +37,24 @@ _THEMES: dict[str, TerminalTheme] = {"only-light": DEFAULT_TERMINAL_THEME, "only
 
 @contextmanager
 def _recording(columns: int) -> Iterator[list[Console]]:
-    """Have every module of ``handler`` make consoles that record; those for errors stay as they are."""
+    """Have the commands print on consoles that record."""
     made: list[Console] = []
 
-    def console(*args: Any, **options: Any) -> Console:
-        if options.get("stderr"):
-            return Console(*args, **options)
-        options |= {
-            "file": io.StringIO(),
-            "record": True,
-            "width": columns,
-            "force_terminal": True,
-            "color_system": "truecolor",
-            "legacy_windows": False,
-        }
-        made.append(Console(*args, **options))
+    def console() -> Console:
+        made.append(
+            Console(
+                file=io.StringIO(),
+                record=True,
+                width=columns,
+                force_terminal=True,
+                color_system="truecolor",
+                legacy_windows=False,
+                highlight=False,
+            )
+        )
         return made[-1]
 
-    with ExitStack() as patches:
-        for name, module in list(sys.modules.items()):
-            if name.startswith("handler.") and getattr(module, "Console", None) is Console:
-                patches.enter_context(mock.patch.object(module, "Console", console))
+    with mock.patch.object(consoles, "new_stdout_console", console):
         yield made
 
 
@@ -71,16 +67,16 @@ def record(command: str) -> tuple[str, ...]:
     before = os.getcwd()
     os.chdir(playground().parent)
     try:
-        with _recording(COLUMNS) as consoles:
+        with _recording(COLUMNS) as recorded:
             main.main(arguments, prog_name="sargo")
     except SystemExit as end:
         if end.code:
             raise RuntimeError(f"{command}: exit code {end.code}") from end
     finally:
         os.chdir(before)
-    if len(consoles) != 1:
-        raise RuntimeError(f"{command}: printed on {len(consoles)} consoles")
-    return tuple(consoles[0].export_text(styles=True).splitlines())
+    if len(recorded) != 1:
+        raise RuntimeError(f"{command}: printed on {len(recorded)} consoles")
+    return tuple(recorded[0].export_text(styles=True).splitlines())
 
 
 def _svg(command: str, lines: tuple[str, ...], theme: TerminalTheme, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -41,9 +42,22 @@ def test_what_is_registered_for_the_end_runs_and_threads_are_waited_for():
     assert lines[-1] == "at the end"
 
 
-def test_a_fault_of_our_own_is_shown_whole():
-    done = sargo("--version", before="import handler.cli.process; handler.cli.process.main = lambda: 1 / 0;")
-    assert done.returncode == 1
+@pytest.mark.parametrize("where", ["lambda: 1 / 0", "lambda: [][1]"])
+def test_a_fault_of_our_own_is_one_line_and_a_code_of_its_own(where):
+    before = f"import handler.cli.main; handler.cli.main.main = {where};"
+    done = sargo("--version", before=before)
+    assert done.returncode == 70
+    assert done.stdout == ""
+    assert done.stderr.startswith("sargo: a fault of Sargo's own, please report it: ")
+    assert "Error" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_traceback_of_a_fault_is_shown_to_those_who_ask_for_it():
+    before = "import handler.cli.main; handler.cli.main.main = lambda: 1 / 0;"
+    done = sargo("--version", before=before, env={**os.environ, "SARGO_TRACEBACK": "1"})
+    assert done.returncode == 70
+    assert "Traceback" in done.stderr
     assert "ZeroDivisionError" in done.stderr
 
 
@@ -62,4 +76,4 @@ def test_nobody_reads_any_more(main_cow):
     )
     reader.stdin.close()
     assert done.stderr == ""
-    assert done.returncode in (0, 1)  # rich ends with 1
+    assert done.returncode == 0
