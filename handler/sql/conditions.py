@@ -40,15 +40,15 @@ from evaluator.language.function_names import SQL_COMPARISONS
 from evaluator.language.like import escape_text
 from evaluator.language.regular_expression import matches
 from evaluator.language.types import STRING
-from handler.sql.literals import LiteralError
+from handler.sql.literals import LiteralError, is_small, shortened
 from handler.sql.operands import OperandReader
 
 __all__ = ["condition", "is_condition"]
 
 _COMPARISONS: Mapping[type[exp.Expr], str] = {getattr(exp, name): op for name, op in SQL_COMPARISONS.items()}
 
-#: How many characters of a condition a reason quotes.
-_MAX_QUOTED = 60
+#: A reason quotes a condition of at most so many nodes, because sqlglot's generator is recursive.
+_MAX_QUOTED_NODES = 50
 
 _VALUE_CLASSES = (exp.Literal, exp.Neg, exp.Binary, exp.Star, exp.Interval, exp.Tuple, exp.HexString)
 
@@ -115,9 +115,8 @@ def _operand(node: exp.Expr) -> Operand:
 
 
 def _undecided(node: exp.Expr, why: str) -> Unknown:
-    """Unknown, with the condition's text in its reason."""
-    text = node.sql("spark")
-    return Unknown(f"{text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 1] + '…'}: {why}")
+    """Unknown, with the condition's text in its reason if it is short."""
+    return Unknown(f"{shortened(node.sql('spark'))}: {why}" if is_small(node, _MAX_QUOTED_NODES) else why)
 
 
 def _flat(node: exp.Expr, connector: type[exp.Connector]) -> Iterator[exp.Expr]:
@@ -160,7 +159,7 @@ def _is(left: exp.Expr, right: exp.Expr) -> HudiExpression:
     if isinstance(right, exp.Null):
         return _is_null(left)
     if not isinstance(right, exp.Boolean):
-        return Unknown(f"IS {right.sql('spark')} is not decided")
+        return _undecided(right, "IS of such a value is not decided")
     truth = bool(right.this)
     if not _has_truth_value(left):
         return Compare("<=>", _operand(left), TRUE if truth else Literal(False, TRUE.type))

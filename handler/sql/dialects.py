@@ -49,6 +49,14 @@ class _SparkCondition(SparkParser):
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(SparkParser.FUNCTION_PARSERS)
 
+    def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
+        """Reads CHAR and VARCHAR as STRING, as sqlglot does, but looks at each type once and not at all inside it."""
+        this = parser.Parser._parse_types(self, *arguments, **named)
+        if isinstance(this, exp.DataType) and this.this in (exp.DType.CHAR, exp.DType.VARCHAR):
+            this.set("this", exp.DType.TEXT)
+            this.set("expressions", None)
+        return this
+
 
 class _HiveDialect(Hive):
     Parser = _HiveCondition
@@ -65,6 +73,6 @@ _DIALECTS: dict[str, type[Hive]] = {
 
 def dialect_of(engine: Engine) -> Hive:
     """The dialect of an engine. Raises ValueError for an engine that is not known."""
-    if engine not in _DIALECTS:
-        raise ValueError(f"engine is one of {', '.join(_DIALECTS)}, not {engine!r}")
+    if not isinstance(engine, str) or engine not in _DIALECTS:
+        raise ValueError(f"engine is one of {', '.join(_DIALECTS)}, not {engine!r:.60}")
     return _DIALECTS[engine]()

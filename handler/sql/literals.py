@@ -50,9 +50,31 @@ from evaluator.language.types import (
 )
 from evaluator.language.zones import offset_parts
 
-__all__ = ["VOID", "LiteralError", "binary", "date", "number", "string", "suffixed", "timestamp", "type_of"]
+__all__ = [
+    "VOID",
+    "LiteralError",
+    "binary",
+    "check_number",
+    "date",
+    "is_small",
+    "number",
+    "shortened",
+    "string",
+    "suffixed",
+    "timestamp",
+    "type_of",
+]
 
 VOID = Type(Kind.VOID)
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: A number of more characters has a value that no type holds exactly, and Python does not convert it to an integer.
+_MAX_DIGITS = 4_000
+_MAX_SHOWN = 60
+#: The length of a CHAR or VARCHAR, and the precision and scale of a decimal.
+_PARAMETER = re.compile(r"[0-9]{1,9}")
+#: A type with more parts is named by its first word.
+_MAX_TYPE_PARTS = 50
 
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _TIMESTAMP = re.compile(
@@ -62,14 +84,28 @@ _TIMESTAMP = re.compile(
 
 
 class LiteralError(ValueError):
-    """A literal that the engine refuses too, such as DATE '2020-13-01'."""
+    """A literal or a type that the engine refuses too, such as DATE '2020-13-01' or decimal(99,2)."""
+
+
+def shortened(text: str) -> str:
+    """A text of at most 60 characters, for messages."""
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def check_number(text: str) -> None:
+    """Raise LiteralError for a word that starts like a number and is none, such as ``1600e`` or ``1.2.3``."""
+    if not _NUMBER.fullmatch(text):
+        raise LiteralError(f"{shortened(text)} is not a number")
 
 
 def number(text: str) -> Literal | None:
     """A number without a suffix, with its sign if it has one; None when no SQL type holds it."""
+    check_number(text)
     if "e" in text.lower():
         return _finite(float(text), DOUBLE)
     if "." not in text:
+        if len(text) > _MAX_DIGITS:
+            return None
         value = int(text)
         for integer_type in (INT, BIGINT):
             low, high = integer_type.integer_range()
@@ -94,6 +130,8 @@ def _finite(value: float, floating_type: Type) -> Literal | None:
 
 def suffixed(text: str, to: Type) -> Literal | None:
     """A number with a suffix (``5L``) or a number cast to a wider type: None when ``to`` does not hold it exactly."""
+    if len(text) > _MAX_DIGITS:
+        return None
     try:
         exact = Decimal(text)
     except InvalidOperation:
@@ -128,7 +166,7 @@ def binary(digits: str) -> Literal:
     try:
         return Literal(bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits), BINARY)
     except ValueError:
-        raise LiteralError(f"X'{digits}' is not hexadecimal") from None
+        raise LiteralError(f"X'{shortened(digits)}' is not hexadecimal") from None
 
 
 def date(text: str) -> Literal:
@@ -139,7 +177,7 @@ def date(text: str) -> Literal:
             raise ValueError
         return Literal(_day(match[1], match[2], match[3]), DATE)
     except ValueError:
-        raise LiteralError(f"DATE '{text}' is not a date such as DATE '2020-01-31'") from None
+        raise LiteralError(f"DATE '{shortened(text)}' is not a date such as DATE '2020-01-31'") from None
 
 
 def timestamp(text: str) -> Literal:
@@ -158,7 +196,9 @@ def timestamp(text: str) -> Literal:
             return Literal(_int_if_whole(wall_clock + micros), TIMESTAMP)
         return Literal(_int_if_whole(_instant(wall_clock, zone) + micros), TIMESTAMP_LTZ)
     except (ValueError, OverflowError):
-        raise LiteralError(f"TIMESTAMP '{text}' is not a timestamp such as TIMESTAMP '2020-01-31 12:30:00'") from None
+        raise LiteralError(
+            f"TIMESTAMP '{shortened(text)}' is not a timestamp such as TIMESTAMP '2020-01-31 12:30:00'"
+        ) from None
 
 
 def _day(year: str, month: str | None, day: str | None) -> int:
@@ -209,16 +249,49 @@ _KINDS: dict[exp.DType, Kind] = {
 
 
 def type_of(data_type: exp.DataType) -> Type:
-    """The type that a CAST names. Spark's TIMESTAMP is an instant (TIMESTAMP_LTZ), Hive's is a wall clock."""
+    """The type that a CAST names. Spark's TIMESTAMP is an instant (TIMESTAMP_LTZ), Hive's is a wall clock.
+
+    Raises LiteralError for a length, a precision or a scale that no engine takes.
+    """
     kind = _KINDS.get(data_type.this) if isinstance(data_type.this, exp.DType) else None
-    parameters = [int(p.name) for p in data_type.expressions if p.name.isdigit()]
     match kind:
         case None:
-            return Type(Kind.OTHER, name=data_type.sql("spark").lower())
+            return Type(Kind.OTHER, name=_type_text(data_type))
         case Kind.DECIMAL:
-            precision, scale = (*parameters, *(10, 0)[len(parameters) :])
+            precision, scale = (*_parameters(data_type, 2), *(10, 0)[len(data_type.expressions) :])
+            if not 1 <= precision <= 38 or scale > precision:
+                raise LiteralError(f"{_type_text(data_type)} is not a type")
             return decimal_type(precision, scale)
         case Kind.CHAR | Kind.VARCHAR:
-            return Type(kind, parameters[0]) if parameters else STRING
+            lengths = _parameters(data_type, 1)
+            if 0 in lengths:
+                raise LiteralError(f"{_type_text(data_type)} is not a type")
+            return Type(kind, lengths[0]) if lengths else STRING
         case _:
             return Type(kind)
+
+
+def _parameters(data_type: exp.DataType, at_most: int) -> list[int]:
+    """The numbers in the parentheses of a type."""
+    texts = [parameter.name for parameter in data_type.expressions]
+    if len(texts) > at_most or not all(map(_PARAMETER.fullmatch, texts)):
+        raise LiteralError(f"{_type_text(data_type)} is not a type")
+    return [int(text) for text in texts]
+
+
+def _type_text(data_type: exp.DataType) -> str:
+    """The name of a type; of one with many parts only its first word, because sqlglot's generator is recursive."""
+    if is_small(data_type, _MAX_TYPE_PARTS):
+        return shortened(data_type.sql("spark").lower())
+    return str(data_type.this.value if isinstance(data_type.this, exp.DType) else data_type.key).lower()
+
+
+def is_small(node: exp.Expr, most: int) -> bool:
+    """Whether a tree of sqlglot has at most ``most`` nodes, found without recursion."""
+    stack, count = [node], 0
+    while stack:
+        count += 1
+        if count > most:
+            return False
+        stack.extend(stack.pop().iter_expressions())
+    return True

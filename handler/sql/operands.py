@@ -37,7 +37,18 @@ from evaluator.language.expression import (
 )
 from evaluator.language.function_names import SQL_OPERATORS, SQL_SYNONYMS
 from evaluator.language.types import BOOLEAN, Kind
-from handler.sql.literals import VOID, binary, date, number, string, suffixed, timestamp, type_of
+from handler.sql.literals import (
+    VOID,
+    LiteralError,
+    binary,
+    date,
+    number,
+    shortened,
+    string,
+    suffixed,
+    timestamp,
+    type_of,
+)
 
 __all__ = ["OperandReader"]
 
@@ -66,6 +77,8 @@ _CAST_FUNCTIONS = {
 
 #: Fields of EXTRACT that are functions too. EXTRACT(SECOND ...) has a fraction in Spark and is left out.
 _EXTRACT_FUNCTIONS = frozenset(["year", "quarter", "month", "day", "hour", "minute"])
+
+_MAX_PRECISION = 38
 
 #: Functions with a syntax of their own whose value changes from query to query.
 _RUN_TIME_FUNCTIONS: dict[type[exp.Expr], str] = {
@@ -178,7 +191,7 @@ def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
         case exp.Literal(is_string=True) if not sign:
             return string(node.this)
         case exp.Literal(is_string=False):
-            return number(sign + node.this) or Opaque(f"no type holds {sign}{node.this}")
+            return number(sign + node.this) or Opaque(f"no type holds {shortened(sign + node.this)}")
         case exp.Neg():
             return _literal(node.this.unnest(), "-" if not sign else "")
         case exp.Cast() if isinstance(node.this, exp.Literal) and not node.args.get("safe"):
@@ -199,8 +212,14 @@ def _literal(node: exp.Expr, sign: str = "") -> Operand | None:
 
 def _typed_literal(node: exp.Cast, sign: str) -> Operand | None:
     """``DATE 'x'``, ``TIMESTAMP 'x'``, ``5L``, ``1.5BD``: sqlglot writes them as casts of a literal."""
-    to, text = type_of(node.to), node.this.this
+    text = node.this.this
     is_literal_syntax = type(node) is exp.Cast  # CAST(...) in the text is exp.TryCast in both dialects
+    try:
+        to = type_of(node.to)
+    except LiteralError:
+        if node.to.this is exp.DType.DECIMAL and len(text) > _MAX_PRECISION:  # 1.5BD: the type has the number's digits
+            return Opaque(f"no type holds {shortened(sign + text)}")
+        raise
     if node.this.is_string:
         if is_literal_syntax and not sign and to.kind is Kind.DATE:
             return date(text)

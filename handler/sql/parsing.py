@@ -8,11 +8,13 @@ Valid SQL that is not understood becomes ``Unknown`` or ``Opaque`` at its node o
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
+from sqlglot.dialects.hive import Hive
 from sqlglot.errors import ParseError, TokenError
 
 from evaluator.language.errors import SargoError
@@ -20,7 +22,7 @@ from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
-from handler.sql.literals import LiteralError
+from handler.sql.literals import LiteralError, check_number
 
 __all__ = ["Engine", "SqlError", "excerpt", "parse"]
 
@@ -30,12 +32,21 @@ _STACK_BYTES = 512 << 20
 _MAX_CHARACTERS = 16 << 20
 #: Nodes when every operand that stands several times in the tree, as that of nullif, is written out each time.
 _MAX_NODES = 4_000_000
+_MAX_SHOWN = 80
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DEEP_STACK = threading.Lock()
 
 
 def excerpt(text: str) -> str:
-    """The start of a condition in one line of at most 80 characters, for messages."""
-    line = " ".join(text.split())
-    return line if len(line) <= 80 else line[:77] + "..."
+    """The start of a condition in one line of at most 80 printable characters, for messages."""
+    line = " ".join(text[: _MAX_SHOWN * 20].split())
+    line = line if len(line) <= _MAX_SHOWN else line[: _MAX_SHOWN - 3] + "..."
+    return printable(line)
+
+
+def printable(text: str) -> str:
+    """The text with escapes in place of control characters, lone surrogates and the like."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 class SqlError(SargoError):
@@ -52,40 +63,83 @@ class SqlError(SargoError):
 def parse(text: str, engine: Engine) -> HudiExpression:
     """The HudiExpression of one condition, read as ``engine`` ("hive", "spark-ansi", ...) reads it.
 
-    Raises SqlError when the text is not one condition, ValueError for an engine that is not known.
+    Raises SqlError for every text that is not one condition, and nothing else: neither its length nor its content
+    makes it fail in another way. A mistake in the call is a TypeError (``text`` is no str) or a ValueError (``engine``
+    is not known).
 
     >>> print(parse("a < 5 AND s LIKE 'x%' OR b = (SELECT 1)", "spark"))
     ((a < 5 AND s LIKE 'x%') OR b = ?(a subquery is not decided))
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a condition is SQL text such as \"fare > 50 AND city = 'sf'\", not {type(text).__name__}")
+    dialect = dialect_of(engine)
     if len(text) > _MAX_CHARACTERS:
         raise SqlError(text, f"the condition is longer than {_MAX_CHARACTERS >> 20} Mi characters")
+    surrogate = _SURROGATE.search(text)
+    if surrogate:
+        raise SqlError(text, f"U+{ord(surrogate[0]):04X} at character {surrogate.start() + 1} is half a character")
     try:
-        return _parse(text, engine)
+        return _read(text, dialect)
     except RecursionError:
         pass
     try:
-        return _with_deep_stack(lambda: _parse(text, engine))
+        return _with_deep_stack(lambda: _read(text, dialect))
     except RecursionError:
         raise SqlError(text, "the filter is nested too deeply") from None
 
 
-def _parse(text: str, engine: Engine) -> HudiExpression:
-    dialect = dialect_of(engine)
+def _read(text: str, dialect: Hive) -> HudiExpression:
+    """Tokens, tree and translation. The one place in which a failure of any of them becomes an SqlError.
+
+    Raises SqlError, and RecursionError when the stack is too small.
+    """
     try:
-        trees = dialect.parser().parse_into(exp.Condition, dialect.tokenize(text), text)
-    except TokenError:
-        raise SqlError(text, "a quote or a comment is not closed") from None
+        return _translated(text, dialect)
+    except (SqlError, RecursionError):
+        raise
+    except LiteralError as error:
+        raise SqlError(text, str(error)) from None
     except ParseError as error:
+        if _is_too_deep(error):
+            raise RecursionError from None
         raise _syntax_error(text, error) from None
+    except TokenError as error:
+        if _is_too_deep(error):
+            raise RecursionError from None
+        unclosed = "Missing" in str(error.__cause__ or error)
+        raise SqlError(text, "a quote or a comment is not closed" if unclosed else "it is not SQL") from None
+    except Exception as error:
+        if _is_too_deep(error):
+            raise RecursionError from None
+        raise SqlError(text, f"it cannot be read ({type(error).__name__}: {excerpt(str(error))})") from error
+
+
+def _is_too_deep(error: BaseException) -> bool:
+    """Whether the stack was too small: sqlglot raises errors of its own from a RecursionError."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, RecursionError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
+def _translated(text: str, dialect: Hive) -> HudiExpression:
+    tokens = dialect.tokenize(text)
+    if not tokens:
+        raise SqlError(
+            text, "the text is empty, one condition is expected, such as a < 5 AND s = 'x' (TRUE for all rows)"
+        )
+    for token in tokens:
+        if token.token_type is TokenType.NUMBER:
+            check_number(token.text)
+    trees = dialect.parser().parse_into(exp.Condition, tokens, text)
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
         raise SqlError(text, "one condition is expected, such as a < 5 AND s = 'x'")
     if not is_condition(tree):
         raise SqlError(text, "this is a value, not a condition")
-    try:
-        expression = condition(tree)
-    except LiteralError as error:
-        raise SqlError(text, str(error)) from None
+    expression = condition(tree)
     if expanded_size(expression) > _MAX_NODES:
         raise SqlError(text, f"the filter expands to more than {_MAX_NODES} parts")
     return expression
@@ -95,21 +149,21 @@ def _syntax_error(text: str, error: ParseError) -> SqlError:
     if text.lstrip().lower().startswith(("select ", "select\n", "with ")):
         return SqlError(text, "give only the condition that stands after WHERE, not a whole query")
     if not error.errors:
-        return SqlError(text, " ".join(str(error).split()))
+        return SqlError(text, excerpt(str(error)))
     first = error.errors[0]
-    near = first.get("highlight") or ""
+    near = excerpt(first.get("highlight") or "")
     why = _plain(str(first.get("description")), near)
     if near and near not in why:
-        why += f" near {near!r}"
+        why += f" near '{near}'"
     return SqlError(text, why, (int(first["line"] or 1), int(first["col"] or 1)))
 
 
 def _plain(description: str, near: str) -> str:
     if "Unexpected token" in description:
-        return f"unexpected {near!r}"
+        return f"unexpected '{near}'"
     if description.startswith("Required keyword"):
         return "an operand is missing"
-    return description[:1].lower() + description[1:]
+    return excerpt(description[:1].lower() + description[1:])
 
 
 def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
@@ -123,18 +177,19 @@ def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
         except BaseException as error:
             errors.append(error)
 
-    limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
-    sys.setrecursionlimit(max(limit, _MAX_FRAMES))
-    try:
-        thread = threading.Thread(target=run, name="sargo-deep-filter")
+    with _DEEP_STACK:  # both limits are those of the process
+        limit, stack = sys.getrecursionlimit(), threading.stack_size(_STACK_BYTES)
+        sys.setrecursionlimit(max(limit, _MAX_FRAMES))
         try:
-            thread.start()
-        except RuntimeError:  # the system has no memory for such a stack
-            raise RecursionError from None
-        thread.join()
-    finally:
-        sys.setrecursionlimit(limit)
-        threading.stack_size(stack)
+            thread = threading.Thread(target=run, name="sargo-deep-filter")
+            try:
+                thread.start()
+            except RuntimeError:  # the system has no memory for such a stack
+                raise RecursionError from None
+            thread.join()
+        finally:
+            sys.setrecursionlimit(limit)
+            threading.stack_size(stack)
     if errors:
         raise errors[0]
     return results[0]
