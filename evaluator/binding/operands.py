@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from evaluator.functions import FUNCTIONS
+from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.conversions import cast
@@ -246,6 +247,7 @@ def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) ->
 
 
 def _result(name: str, types: Sequence[Type]) -> Type:
+    check_count(name, len(types))
     try:
         return FUNCTIONS[name].result(types)
     except (IndexError, ValueError) as error:

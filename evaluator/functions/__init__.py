@@ -12,6 +12,8 @@ file, and ``base`` holds the interface:
     text.py          lower upper substr left concat length ...   (letter_case.py: lower and upper of a range)
     conditional.py   branches (IF, CASE), coalesce, nvl, nullif
 
+``argument_counts.py`` says how many arguments each has.
+
 Imports ``language``.
 """
 
