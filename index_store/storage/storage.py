@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from pyarrow import fs
@@ -229,6 +230,24 @@ class Storage:
         return sorted(
             (Entry(self._relative(info.path), info.size or 0) for info in found), key=lambda entry: entry.path
         )
+
+    def files_outside(self, folder: str) -> list[Entry]:
+        """All files below the root but those of one of its folders; that folder need not be readable."""
+        try:
+            found = self.files(recursive=True)
+        except TableError:
+            others = (self.files(one, recursive=True) for one in self._folders(folder))
+            found = sorted(chain(self.files(), *others), key=lambda entry: entry.path)
+        return [entry for entry in found if not entry.path.startswith(f"{folder}/")]
+
+    def _folders(self, left_out: str) -> list[str]:
+        """The folders of the root but one."""
+
+        def listed() -> Any:
+            return self._location.filesystem.get_file_info(fs.FileSelector(self.place("")))
+
+        found = [info.path for info in self._run("", listed) if info.type is fs.FileType.Directory]
+        return [name for name in map(self._relative, found) if name != left_out]
 
     def _relative(self, path: str) -> str:
         return (

@@ -155,10 +155,9 @@ class Listing:
 
     def _list_all(self) -> None:
         sizes: dict[str, dict[str, int]] = {}
-        for entry in self._storage.files(recursive=True):
-            if not entry.path.startswith(f"{HOODIE}/"):
-                partition, _, name = entry.path.rpartition("/")
-                sizes.setdefault(partition, {})[name] = entry.size
+        for entry in self._storage.files_outside(HOODIE):
+            partition, _, name = entry.path.rpartition("/")
+            sizes.setdefault(partition, {})[name] = entry.size
         found = {one: self._committed(PartitionFiles.of(sizes[one])) for one in sorted(sizes)}
         self._known = {one: files for one, files in found.items() if len(files)}
         self._names = tuple(self._known)

@@ -269,10 +269,9 @@ class Table:
         return list(self._listing()), FROM_LISTING, note
 
     def _listing(self) -> Iterator[tuple[str, str]]:
-        for entry in self.storage.files(recursive=True):
+        for entry in self.storage.files_outside(HOODIE):
             partition, _, name = entry.path.rpartition("/")
-            if not entry.path.startswith(f"{HOODIE}/"):
-                yield partition, name
+            yield partition, name
 
     @cached_property
     def _replaced(self) -> Mapping[tuple[str, str], str]:

@@ -36,6 +36,7 @@ __all__ = [
     "MAX_ATTEMPTS",
     "Change",
     "Commit",
+    "IndexExistsError",
     "RetriesExhaustedError",
     "commit_first",
     "commit_on_latest",
@@ -45,6 +46,10 @@ __all__ = [
 
 #: An operation that meets a newer version so often in a row gives up; what it built is not committed.
 MAX_ATTEMPTS = 40
+
+
+class IndexExistsError(TableError):
+    """There is an index in the folder of a new one."""
 
 
 class RetriesExhaustedError(TableError):
@@ -83,20 +88,21 @@ class Commit:
 
 
 def refuse_existing(folder: Folder) -> None:
-    """Raises TableError when the folder holds an index."""
+    """Raises IndexExistsError when the folder holds an index."""
     if version_files(folder):
-        raise TableError(folder.path, "there is an index here already: refresh it, drop it, or choose another name")
+        why = "there is an index here already: refresh it, drop it, or choose another name"
+        raise IndexExistsError(folder.path, why)
 
 
 def commit_first(folder: Folder, change: Change) -> None:
-    """Write the first version of an index. Raises TableError when another writer created one since it was looked for.
+    """Write the first version of an index. Raises IndexExistsError when another writer created one meanwhile.
 
     Then there is nothing to rebase onto: the two indexes may have different definitions.
     """
     _check_files_exist(folder, change.version)
     if not write_version(folder, change.version):
         delete(folder, change.orphaned)
-        raise TableError(folder.path, "another index was created here at the same time")
+        raise IndexExistsError(folder.path, "another index was created here at the same time")
 
 
 def commit_on_latest(folder: Folder, compute: Callable[[Latest], Change | None]) -> Commit:

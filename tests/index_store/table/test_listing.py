@@ -304,3 +304,48 @@ def test_the_list_of_partitions_alone_is_read_without_the_files(hudi_table):
     table = open_table(hudi_table("1.1.1_main_cow"))
     assert read_partitions(table.metadata) == ("p=p0", "p=p1", "p=p2")
     assert list(read_files(table.metadata, ["p=p1"])) == ["p=p1"]
+
+
+class UnreadableMetadata(RecordingStore):
+    """A file system that refuses to list or open what lies in a table's ``.hoodie/metadata``."""
+
+    def __init__(self, table):
+        def refuse(call):
+            if "/.hoodie/metadata" in call.path:
+                raise PermissionError(13, "Permission denied", call.path)
+
+        super().__init__(refuse)
+        self.table = str(table)
+
+    def get_file_info_selector(self, selector):
+        if selector.recursive and selector.base_dir.rstrip("/") in (self.table, f"{self.table}/.hoodie"):
+            raise PermissionError(13, "Permission denied", f"{self.table}/.hoodie/metadata")
+        return super().get_file_info_selector(selector)
+
+
+@pytest.mark.parametrize("name", ["1.1.1_main_cow", "1.1.1_main_mor", "1.1.1_nonpart_mor"])
+def test_a_metadata_folder_that_may_not_be_read_is_not_listed_either(hudi_table, name):
+    path = hudi_table(name)
+    expected = open_table(path)
+    table = open_table(path, filesystem=UnreadableMetadata(path).filesystem)
+    found = table.slices()
+    assert [(one.partition, one.files) for one in found] == [(one.partition, one.files) for one in expected.slices()]
+    assert found.source == FROM_LISTING
+    assert "Permission denied" in found.note
+    assert listed(table) == listed(expected)
+    assert table.listing.source == FROM_LISTING
+
+
+def test_a_partition_that_may_not_be_listed_is_an_error(hudi_table):
+    path = hudi_table("1.1.1_main_cow")
+
+    class Unreadable(UnreadableMetadata):
+        def get_file_info_selector(self, selector):
+            if selector.base_dir.endswith("/p=p1"):
+                raise PermissionError(13, "Permission denied", selector.base_dir)
+            return super().get_file_info_selector(selector)
+
+    table = open_table(path, filesystem=Unreadable(path).filesystem)
+    for use in (table.slices, table.partitions):
+        with pytest.raises(TableError, match="p=p1"):
+            use()
