@@ -82,6 +82,10 @@ def _code_of_sargo_error(error: SargoError) -> int:
 
     if not isinstance(error, TableError | StatsError):
         return BAD_INPUT
+    from index_store.own.store.optimistic_commit import IndexExistsError
+
+    if isinstance(error, IndexExistsError):
+        return BAD_INPUT
     return NO_OUTPUT if _system_error(error) in NO_SPACE else UNREADABLE
 
 
