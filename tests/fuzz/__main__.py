@@ -46,7 +46,7 @@ def main() -> int:
     for one in runs:
         if one.finding is not None:
             _tell(one.finding, options.keep)
-    print("a finding: see above" if status else f"nothing found by {', '.join(names)}")
+    print({0: f"nothing found by {', '.join(names)}", 1: "FOUND: see above"}.get(status, "a fuzzer failed: see above"))
     return status
 
 
