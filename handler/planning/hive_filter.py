@@ -46,9 +46,11 @@ _FUNCTIONS = frozenset(
 )
 
 
-def read_hive_filter(filter_: str, schema: Schema, *, zone_known: bool) -> HudiExpression:
-    """Read a filter (Base64 of an ExprNodeGenericFuncDesc). Raises DecodeError."""
-    decoded = sarg.decode_detailed(filter_)
+def read_hive_filter(
+    filter_: str, schema: Schema, *, zone_known: bool, limits: sarg.Limits | None = None
+) -> HudiExpression:
+    """Read a filter (Base64 of an ExprNodeGenericFuncDesc). Raises DecodeError; beyond ``limits``, TooLargeError."""
+    decoded = sarg.decode_detailed(filter_, limits or sarg.Limits())
     if decoded.exprnode is None:
         raise sarg.DecodeError(0, "a SearchArgument does not say which columns are Hive's own")
     hive_columns = _columns_of_hive(decoded.exprnode)

@@ -7,7 +7,7 @@ file (contract C9).
     ---------   -------------------------------------------------------------------------------------
     passed      no row matches
     failed      a row matches: the file was skipped wrongly
-    undecided   the reference does not support a condition, or the file cannot be read
+    undecided   the reference does not support a condition, the file cannot be read, or the audit takes too long
     unread      no reader for such files: not Parquet, or log files that ``merged`` does not read
 
 Audits run one after the other in a separate process with the lowest priority, so that they take only disk bandwidth
@@ -22,7 +22,8 @@ import multiprocessing
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,6 +38,8 @@ from evaluator.language.expression import HudiExpression, column_names
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
+from handler.planning.hive_filter import read_hive_filter
+from handler.sidecar.decisions.planning import FilterQuery
 from handler.sidecar.merged import Unread, merged_batches
 from handler.sidecar.names import FileIndices
 from handler.sidecar.request_matching import ViewFiles
@@ -51,6 +54,8 @@ VERDICTS: tuple[Verdict, ...] = ("passed", "undecided", "failed", "unread")
 #: The number of answers that wait for their audit; further answers are not audited.
 _MAX_WAITING = 4
 _BATCH = 10_000
+#: CPU seconds of the audit of one file. A filter that costs more is not decided, and the next audit begins.
+MAX_SECONDS = 30.0
 _UTC_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
@@ -61,6 +66,7 @@ class SkippedFile:
 
     root        the folder that contains all local files; None for a table that is not local
     path        its base file, relative to the table; None if it has log files only
+    expression  the filter, or the bytes that Hive sent: they are decoded by the process of the audits
     log_files   the log files to merge with the base file; none where the query reads base files only
     semantics   the engine's rules for the filter
     max_rows    how many rows are read
@@ -70,7 +76,7 @@ class SkippedFile:
     root: str | None
     storage_options: Mapping[str, str]
     path: str | None
-    expression: HudiExpression
+    expression: HudiExpression | FilterQuery
     schema: Schema
     semantics: Semantics
     max_rows: int
@@ -87,14 +93,18 @@ def choose_slices(
 
 def audit_file(file: SkippedFile) -> Verdict:
     """Read the first ``max_rows`` rows of a file slice and evaluate the filter on each distinct one."""
+    started = time.process_time()
     try:
+        expression = _expression_of(file)
         distinct: set[tuple[Any, ...]] = set()
-        for row in _rows(file):
+        for row in _rows(file, column_names(expression)):
             values = tuple(row.values())
             if values in distinct:
                 continue
+            if time.process_time() - started > MAX_SECONDS:
+                return "undecided"
             distinct.add(values)
-            if value_of(file.expression, row, file.schema, file.semantics) is True:
+            if value_of(expression, row, file.schema, file.semantics) is True:
                 return "failed"
     except Unread:
         return "unread"
@@ -103,12 +113,19 @@ def audit_file(file: SkippedFile) -> Verdict:
     return "passed"
 
 
-def _rows(file: SkippedFile) -> Iterator[dict[str, Any]]:
+def _expression_of(file: SkippedFile) -> HudiExpression:
+    if not isinstance(file.expression, FilterQuery):
+        return file.expression
+    query = file.expression
+    return read_hive_filter(query.filter.decode("ascii"), file.schema, zone_known=query.time_zone is not None)
+
+
+def _rows(file: SkippedFile, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows in the value form of ``evaluator.language.types``, the filter's columns only."""
     sandbox = None if file.root is None else fs.PyFileSystem(SandboxedFileSystem(file.root))
     storage = Storage.at(file.table, sandbox, None if sandbox is not None else file.storage_options)
     wanted = {}
-    for name in column_names(file.expression):
+    for name in names:
         field = file.schema.resolve(name)
         if field is None:
             raise UnsupportedError(f"column {name} is not in the table, or its name is ambiguous")

@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from evaluator.language.expression import to_text
 from handler.sidecar.reports import AnswerReport
 
 __all__ = ["Journal"]
@@ -92,6 +91,6 @@ class Journal:
             fields["because"] = because
         if self._values:
             decision = report.decision() if report.decision is not None else None
-            fields["filter"] = to_text(decision.plan.expression) if decision is not None else None
+            fields["filter"] = decision.planned.text if decision is not None else None
             fields["reasons"] = report.reasons
         self.say("answered", **fields)

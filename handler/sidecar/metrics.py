@@ -18,7 +18,7 @@ BECAUSE = {
     "plan": "the filter rules out no file slice",
     "list": "no listed file belongs to a file slice that is ruled out",
     "filter": "the filter cannot be read",
-    "size": "the filter has too many parts for so many file slices",
+    "size": "the filter is too large, or takes too long",
     "query_type": "queries of this kind are not pruned",
     "table": "the table cannot be opened",
     "time": "the answer was not ready in time",

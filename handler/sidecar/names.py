@@ -6,6 +6,7 @@ the matched files by the hash of the blob, because queries on a table list the s
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import zlib
 from collections.abc import Mapping, Sequence
@@ -149,6 +150,14 @@ class FileNames:
 
     def __len__(self) -> int:
         return len(self._lines)
+
+    @property
+    def digest(self) -> bytes:
+        """16 bytes that identify the paths in their order."""
+        digest = hashlib.blake2b(digest_size=16)
+        for buffer in self._lines.buffers():
+            digest.update(b"" if buffer is None else buffer)
+        return digest.digest()
 
     @property
     def nbytes(self) -> int:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import secrets
 import threading
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from rich.console import Console
-
-from handler.sidecar.view import FilterDecision
-from handler.views.explain import show_explanation
+from handler.sidecar.allowed_roots import AllowedTable
+from handler.sidecar.view import FilterDecision, View
 
 __all__ = ["AnswerReport", "Reports"]
 
@@ -21,11 +18,12 @@ __all__ = ["AnswerReport", "Reports"]
 class AnswerReport:
     """One answer.
 
-    because     the text of ``metrics.BECAUSE`` that says why nothing was skipped, or ""
-    decision    the plan behind the answer, while the view caches it
+    because          the text of ``metrics.BECAUSE`` that says why nothing was skipped, or ""
+    reasons          the first of them, each cut
+    view, decision   what the answer came from, as long as it is kept for other answers
     """
 
-    table: str
+    location: AllowedTable
     instant: str | None
     query_id: str
     user: str
@@ -38,11 +36,16 @@ class AnswerReport:
     because: str
     reasons: tuple[str, ...]
     seconds: float
+    view: weakref.ref[View] | None = None
     decision: weakref.ref[FilterDecision] | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
-    def text(self) -> str:
-        """The report for people, with the explanation of the plan while the view caches it."""
+    @property
+    def table(self) -> str:
+        return self.location.path
+
+    def text(self, explanation: str = "") -> str:
+        """The report for people, followed by the explanation of the plan."""
         lines = [
             f"table     {self.table}",
             f"instant   {self.instant or 'none'}   ({self.query_type}, {self.engine})",
@@ -54,11 +57,8 @@ class AnswerReport:
         if self.because:
             lines.append(f"nothing was skipped: {self.because}")
         lines += [f"- {reason}" for reason in self.reasons]
-        decision = self.decision() if self.decision is not None else None
-        if decision is not None:
-            page = io.StringIO()
-            show_explanation(decision.plan, Console(file=page, width=120, highlight=False, color_system=None))
-            lines += ["", page.getvalue().rstrip()]
+        if explanation:
+            lines += ["", explanation]
         return "\n".join(lines) + "\n"
 
 

@@ -33,6 +33,7 @@ Facts: docs/facts/hudi-timeline.md#file-slices.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +107,11 @@ class ViewFiles:
     def groups(self) -> Mapping[tuple[str, str], int]:
         """The slice of each file group (partition, file id)."""
         return {(item.partition, item.file_id): i for i, item in enumerate(self.slices)}
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that identify the files of all slices in their order."""
+        return hashlib.blake2b(self.names.digest + self.slice_of.tobytes(), digest_size=16).digest()
 
     @property
     def nbytes(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -28,6 +29,8 @@ __all__ = ["Sidecar", "running", "serve"]
 
 #: The prefix of the names of the sidecar's threads, and how long they may take to end after it has stopped.
 _THREADS, _END_SECONDS = "sargo", 1.0
+#: How long a thread may keep the interpreter while another one waits: the event loop waits for so long at most.
+_SWITCH_SECONDS = 0.001
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,13 @@ def serve(settings: Settings, started: Callable[[Sidecar], None] | None = None) 
             with contextlib.suppress(NotImplementedError):  # there are no signal handlers on Windows
                 loop.add_signal_handler(number, stop.set)
         async with running(settings) as sidecar:
+            sidecar.service.tables.start()
             if started is not None:
                 started(sidecar)
             await stop.wait()
 
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.freeze()  # modules are not searched for garbage again
     asyncio.run(until_stopped())
     _exit_despite_hanging_threads()
 

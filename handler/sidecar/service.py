@@ -30,6 +30,8 @@ from evaluator.language.semantics import Semantics
 from evaluator.language.zones import zone_named
 from handler.sidecar.allowed_roots import AllowedRoots, AllowedTable
 from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
+from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text, cut_texts
+from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.filter_log import FilterLog
 from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
 from handler.sidecar.journal import Journal
@@ -47,11 +49,13 @@ from index_store.table.timeline import parse_as_of
 __all__ = ["Service"]
 
 _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hive4"}
-#: The limits of reasons in a reply: their number and their length. A report contains all of them.
-_MAX_REASONS, _MAX_REASON_LENGTH = 8, 300
+#: The number of reasons in a reply. A report contains more of them.
+_MAX_REASONS = 8
 #: A new list up to this size is matched on the event loop: a change of thread would cost more.
 _SHORT_LIST_BYTES = 256 << 10
 _ANSWER_THREADS = 2
+#: How long explain() waits for an explanation; below the seconds that ``sargo report`` waits.
+_EXPLAIN_SECONDS = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +94,7 @@ class _Answer:
     could_skip: int = 0
     full: int = 0
     reasons: tuple[str, ...] = ()
+    view: View | None = None
     decision: FilterDecision | None = None
 
 
@@ -107,7 +112,6 @@ class Service:
         self.stopping = False
         self._roots = roots
         self._threads = ThreadPoolExecutor(_ANSWER_THREADS, thread_name_prefix="sargo-answer")
-        self._reporting = ThreadPoolExecutor(1, thread_name_prefix="sargo-report")
         self._secret = settings.shared_secret()
         self._running = 0
         self._asked = 0
@@ -149,6 +153,8 @@ class Service:
             answer = _Answer(because="time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
         except TableUnavailable as error:
             answer = _Answer(because="table", reasons=(error.why,))
+        except PlanningFailed as error:
+            answer = _Answer(because="time", reasons=(error.why,))
         except Exception as error:
             self.journal.failure("prune", error)
             answer = _Answer(because="failure", reasons=(f"the sidecar failed: {type(error).__name__}",))
@@ -161,7 +167,17 @@ class Service:
         report = self.reports.get(report_id or "")
         if report is None:
             raise Refused("unknown_report", "there is no such report, or it is too old")
-        return await asyncio.get_running_loop().run_in_executor(self._reporting, report.text)
+        view = None if report.view is None else report.view()
+        decision = None if report.decision is None else report.decision()
+        if view is None or decision is None:
+            return report.text()
+        try:
+            explaining = self.tables.explain(report.location, view, decision.query)
+            return report.text(await asyncio.wait_for(explaining, _EXPLAIN_SECONDS))
+        except PlanningFailed as error:
+            return report.text(f"There is no explanation: {error.why}.")
+        except (TimeoutError, asyncio.TimeoutError):  # two classes before Python 3.11
+            return report.text("There is no explanation yet: it takes long. Ask again.")
 
     async def health(self) -> str:
         """The IDL's health."""
@@ -256,22 +272,23 @@ class Service:
         self._audits.close()
         if self._filter_log is not None:
             self._filter_log.close()
-        for threads in (self._threads, self._reporting):
-            threads.shutdown(wait=False, cancel_futures=True)
+        self.tables.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _to_answer(self, request: _CheckedRequest, view: View, decision: FilterDecision) -> _Answer:
         matched = view.match(request.listed)
         verdicts = decision.verdicts.take(matched.indices)
         may_skip, why = names_to_skip(decision.skipped, verdicts, matched, request.query_type)
         could_skip = int(np.count_nonzero(may_skip))
-        reasons = (*request.notes, *(() if why is None else (why,)), *decision.reasons)
+        planned = decision.planned
+        reasons = (*request.notes, *(() if why is None else (why,)), *planned.reasons)
         because = ""
         if not could_skip:
             because = (
                 "size"
-                if decision.is_too_large
+                if planned.is_too_large
                 else "filter"
-                if decision.plan.explanation is None or not decision.is_read
+                if not (planned.is_evaluated and planned.is_read)
                 else "plan"
                 if not decision.skipped.any()
                 else "query_type"
@@ -297,6 +314,7 @@ class Service:
             could_skip=could_skip,
             full=int(np.count_nonzero(verdicts & FULL)),
             reasons=reasons,
+            view=view,
             decision=decision,
         )
 
@@ -311,7 +329,7 @@ class Service:
             root=request.location.root,
             storage_options=self.settings.storage_options,
             path=item.base_file,
-            expression=decision.plan.expression,
+            expression=decision.query,
             schema=view.opened.table.schema,
             semantics=Semantics.named(request.query.engine, request.query.time_zone or "UTC"),
             max_rows=self.settings.audit_rows,
@@ -335,7 +353,7 @@ class Service:
     def _reply(self, request: _CheckedRequest, answer: _Answer, seconds: float) -> PruneReply:
         because = BECAUSE[answer.because] if answer.because else ""
         report = AnswerReport(
-            table=request.location.path,
+            location=request.location,
             instant=answer.instant,
             query_id=request.query_id,
             user=request.user,
@@ -346,15 +364,16 @@ class Service:
             skipped=answer.skipped,
             could_skip=answer.could_skip,
             because=because,
-            reasons=answer.reasons,
+            reasons=cut_texts(answer.reasons),
             seconds=seconds,
+            view=None if answer.view is None else weakref.ref(answer.view),
             decision=None if answer.decision is None else weakref.ref(answer.decision),
         )
         self.reports.add(report)
         self._audits.audit(list(answer.audited))
         self._count(request, answer)
         self.journal.answered(report, answer.because)
-        if self._filter_log is not None and answer.decision is not None and answer.decision.is_read:
+        if self._filter_log is not None and answer.decision is not None and answer.decision.planned.is_read:
             self._filter_log.write(request.location.path, request.query, request.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
         reply: PruneReply = interface().PruneReply(
@@ -366,7 +385,7 @@ class Service:
             skipped=answer.skipped,
             fully_matched=answer.full,
             report_id=report.id,
-            reasons=[text[:_MAX_REASON_LENGTH] for text in texts[:_MAX_REASONS]],
+            reasons=[cut_text(text, MAX_REASON_LENGTH) for text in texts[:_MAX_REASONS]],
             digest=request.listed.digest if answer.digest is None else answer.digest,
         )
         return reply

@@ -70,6 +70,9 @@ class Settings(BaseSettings):
     max_evaluations: int = Field(
         500_000_000, ge=1, description="Most parts of a filter times file slices, about a byte each; more skip nothing"
     )
+    max_filter_nodes: int = Field(
+        100_000, ge=512, le=250_000, description="Most parts of a filter when what it repeats is written out"
+    )
     max_connections: int = Field(512, ge=1, description="Most open connections; more are closed at once")
     max_requests: int = Field(64, ge=1, description="Most requests that are answered at once; more are refused")
     max_bytes_in_flight: int = Field(512 * MEBIBYTE, ge=1024, description="Most bytes of requests held at once")
@@ -82,6 +85,12 @@ class Settings(BaseSettings):
 
     workers: int = Field(
         16, ge=2, le=256, description="Threads that open tables, read indexes and evaluate filters; two for one table"
+    )
+    planning_seconds: float = Field(
+        10, gt=0, description="CPU seconds for one expensive filter, in a process of the lowest priority"
+    )
+    planning_bytes: int = Field(
+        2048 * MEBIBYTE, ge=512 * MEBIBYTE, description="Memory of the process that evaluates expensive filters"
     )
     cache_bytes: int = Field(2048 * MEBIBYTE, ge=0, description="Memory for open tables; the least used are closed")
     refresh_seconds: float = Field(1.0, ge=0, description="How long an open table's timeline is not looked at again")

@@ -9,6 +9,7 @@
                                   (``request_matching``)
     the table cannot be opened    it is not tried again for ``retry_seconds``
     the cache is full             the tables that were not used for the longest time are closed
+    a filter is expensive         it is planned in another process (``decisions``), and waits for no lock of its table
 
 All methods run on the event loop, and blocking calls run in threads. At most one thread reads the timeline of a table
 and one thread makes its plans or reads its older instants. A slow table therefore delays only requests for itself, as
@@ -18,15 +19,26 @@ long as fewer than half as many tables are slow at once as there are threads.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from evaluator.language.errors import SargoError
 from handler.sidecar.allowed_roots import AllowedTable
+from handler.sidecar.decisions.expensive_filters import ExpensiveFilters
+from handler.sidecar.decisions.planning import (
+    PlannedFilter,
+    PlanningLimits,
+    TooExpensive,
+    cut_text,
+    nothing_planned,
+)
+from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
 from handler.sidecar.idl import Refused
 from handler.sidecar.settings import Settings
 from handler.sidecar.view import FilterDecision, FilterQuery, View
@@ -45,8 +57,10 @@ T = TypeVar("T")
 MAX_OLDER_VIEWS = 2
 #: The number of recent queries that a new view evaluates before it replaces the old one.
 WARM_UP_QUERIES = 4
-#: The number of tables that are kept, including those that cannot be opened.
-MAX_TABLES = 1000
+#: The number of open tables that are kept, and of those that cannot be opened.
+MAX_TABLES, MAX_UNAVAILABLE = 1000, 256
+#: The length of the error of a table that cannot be opened.
+_MAX_WHY = 1000
 _Signature = tuple[Any, ...]
 
 
@@ -93,6 +107,14 @@ class Tables:
         self._threads = threads
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._expensive = ExpensiveFilters(
+            PlanningProcess(settings.planning_seconds, settings.planning_bytes), settings.request_seconds
+        )
+        self._last_limits = PlanningLimits(
+            filter_bytes=settings.max_filter_bytes,
+            nodes=settings.max_filter_nodes,
+            evaluations=settings.max_evaluations,
+        )
         self.closed = 0
 
     def __len__(self) -> int:
@@ -129,23 +151,77 @@ class Tables:
         return view
 
     async def decide(self, location: AllowedTable, view: View, query: FilterQuery) -> FilterDecision:
-        """The decision for a query; concurrent requests share one computation."""
+        """The decision for a query; concurrent requests share one computation. Raises PlanningFailed."""
         cached = view.cached_decision(query)
         if cached is not None:
             return cached
         entry = self._entry(location)
 
         async def make() -> FilterDecision:
-            async with entry.lock:
-                return await self._run(lambda: view.decide(query))
+            try:
+                if len(query.filter) <= view.limits.filter_bytes:
+                    async with entry.lock:
+                        return await self._run(lambda: view.decide(query))
+            except TooExpensive:
+                pass
+            return await self._plan_elsewhere(entry, view, query)
 
         decision = await self._once(entry, (id(view), query.key), make)
         self._evict(entry)
         return decision
 
+    async def explain(self, location: AllowedTable, view: View, query: FilterQuery) -> str:
+        """The explanation of the query's plan. Raises PlanningFailed."""
+        entry = self._entry(location)
+
+        async def make() -> str:
+            with suppress(TooExpensive):
+                async with entry.lock:
+                    return await self._run(lambda: view.explain(query))
+            source = await self._run(lambda: self._source(entry, view))
+            job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="explanation")
+            return str(await self._expensive.ask(job))
+
+        return await self._once(entry, (id(view), query.key, "explanation"), make)
+
+    @property
+    def expensive_waiting(self) -> int:
+        """The number of expensive filters that are planned or wait."""
+        return self._expensive.waiting
+
+    def start(self) -> None:
+        """Start the process that plans expensive filters, which else begins with the first of them."""
+        self._expensive.start()
+
+    def close(self) -> None:
+        """End the process that plans expensive filters."""
+        self._expensive.close()
+
     def now(self) -> float:
         """The time on the clock of ``newer_than``."""
         return self._clock()
+
+    async def _plan_elsewhere(self, entry: _Entry, view: View, query: FilterQuery) -> FilterDecision:
+        source = await self._run(lambda: self._source(entry, view))
+        try:
+            planned = await self._expensive.ask(PlanningJob(source=source, query=query, limits=self._last_limits))
+            assert isinstance(planned, PlannedFilter)
+        except PlanningFailed as failed:
+            if not failed.is_final:
+                raise
+            planned = nothing_planned(len(view.files.slices), failed.why)
+        return await self._run(lambda: view.keep(query, planned))
+
+    def _source(self, entry: _Entry, view: View) -> TableSource:
+        return TableSource(
+            path=entry.location.path,
+            root=entry.location.root,
+            storage_options=dict(self._settings.storage_options),
+            table_options=dict(entry.options),
+            as_of=view.as_of,
+            signature=view.signature,
+            files=view.files.digest,
+        )
 
     # -- reading the timeline
 
@@ -175,23 +251,25 @@ class Tables:
         try:
             signature = await self._run(lambda: _signature(self._storage(entry.location), entry.options))
             if entry.view is None or signature != entry.signature:
-                entry.view = await self._run(lambda: self._renew(entry))
+                entry.view = await self._run(lambda: self._renew(entry, _digest(signature)))
                 entry.signature = signature
                 entry.older.clear()
             entry.failure = None
         except Exception as error:  # the table is unavailable, whatever the fault of its files is
-            entry.failure = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            entry.failure = cut_text(f"{type(error).__name__}: {' '.join(str(error).split())}", _MAX_WHY)
             entry.view = None
             entry.older.clear()
         finally:
             entry.read_at = started
             entry.reading = None
 
-    def _renew(self, entry: _Entry) -> View:
+    def _renew(self, entry: _Entry, signature: bytes) -> View:
         """A new view that has evaluated the latest queries already, so that requests do not wait for its first plan."""
-        view = self._open(entry)
+        opened = OpenTable(Table(self._storage(entry.location), entry.options), default_cache())
+        view = self._view(opened, None, signature)
         for query in entry.view.latest_queries(WARM_UP_QUERIES) if entry.view is not None else ():
-            view.decide(query)
+            with suppress(TooExpensive):
+                view.decide(query)
         return view
 
     async def _older(self, entry: _Entry, latest: View, as_of: str) -> View:
@@ -201,7 +279,7 @@ class Tables:
 
         async def make() -> View:
             async with entry.lock:
-                view = await self._run(lambda: self._view(OpenTable(latest.opened.table), as_of))
+                view = await self._run(lambda: self._view(OpenTable(latest.opened.table), as_of, latest.signature))
             if entry.view is latest:
                 entry.older[as_of] = view
                 while len(entry.older) > MAX_OLDER_VIEWS:
@@ -226,22 +304,33 @@ class Tables:
 
     def _evict(self, keep: _Entry) -> None:
         """Close the tables that were not used for the longest time until the rest fits; ``keep`` stays open."""
-        for name, entry in list(self._entries.items()):
-            if self.nbytes <= self._settings.cache_bytes and len(self._entries) <= MAX_TABLES:
+        opened = [name for name, entry in self._entries.items() if entry.view is not None]
+        others = [name for name, entry in self._entries.items() if entry.view is None]
+        held = self.nbytes
+        too_many, too_many_others = len(opened) - MAX_TABLES, len(others) - MAX_UNAVAILABLE
+        for name in others[: max(0, too_many_others)]:
+            self._close(name, keep)
+        for number, name in enumerate(opened):
+            if number >= too_many and held <= self._settings.cache_bytes:
                 return
-            if entry is not keep and entry.reading is None and not entry.tasks:
-                del self._entries[name]
-                self.closed += entry.view is not None
+            nbytes = self._entries[name].nbytes
+            if self._close(name, keep):
+                self.closed += 1
+                held -= nbytes
+
+    def _close(self, name: str, keep: _Entry) -> bool:
+        entry = self._entries[name]
+        if entry is keep or entry.reading is not None or entry.tasks:
+            return False
+        del self._entries[name]
+        return True
 
     def _storage(self, location: AllowedTable) -> Storage:
         options = None if location.filesystem is not None else self._settings.storage_options
         return Storage.at(location.path, location.filesystem, options)
 
-    def _open(self, entry: _Entry) -> View:
-        return self._view(OpenTable(Table(self._storage(entry.location), entry.options), default_cache()))
-
-    def _view(self, opened: OpenTable, as_of: str | None = None) -> View:
-        return View(opened, as_of, self._settings.max_evaluations)
+    def _view(self, opened: OpenTable, as_of: str | None, signature: bytes) -> View:
+        return View(opened, as_of, self._settings.max_evaluations, signature)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -251,6 +340,11 @@ def _end_task(entry: _Entry, key: tuple[object, ...], done: asyncio.Task[Any]) -
     entry.tasks.pop(key, None)
     if not done.cancelled():
         done.exception()  # retrieved here, for every caller may have left
+
+
+def _digest(signature: _Signature) -> bytes:
+    """16 bytes that identify a signature."""
+    return hashlib.blake2b(repr(signature).encode(), digest_size=16).digest()
 
 
 def _signature(storage: Storage, options: Mapping[str, str]) -> _Signature:

@@ -6,153 +6,143 @@ A plan whose statistics could not be read is not cached, because the next attemp
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluator.language.expression import Literal, Unknown, walk
-from handler.planning.hive_filter import read_hive_filter
-from handler.planning.plan import Plan
-from handler.planning.prune import prune
+from handler.sidecar.decisions.planning import (
+    SMALL,
+    FilterQuery,
+    PlannedFilter,
+    PlanningLimits,
+    explain_filter,
+    plan_filter,
+)
 from handler.sidecar.names import ListedNames
 from handler.sidecar.request_matching import MatchedNames, Verdicts, ViewFiles
 from handler.sidecar.sizes import bytes_of
-from handler.sql.parsing import Engine
 from index_store.opened_table import OpenTable
 
 __all__ = ["FilterDecision", "FilterQuery", "View"]
 
-#: The limits of a view's cache: plans, matched lists, and bytes of matched lists.
-MAX_PLANS, MAX_LISTS, MAX_LIST_BYTES = 64, 64, 64 << 20
-#: The bytes of a cached plan for each slice: its masks, outcomes and verdicts.
-_PLAN_BYTES = 16
-
-
-@dataclass(frozen=True, slots=True)
-class FilterQuery:
-    """A filter as Base64 text, the engine whose rules it follows, and the session's time zone or None."""
-
-    filter: bytes
-    engine: Engine
-    time_zone: str | None
-
-    @property
-    def key(self) -> bytes:
-        """16 bytes that identify the query."""
-        parts = (self.engine.encode(), (self.time_zone or "").encode(), self.filter)
-        return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+#: The limits of a view's cache: decisions and their bytes, matched lists and their bytes.
+MAX_DECISIONS, MAX_DECISION_BYTES, MAX_LISTS, MAX_LIST_BYTES = 64, 32 << 20, 64, 64 << 20
+#: The bytes of a decision beside its arrays and texts.
+_DECISION_BYTES = 1_000
+#: The table is weighed again after so many decisions: evaluation keeps arrays beside the statistics.
+_WEIGHED_EVERY = 32
 
 
 @dataclass(frozen=True, eq=False)
 class FilterDecision:
-    """The plan for a filter, with the verdict on every file of the view.
+    """What was planned for a query, with the verdict on every file of the view.
 
-    is_read        whether the filter could be read
-    is_too_large   whether it was not evaluated because it has too many parts for the number of slices
-    skipped        ``(n,) bool``: the slices that the plan skips
-    verdicts       ``(f + 1,) uint8``: ``ViewFiles.verdicts``
+    verdicts   ``(f + 1,) uint8``: ``ViewFiles.verdicts``
     """
 
-    plan: Plan
-    is_read: bool
-    is_too_large: bool
-    skipped: npt.NDArray[np.bool_]
+    query: FilterQuery
+    planned: PlannedFilter
     verdicts: Verdicts
 
     @property
-    def reasons(self) -> list[str]:
-        """The reasons of the plan as texts."""
-        return [reason.text for reason in self.plan.reasons]
+    def skipped(self) -> npt.NDArray[np.bool_]:
+        """``(n,) bool``: the slices that the plan skips."""
+        return self.planned.skipped
 
     @property
-    def may_be_cached(self) -> bool:
-        """Whether all statistics could be read."""
-        return not any(reason.scope == "store" for reason in self.plan.reasons)
+    def nbytes(self) -> int:
+        """Bytes of memory: the filter, the arrays and the texts."""
+        planned = self.planned
+        texts = len(self.query.filter) + 4 * (len(planned.text) + sum(map(len, planned.reasons)))
+        return texts + planned.skipped.nbytes + planned.full.nbytes + self.verdicts.nbytes + _DECISION_BYTES
 
 
 class View:
-    """A view of an open table. One thread at a time may call ``decide``; every other method is thread-safe."""
+    """A view of an open table. One thread at a time may call ``decide`` or ``explain``; all else is thread-safe."""
 
-    def __init__(self, opened: OpenTable, as_of: str | None = None, max_evaluations: int = 1 << 62) -> None:
+    def __init__(
+        self, opened: OpenTable, as_of: str | None = None, max_evaluations: int = 1 << 62, signature: bytes = b""
+    ) -> None:
         """``max_evaluations``: parts of a filter times slices. Raises TableError when the slices cannot be listed."""
         self.opened = opened
-        self.max_evaluations = max_evaluations
         self.as_of = as_of
+        self.signature = signature
+        self.limits: PlanningLimits = SMALL
+        if max_evaluations < SMALL.evaluations:
+            self.limits = replace(SMALL, evaluations=max_evaluations)
         self.table_type = opened.table.table_type
         self.version = opened.table.version
         slices = opened.at(as_of).slices
         self.instant = slices.instant
         self.files = ViewFiles.of(slices)
-        self._plans: OrderedDict[bytes, tuple[FilterQuery, FilterDecision]] = OrderedDict()
+        self._decisions: OrderedDict[bytes, FilterDecision] = OrderedDict()
+        self._decision_bytes = 0
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._lock = threading.Lock()
+        self._decided = 0
         self._weighed_at = self._statistics_read()
         self._table_bytes = bytes_of(self.opened)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory: the table's slices and statistics, the file names, the cached plans and lists."""
+        """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
-            cached = self._list_bytes() + len(self._plans) * len(self.files.slices) * _PLAN_BYTES
+            cached = self._list_bytes() + self._decision_bytes
         return self._table_bytes + self.files.nbytes + cached
 
     def _statistics_read(self) -> int:
-        """The number of statistics that were read; the memory of the table grows only with it."""
+        """The number of statistics that were read."""
         return sum(len(cached.loaded) for cached in self.opened.at(self.as_of).cached)
 
-    # -- plans
+    # -- decisions
 
     def cached_decision(self, query: FilterQuery) -> FilterDecision | None:
         """The decision that was made for the same query before."""
         key = query.key
         with self._lock:
-            cached = self._plans.get(key)
-            if cached is None:
-                return None
-            self._plans.move_to_end(key)
-            return cached[1]
+            cached = self._decisions.get(key)
+            if cached is not None:
+                self._decisions.move_to_end(key)
+            return cached
 
     def latest_queries(self, count: int) -> list[FilterQuery]:
         """At most ``count`` queries, those that were used last."""
         with self._lock:
-            return [query for query, _ in list(self._plans.values())[-count:]]
+            return [decision.query for decision in list(self._decisions.values())[-count:]]
 
     def decide(self, query: FilterQuery) -> FilterDecision:
-        """Evaluate a filter on the view. A filter that cannot be read or evaluated skips nothing; it does not raise."""
-        is_read = True
-        try:
-            expression = read_hive_filter(
-                query.filter.decode("ascii"), self.opened.table.schema, zone_known=query.time_zone is not None
-            )
-        except Exception as error:
-            is_read = False
-            expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
-        parts = sum(not isinstance(node, Literal) for node in walk(expression))
-        is_too_large = parts * len(self.files.slices) > self.max_evaluations
-        if is_too_large:
-            expression = Unknown(
-                f"{parts} parts of the filter on {len(self.files.slices)} file slices: more than max_evaluations"
-            )
-        plan = prune(self.opened, expression, query.engine, self.as_of, time_zone=query.time_zone or "UTC")
-        skipped = np.ones(len(plan.slices), np.bool_)
-        skipped[plan.kept_rows] = False
-        full = np.zeros(len(plan.slices), np.bool_)
-        if plan.explanation is not None:
-            full[plan.explanation.evaluation.fully_matched_rows] = True
-        decision = FilterDecision(plan, is_read, is_too_large, skipped, self.files.verdicts(skipped, full))
-        if decision.may_be_cached:
+        """Evaluate a small filter on the view; one that cannot be read skips nothing. Raises TooExpensive."""
+        planned = plan_filter(self.opened, self.as_of, query, self.limits)
+        self._weigh_table()
+        return self.keep(query, planned)
+
+    def explain(self, query: FilterQuery) -> str:
+        """The explanation of a small filter's plan. Raises TooExpensive. Like ``decide``, for one thread at a time."""
+        return explain_filter(self.opened, self.as_of, query, self.limits)
+
+    def keep(self, query: FilterQuery, planned: PlannedFilter) -> FilterDecision:
+        """The decision that follows from a plan; it is cached if all statistics could be read."""
+        decision = FilterDecision(query, planned, self.files.verdicts(planned.skipped, planned.full))
+        if planned.is_complete:
+            key = query.key
             with self._lock:
-                self._plans[query.key] = query, decision
-                if len(self._plans) > MAX_PLANS:
-                    self._plans.popitem(last=False)
-        if self._statistics_read() != self._weighed_at:
+                replaced = self._decisions.pop(key, None)
+                self._decisions[key] = decision
+                self._decision_bytes += decision.nbytes - (0 if replaced is None else replaced.nbytes)
+                while len(self._decisions) > MAX_DECISIONS or (
+                    len(self._decisions) > 1 and self._decision_bytes > MAX_DECISION_BYTES
+                ):
+                    self._decision_bytes -= self._decisions.popitem(last=False)[1].nbytes
+        return decision
+
+    def _weigh_table(self) -> None:
+        self._decided += 1
+        if self._statistics_read() != self._weighed_at or self._decided % _WEIGHED_EVERY == 0:
             self._weighed_at = self._statistics_read()
             self._table_bytes = bytes_of(self.opened)
-        return decision
 
     # -- lists of names
 

@@ -128,7 +128,7 @@ def test_a_filter_of_too_many_parts_for_so_many_slices_skips_nothing_and_says_so
             reply = client.prune(request(main_cow, I_IS_100, names))
         assert bool(reply.skipped) is skips
         assert running.metric("sargo_skipped_nothing_total", because="size") == (not skips)
-    assert reply.reasons[0] == "the filter has too many parts for so many file slices"
+    assert reply.reasons[0] == "the filter is too large, or takes too long"
     assert "max_evaluations" in reply.reasons[1]
 
 
@@ -269,7 +269,7 @@ def test_a_report_outlives_the_plan_behind_it_as_a_summary(sidecar, main_cow, na
     with running.client() as client:
         reply = client.prune(request(main_cow, I_IS_100, names, query_id="hive_2"))
         [entry] = running.sidecar.service.tables._entries.values()
-        entry.view._plans.clear()  # as when sixty-four others were asked since
+        entry.view._decisions.clear()  # as when sixty-four others were asked since
         gc.collect()
         text = client.explain(reply.report_id)
     assert "hive_2" in text

@@ -238,10 +238,10 @@ def test_older_instants_of_a_slow_table_take_one_thread_however_many_are_asked_f
     gate = threading.Event()
     make = View.__init__
 
-    def held_back(self, opened, as_of, most):
+    def held_back(self, opened, as_of, *given):
         if as_of is not None:
             assert gate.wait(30)
-        make(self, opened, as_of, most)
+        make(self, opened, as_of, *given)
 
     monkeypatch.setattr(View, "__init__", held_back)
     running = sidecar(roots=[str(tmp_path)], request_seconds=5, refresh_seconds=0, workers=2)

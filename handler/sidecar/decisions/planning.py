@@ -1,0 +1,220 @@
+"""Planning a Hive filter on an open table within limits, and the small result that is kept of it.
+
+    limit           protects against                                   beyond it
+    ------------    ------------------------------------------------   ----------------------------------------------
+    filter_bytes    reading the bytes under all profiles                of the small limits: ``TooExpensive``
+    nodes           back-references that expand                         of the last limits: nothing is skipped
+    objects         bytes that no profile reads to the end
+    evaluations     parts of the filter times file slices
+
+Filters within ``SMALL`` take milliseconds and are planned in a thread of the sidecar. All others are planned in a
+process of their own (``planning_process``).
+
+A ``PlannedFilter`` holds no tree: two bits for each file slice, and texts of a limited length. So it can be sent from
+one process to another, and many may be kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+
+from evaluator.language.expression import HudiExpression, Literal, Unknown, to_text, walk
+from handler.planning.hive_filter import read_hive_filter
+from handler.planning.plan import Plan
+from handler.planning.prune import prune
+from handler.sql.parsing import Engine
+from handler.views.explain import show_explanation
+from index_store.opened_table import OpenTable
+from sarg import Limits, TooLargeError
+
+__all__ = [
+    "MAX_REASONS",
+    "MAX_REASON_LENGTH",
+    "SMALL",
+    "FilterQuery",
+    "PlannedFilter",
+    "PlanningLimits",
+    "TooExpensive",
+    "cut_text",
+    "cut_texts",
+    "explain_filter",
+    "nothing_planned",
+    "plan_filter",
+]
+
+#: The reasons that are kept of a plan: their number and their length.
+MAX_REASONS, MAX_REASON_LENGTH = 16, 300
+#: The characters that are kept of a filter's text, and of an explanation.
+_MAX_FILTER_TEXT, _MAX_EXPLANATION = 4_000, 200_000
+#: Objects of Kryo for each node: a comparison of a column and a constant, three nodes, has some 15.
+_OBJECTS_PER_NODE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class FilterQuery:
+    """A filter as Base64 text, the engine whose rules it follows, and the session's time zone or None."""
+
+    filter: bytes
+    engine: Engine
+    time_zone: str | None
+
+    @property
+    def key(self) -> bytes:
+        """16 bytes that identify the query."""
+        parts = (self.engine.encode(), (self.time_zone or "").encode(), self.filter)
+        return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningLimits:
+    """What planning one filter may cost. ``is_last``: a filter beyond them skips nothing; else TooExpensive is raised.
+
+    filter_bytes   the length of the filter as it was sent
+    nodes          its nodes when every shared subtree is written out
+    evaluations    its parts, constants left out, times the file slices of the table
+    """
+
+    filter_bytes: int
+    nodes: int
+    evaluations: int
+    is_last: bool = True
+
+    @property
+    def decoding(self) -> Limits:
+        """The same for ``sarg.decode_detailed``."""
+        return Limits(nodes=self.nodes, objects=min(self.nodes * _OBJECTS_PER_NODE, Limits().objects))
+
+
+#: Filters within these limits take some 20 ms on a table of any size.
+SMALL = PlanningLimits(filter_bytes=16 << 10, nodes=512, evaluations=16_000_000, is_last=False)
+
+
+class TooExpensive(Exception):  # noqa: N818 - a choice of the way, not a fault
+    """The filter exceeds limits that are not the last ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedFilter:
+    """What a plan says of the n slices of a table.
+
+    is_read        whether the filter could be read
+    is_too_large   whether it was not evaluated because of its size
+    is_evaluated   whether it was evaluated, or stands for the filter that is unknown
+    is_complete    whether all statistics could be read: the same filter would be planned alike again
+    skipped        ``(n,) bool``: the slices that the plan skips
+    full           ``(n,) bool``: the slices of which every row matches
+    reasons        what could not be used, cut
+    text           the filter for people, cut
+    """
+
+    is_read: bool
+    is_too_large: bool
+    is_evaluated: bool
+    is_complete: bool
+    skipped: npt.NDArray[np.bool_]
+    full: npt.NDArray[np.bool_]
+    reasons: tuple[str, ...]
+    text: str = ""
+
+
+def plan_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> PlannedFilter:
+    """Plan a filter. One that cannot be read or evaluated skips nothing. Raises TooExpensive."""
+    plan, is_read, is_too_large = _plan(opened, as_of, query, limits)
+    n = len(plan.slices)
+    skipped = np.ones(n, np.bool_)
+    skipped[plan.kept_rows] = False
+    full = np.zeros(n, np.bool_)
+    if plan.explanation is not None:
+        full[plan.explanation.evaluation.fully_matched_rows] = True
+    return PlannedFilter(
+        is_read=is_read,
+        is_too_large=is_too_large,
+        is_evaluated=plan.explanation is not None,
+        is_complete=not any(reason.scope == "store" for reason in plan.reasons),
+        skipped=skipped,
+        full=full,
+        reasons=cut_texts(reason.text for reason in plan.reasons),
+        text=cut_text(to_text(plan.expression), _MAX_FILTER_TEXT),
+    )
+
+
+def nothing_planned(n: int, why: str) -> PlannedFilter:
+    """The result for a filter that was given up: no slice of n is skipped. It is kept like any other."""
+    return PlannedFilter(
+        is_read=True,
+        is_too_large=True,
+        is_evaluated=True,
+        is_complete=True,
+        skipped=np.zeros(n, np.bool_),
+        full=np.zeros(n, np.bool_),
+        reasons=(why,),
+    )
+
+
+def explain_filter(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> str:
+    """The explanation of a filter's plan as ``sargo explain`` prints it, cut. Raises TooExpensive."""
+    plan, _, _ = _plan(opened, as_of, query, limits)
+    page = io.StringIO()
+    show_explanation(plan, Console(file=page, width=120, highlight=False, color_system=None))
+    return cut_text(page.getvalue().rstrip(), _MAX_EXPLANATION)
+
+
+def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: PlanningLimits) -> tuple[Plan, bool, bool]:
+    """The plan, whether the filter could be read, and whether it was too large."""
+    n = len(opened.at(as_of).slices)
+    is_read = is_too_large = False
+    try:
+        expression = _read(opened, query, limits)
+        is_read = True
+    except TooLargeError as error:
+        if not limits.is_last:
+            raise TooExpensive from error
+        is_too_large = True
+        expression = Unknown(f"the filter is too large: {error}")
+    except TooExpensive:
+        raise
+    except Exception as error:
+        expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
+    parts = sum(not isinstance(node, Literal) for node in walk(expression))
+    if parts * n > limits.evaluations:
+        if not limits.is_last:
+            raise TooExpensive
+        is_too_large = True
+        expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")
+    plan = prune(opened, expression, query.engine, as_of, time_zone=query.time_zone or "UTC")
+    return plan, is_read, is_too_large
+
+
+def _read(opened: OpenTable, query: FilterQuery, limits: PlanningLimits) -> HudiExpression:
+    if len(query.filter) > limits.filter_bytes:
+        raise TooExpensive
+    return read_hive_filter(
+        query.filter.decode("ascii"),
+        opened.table.schema,
+        zone_known=query.time_zone is not None,
+        limits=limits.decoding,
+    )
+
+
+def cut_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """The first ``MAX_REASONS`` of these texts, each cut, and how many more there are."""
+    kept: list[str] = []
+    more = 0
+    for text in texts:
+        if len(kept) < MAX_REASONS:
+            kept.append(cut_text(text, MAX_REASON_LENGTH))
+        else:
+            more += 1
+    return (*kept, f"... and {more} more reasons") if more else tuple(kept)
+
+
+def cut_text(text: str, length: int) -> str:
+    """The text itself, or its beginning as a text of its own: a slice of memory that holds nothing else."""
+    return text if len(text) <= length else text[: length - 4] + " ..."

@@ -1,0 +1,276 @@
+"""The process that plans expensive filters: with the lowest priority, and with limits of its time and memory.
+
+    sidecar                                      planning process
+    -------------------------------------------  ----------------------------------------------------------------
+    ``ask(job)``                            ──►  opens the table, unless it has it open as of this signature
+                                                 checks that its file slices are those of the sidecar's view
+    answer, or ``PlanningFailed``           ◄──  plans the filter
+
+Python threads share one interpreter lock. A filter that is planned in a thread delays the answers to everybody else,
+and it cannot be ended. This process has a lock of its own, and three limits:
+
+    limit                                  is kept by
+    -------------------------------------  ---------------------------------------------------------------------
+    CPU seconds of one job                 a timer of the process; the job ends, and the tables are closed
+    memory of the process                  the operating system (RLIMIT_DATA); the job ends with MemoryError
+    seconds, when the process hangs        the sidecar, which ends the process; the next job starts a new one
+
+The sidecar's view and the process read the table at two moments. A row of the answer means the same slice for both only
+if both list the same files in the same order, so their digests are compared (contract C5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal
+
+from pyarrow import fs
+
+from handler.sidecar.decisions.planning import (
+    FilterQuery,
+    PlannedFilter,
+    PlanningLimits,
+    cut_text,
+    explain_filter,
+    plan_filter,
+)
+from handler.sidecar.request_matching import ViewFiles
+from handler.sidecar.sandboxed_file_system import SandboxedFileSystem
+from handler.sidecar.sizes import bytes_of
+from index_store import Table
+from index_store.opened_table import OpenTable
+from index_store.snapshots import default_cache
+from index_store.storage.storage import Storage
+
+__all__ = ["PlanningFailed", "PlanningJob", "PlanningProcess", "TableSource"]
+
+#: The tables that the process keeps open.
+_MAX_TABLES = 4
+#: The share of the process's memory that open tables may hold, and beyond which a new process is started.
+_TABLE_SHARE, _RESTART_SHARE = 4, 2
+#: Seconds that starting the process and opening a table may take, beside the CPU seconds of the job.
+_OPENING_SECONDS = 30.0
+#: CPU seconds after which the timer fires again, if its first exception was lost in a destructor.
+_AGAIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSource:
+    """A table as a view of the sidecar has it.
+
+    root        the folder that contains all local files; None for a table that is not local
+    signature   changes with every commit to the table (``tables``): the process opens the table again
+    files       the digest of the view's files
+    """
+
+    path: str
+    root: str | None
+    storage_options: Mapping[str, str]
+    table_options: Mapping[str, str]
+    as_of: str | None
+    signature: bytes
+    files: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningJob:
+    """A filter to plan, or to explain."""
+
+    source: TableSource
+    query: FilterQuery
+    limits: PlanningLimits
+    wanted: Literal["plan", "explanation"] = "plan"
+
+
+class PlanningFailed(Exception):  # noqa: N818 - an answer, not a fault of the caller
+    """There is no result. ``why``: the cause; ``is_final``: the same job would fail again."""
+
+    def __init__(self, why: str, is_final: bool = False) -> None:
+        super().__init__(why)
+        self.why = why
+        self.is_final = is_final
+
+
+class PlanningProcess:
+    """Starts the process when it is first asked. ``ask`` is called by one thread at a time."""
+
+    def __init__(self, cpu_seconds: float, max_bytes: int) -> None:
+        self._cpu_seconds = cpu_seconds
+        self._max_bytes = max_bytes
+        self._process: Any = None
+        self._connection: Connection | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process while it runs."""
+        return None if self._process is None else self._process.pid
+
+    def ask(self, job: PlanningJob) -> PlannedFilter | str:
+        """The plan, or the explanation. Raises PlanningFailed."""
+        connection = self._running()
+        try:
+            connection.send(job)
+            if not connection.poll(2 * self._cpu_seconds + _OPENING_SECONDS):
+                self.stop()
+                raise PlanningFailed("the process that plans expensive filters did not answer and was ended")
+            answer, is_last = connection.recv()
+        except (EOFError, OSError) as error:
+            self.stop()
+            raise PlanningFailed("the process that plans expensive filters ended", is_final=True) from error
+        if is_last:
+            self.stop()
+            self.start()
+        if isinstance(answer, PlanningFailed):
+            raise answer
+        result: PlannedFilter | str = answer
+        return result
+
+    def start(self) -> None:
+        """Start the process, unless it runs."""
+        self._running()
+
+    def stop(self) -> None:
+        """End the process."""
+        process, connection = self._process, self._connection
+        self._process = self._connection = None
+        if connection is not None:
+            connection.close()
+        if process is not None:
+            process.kill()
+            process.join(5)
+
+    def _running(self) -> Connection:
+        if self._connection is None or not self._process.is_alive():
+            self.stop()
+            context = multiprocessing.get_context("spawn")
+            self._connection, theirs = context.Pipe()
+            self._process = context.Process(
+                target=_serve, args=(theirs, self._cpu_seconds, self._max_bytes), daemon=True, name="sargo-planning"
+            )
+            self._process.start()
+            theirs.close()
+        return self._connection
+
+
+# -- in the process
+
+
+class _OutOfTime(BaseException):
+    """No Exception, so that nothing that skips a failed part of a plan catches it."""
+
+
+def _serve(connection: Connection, cpu_seconds: float, max_bytes: int) -> None:
+    """Answer jobs until the sidecar closes its end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(19)
+    _limit_memory(max_bytes)
+    tables = _Tables(max_bytes // _TABLE_SHARE)
+    while True:
+        try:
+            job = connection.recv()
+        except EOFError:
+            return
+        answer = _answer(job, tables, cpu_seconds)
+        is_last = _resident_bytes() > max_bytes // _RESTART_SHARE
+        try:
+            connection.send((answer, is_last))
+        except OSError:
+            return
+
+
+def _answer(job: PlanningJob, tables: _Tables, cpu_seconds: float) -> PlannedFilter | str | PlanningFailed:
+    try:
+        with _cpu_limit(cpu_seconds):
+            opened = tables.open(job.source)
+            work = plan_filter if job.wanted == "plan" else explain_filter
+            result: PlannedFilter | str = work(opened, job.source.as_of, job.query, job.limits)
+            return result
+    except PlanningFailed as unavailable:
+        return unavailable
+    except _OutOfTime:
+        failed = PlanningFailed(f"the filter takes more than {cpu_seconds:g} CPU seconds (planning_seconds)", True)
+    except MemoryError:
+        failed = PlanningFailed("the filter takes more memory than planning_bytes", True)
+    except Exception as error:
+        failed = PlanningFailed(cut_text(f"{type(error).__name__}: {error}", 300))
+    tables.close()  # what was interrupted may be incomplete
+    gc.collect()
+    return failed
+
+
+class _Tables:
+    """The tables that are open in the process: the latest ``_MAX_TABLES``, as long as they fit ``max_bytes``."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._open: OrderedDict[tuple[str, str | None], tuple[bytes, bytes, OpenTable]] = OrderedDict()
+
+    def open(self, source: TableSource) -> OpenTable:
+        """The table with the files of ``source``. Raises PlanningFailed when it has others."""
+        key = source.path, source.as_of
+        signature, files, opened = self._open.get(key, (b"", b"", None))
+        if opened is None or signature != source.signature or files != source.files:
+            self._open.pop(key, None)
+            sandbox = None if source.root is None else fs.PyFileSystem(SandboxedFileSystem(source.root))
+            storage = Storage.at(source.path, sandbox, None if sandbox is not None else source.storage_options)
+            opened = OpenTable(Table(storage, source.table_options), default_cache())
+            files = ViewFiles.of(opened.at(source.as_of).slices).digest
+            if files != source.files:
+                raise PlanningFailed("the table changed while the filter was evaluated")
+            self._open[key] = source.signature, files, opened
+        self._open.move_to_end(key)
+        while len(self._open) > 1 and (len(self._open) > _MAX_TABLES or bytes_of(self._open) > self._max_bytes):
+            self._open.popitem(last=False)
+        return opened
+
+    def close(self) -> None:
+        self._open.clear()
+
+
+@contextlib.contextmanager
+def _cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise _OutOfTime in the block when the process has used so many CPU seconds in it."""
+    if not hasattr(signal, "setitimer"):  # Windows: the sidecar ends a process that does not answer
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        del number, frame
+        raise _OutOfTime
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, signal.SIG_IGN)
+
+
+def _limit_memory(max_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = max_bytes if hard == resource.RLIM_INFINITY else min(max_bytes, hard)
+    with contextlib.suppress(ValueError, OSError):  # a system without this limit
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def _resident_bytes() -> int:
+    """Bytes of memory that this process holds; 0 where /proc does not say it."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return 0

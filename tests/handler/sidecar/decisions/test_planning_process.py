@@ -1,0 +1,124 @@
+"""The planning process: its answers are the planner's, and its time and memory end."""
+
+import os
+import shutil
+import signal
+
+import pytest
+
+from handler import open_table
+from handler.sidecar.decisions.planning import SMALL, PlanningLimits, plan_filter
+from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningJob, PlanningProcess, TableSource
+from handler.sidecar.view import View
+from tests.handler.sidecar import hostile_filters as hostile
+from tests.handler.sidecar.decisions.test_planning import FILTERS, query
+from tests.index_store.synthetic import write_table
+
+LIMITS = PlanningLimits(filter_bytes=1 << 20, nodes=250_000, evaluations=1 << 40)
+
+
+def source_of(folder, **given):
+    view = View(open_table(folder))
+    fields = {
+        "path": str(folder),
+        "root": str(folder.parent),
+        "storage_options": {},
+        "table_options": {},
+        "as_of": None,
+        "signature": b"1",
+        "files": view.files.digest,
+        **given,
+    }
+    return TableSource(**fields)
+
+
+def job(source, text, **given):
+    return PlanningJob(**{"source": source, "query": query(text), "limits": LIMITS, **given})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    root = tmp_path_factory.mktemp("planned").resolve() / "table"
+    write_table(root, 500)
+    return root
+
+
+@pytest.fixture(scope="module")
+def process():
+    running = PlanningProcess(1.0, 2 << 30)
+    yield running
+    running.stop()
+
+
+def test_the_process_answers_as_the_planner_does(process, main_cow):
+    source = source_of(main_cow)
+    opened = open_table(main_cow)
+    for one in FILTERS[::4]:
+        planned, expected = (
+            process.ask(job(source, one["filter"])),
+            plan_filter(opened, None, query(one["filter"]), SMALL),
+        )
+        assert planned.skipped.tolist() == expected.skipped.tolist(), one["sql"]
+        assert planned.full.tolist() == expected.full.tolist(), one["sql"]
+        assert (planned.reasons, planned.text) == (expected.reasons, expected.text)
+    text = process.ask(job(source, FILTERS[0]["filter"], wanted="explanation"))
+    assert "What each condition rules out" in text
+
+
+def test_a_filter_that_takes_too_long_is_given_up_and_the_next_is_answered(process, folder):
+    source = source_of(folder)
+    pid = process.ask(job(source, hostile.encoded(hostile.less(3)))) and process.pid
+    with pytest.raises(PlanningFailed, match="more than 1 CPU seconds") as failed:
+        process.ask(job(source, hostile.encoded(hostile.doubled(15))))
+    assert failed.value.is_final
+    assert process.ask(job(source, hostile.encoded(hostile.less(3)))).skipped.any()
+    assert process.pid == pid  # the timer ended the job, not the process
+
+
+def test_other_files_than_those_of_the_view_give_no_answer(process, folder):
+    text = hostile.encoded(hostile.less(3))
+    for given in ({"files": b"others"}, {"files": b"others", "signature": b"2"}):
+        with pytest.raises(PlanningFailed, match="the table changed") as failed:
+            process.ask(job(source_of(folder, **given), text))
+        assert not failed.value.is_final
+    assert process.ask(job(source_of(folder), text)).skipped.any()
+
+
+def test_a_commit_is_seen_by_its_signature(process, tmp_path):
+    root = tmp_path.resolve() / "table"
+    write_table(root, 20)
+    text = hostile.encoded(hostile.less(3))
+    assert len(process.ask(job(source_of(root), text)).skipped) == 20
+    shutil.rmtree(root)
+    write_table(root, 30)
+    assert len(process.ask(job(source_of(root, signature=b"2"), text)).skipped) == 30
+
+
+def test_a_link_that_leads_out_of_the_root_is_not_followed(process, folder, tmp_path):
+    link = tmp_path.resolve() / "link"
+    link.symlink_to(folder)
+    with pytest.raises(PlanningFailed):
+        process.ask(job(source_of(folder, path=str(link), root=str(tmp_path)), hostile.encoded(hostile.less(3))))
+
+
+def test_a_process_that_ends_costs_one_answer(process, folder):
+    source, text = source_of(folder), hostile.encoded(hostile.less(3))
+    process.ask(job(source, text))
+    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(PlanningFailed, match="ended"):
+        process.ask(job(source, text))
+    assert process.ask(job(source, text)).skipped.any()
+
+
+def test_memory_is_limited(folder):
+    """The process itself needs some 100 MiB of data; the list of comparisons of this filter needs 100 MiB more."""
+    process = PlanningProcess(60.0, 160 << 20)
+    try:
+        source = source_of(folder)
+        with pytest.raises(PlanningFailed) as failed:
+            process.ask(job(source, hostile.encoded(hostile.one_of(15_000))))
+        assert failed.value.is_final
+        assert "memory" in failed.value.why or "ended" in failed.value.why
+    finally:
+        process.stop()
