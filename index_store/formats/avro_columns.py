@@ -80,7 +80,7 @@ class ColumnStatsDecoder:
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
-        self._reference: RecordReader | None = None
+        self._reference = RecordReader(schema)  # which refuses what is no schema
         self._head = b""
         self._fast = False
         self._tight = self._typed = False
@@ -173,12 +173,21 @@ class ColumnStatsDecoder:
         )
 
     def _by_reference(self, data: bytes, start: int, end: int) -> StatsRecord | None:
-        if self._reference is None:
-            self._reference = RecordReader(self._schema)
         return _from_record(self._reference.read(data[start:end]))
 
 
 def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
+    try:
+        found = _stats_of(record)
+    except (AttributeError, TypeError) as error:
+        raise FormatError("a column statistics record has another form") from error
+    counts = () if found is None else (found.rows, found.nulls, found.size, found.ordinal)
+    if not all(one is None or isinstance(one, int) for one in counts):
+        raise FormatError("a column statistics record has a count that is no number")
+    return found
+
+
+def _stats_of(record: Mapping[str, Any]) -> StatsRecord | None:
     stats = unwrap(record.get("ColumnStatsMetadata"))
     if stats is None:
         return None
@@ -203,16 +212,13 @@ def _from_record(record: Mapping[str, Any]) -> StatsRecord | None:
 
 
 def _plain(wrapped: Any) -> tuple[str, Any]:
-    """A wrapper as the fast path gives it; fastavro has already applied the wrapper's logical type."""
+    """A wrapper as the fast path gives it."""
     if wrapped is None:
         return "", None
     if not isinstance(wrapped, tuple):
         raise FormatError("a bound is not wrapped")
     wrapper = wrapped[0].rsplit(".", 1)[-1]
     value = wrapped[1].get("value") if isinstance(wrapped[1], Mapping) else None
-    if wrapper == "DecimalWrapper" and value is not None and not isinstance(value, bytes):
-        unscaled = int(value.scaleb(15))
-        value = unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True)
     if wrapper == "TimeMicrosWrapper":
         value = None  # no column type uses it
     return wrapper, value.encode() if isinstance(value, str) else value

@@ -1,38 +1,32 @@
 """Whole metadata records through fastavro: the reference decoder, for every record that no fast path handles.
 
-Slow (about 40,000 records a second from GZ blocks) and complete. A union of records gives ``(record name, value)``.
+Slow (about 40,000 records a second from GZ blocks) and complete. Values are those that are stored: logical types are
+not applied. A union of records gives ``(record name, value)``. Bounds: ``bounded``.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
-import fastavro
-
+from index_store.formats.bounded.avro_schema import check_schema
+from index_store.formats.bounded.avro_values import decode_value
 from index_store.storage.errors import FormatError
 
 __all__ = ["RecordReader", "unwrap"]
 
 
 class RecordReader:
-    """Decodes values of one Avro writer schema."""
+    """Decodes values of one Avro writer schema (JSON data). Raises FormatError for a schema that is none."""
 
     __slots__ = ("_schema",)
 
     def __init__(self, schema: Any) -> None:
-        try:
-            self._schema = fastavro.parse_schema(schema)
-        except Exception as error:  # fastavro has no common error type
-            raise FormatError(f"the Avro schema of an HFile cannot be understood: {error}") from error
+        self._schema = check_schema(schema)
 
     def read(self, value: bytes) -> Mapping[str, Any]:
         """The record that ``value`` encodes. Raises FormatError."""
-        try:
-            record: Any = fastavro.schemaless_reader(io.BytesIO(value), self._schema, None, return_record_name=True)
-        except Exception as error:  # damaged bytes make fastavro fail in many ways
-            raise FormatError(f"an Avro record cannot be decoded: {error}") from error
+        record: Any = decode_value(value, self._schema, record_names=True)
         if not isinstance(record, Mapping):
             raise FormatError("an Avro value is not a record")
         return record

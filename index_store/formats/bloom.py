@@ -25,6 +25,12 @@ _HEAD = struct.Struct(">iibi")
 _ROWS = struct.Struct(">iii")
 _MURMUR = 1
 _MASK = 0xFFFFFFFF
+#: Positions of a key. Hudi takes 30 for one false answer in a billion.
+MAX_HASHES = 128
+#: Bytes of a filter's text: one of a billion bits has 167 MB.
+MAX_TEXT = 256 << 20
+#: Rows of a dynamic filter. Hudi ends at two for its defaults.
+MAX_ROWS = 4096
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: By character; all bits are set in what is none of base64, which so rules nothing out.
 _SIX_BITS = [_ALPHABET.find(character) & 63 if character in _ALPHABET else 63 for character in range(256)]
@@ -45,10 +51,14 @@ class BloomFilter:
     @classmethod
     def parse(cls, text: bytes | str, kind: str) -> BloomFilter:
         """Read the heads of a filter of this type code. Raises FormatError."""
-        raw = text.encode("ascii", "replace") if isinstance(text, str) else bytes(text)
+        if not isinstance(text, (bytes, str)) or not isinstance(kind, str):
+            raise FormatError("a bloom filter that is no text")
+        raw = text.encode("ascii", "replace") if isinstance(text, str) else text
+        if len(raw) > MAX_TEXT:
+            raise FormatError(f"a bloom filter of {len(raw)} bytes")
         length = len(raw) // 4 * 3 - raw[-2:].count(b"=")
         _, hashes, hash_type, bits = head = _HEAD.unpack(_decoded(raw, 0, _HEAD.size))
-        if hash_type != _MURMUR or not 0 < hashes <= 1000 or bits <= 0 or len(raw) % 4:
+        if hash_type != _MURMUR or not 0 < hashes <= MAX_HASHES or bits <= 0 or len(raw) % 4:
             raise FormatError("a bloom filter of an unknown kind")
         size, count, first = (bits + 7) // 8, 1, 0
         if kind == "DYNAMIC_V0":
@@ -56,7 +66,7 @@ class BloomFilter:
             first = _HEAD.size + _ROWS.size
         elif kind != "SIMPLE":
             raise FormatError(f"a bloom filter of type {kind} is not supported")
-        if count <= 0 or first + count * (_HEAD.size + size) != length:
+        if not 0 < count <= MAX_ROWS or first + count * (_HEAD.size + size) != length:
             raise FormatError("a bloom filter's length does not fit its bits")
         starts = range(first, length, _HEAD.size + size)
         if any(_HEAD.unpack(_decoded(raw, start, _HEAD.size)) != head for start in starts):

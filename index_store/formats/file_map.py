@@ -85,11 +85,14 @@ class FileMapReader:
 
     def _by_reference(self, value: bytes) -> FileMap:
         entries = unwrap(self._reference.read(value).get("filesystemMetadata")) or {}
-        return FileMap(
-            pa.array(list(entries), pa.string()),
-            np.array([info["size"] for info in entries.values()], np.int64),
-            np.array([info["isDeleted"] for info in entries.values()], np.bool_),
-        )
+        try:
+            return FileMap(
+                pa.array(list(entries), pa.string()),
+                np.array([info["size"] for info in entries.values()], np.int64),
+                np.array([info["isDeleted"] for info in entries.values()], np.bool_),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, pa.ArrowException) as error:
+            raise FormatError("a record of files has another form") from error
 
     def _columns(self, data: bytes, start: int, end: int) -> FileMap | None:
         """None for a record of another shape."""
@@ -101,6 +104,8 @@ class FileMapReader:
                     continue
             value, p = read_varint(data, p)
             if kind not in ("int", "long"):
+                if value < 0:
+                    raise FormatError("a text of a record of files has a negative length", p)
                 p += value
         branch, p = read_varint(data, p)
         if branch != 1:

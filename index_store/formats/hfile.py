@@ -11,13 +11,13 @@ and docs/facts/hudi-metadata-table.md#hfile.
 
 from __future__ import annotations
 
-import json
 import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from index_store.formats.bounded.json_text import parse_schema as bounded_schema
 from index_store.formats.hfile_blocks import Blocks, StoredBlock, varint_tail
 from index_store.formats.hfile_index import IndexEntry, read_tail
 from index_store.storage.errors import FormatError
@@ -32,10 +32,7 @@ _READ_AT_ONCE = 8 << 20
 
 def parse_schema(text: bytes) -> Any:
     """The Avro schema that an HFile carries, as JSON data. Raises FormatError when it carries none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError("the HFile carries no Avro schema") from error
+    return bounded_schema(text, "the Avro schema of an HFile")
 
 
 @dataclass(frozen=True, slots=True)

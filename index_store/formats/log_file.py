@@ -188,6 +188,8 @@ def _delete_records(data: bytes) -> Iterator[str]:
     while True:
         count, position = read_varint(data, position)
         if count == 0:
+            if position != len(data):
+                raise FormatError("a delete block does not end where its length says", position)
             return
         if count < 0:
             _, position = read_varint(data, position)
@@ -217,6 +219,8 @@ def _skip_ordering_value(data: bytes, position: int) -> int:
         return read_varint(data, position)[1]
     if branch in (6, 7, 9):  # bytes, string, decimal
         length, position = read_varint(data, position)
+        if length < 0:  # else the walk would go back, and never end
+            raise FormatError("a delete block cannot be decoded", position)
         return position + length
     widths = {0: 0, 1: 1, 4: 4, 5: 8}
     if branch not in widths:

@@ -70,7 +70,7 @@ class LocationDecoder:
                 and fields[place]["type"][0] == "null"
                 and all(isinstance(field["type"], list) and field["type"][0] == "null" for field in fields[place + 1 :])
             )
-        except (KeyError, TypeError, ValueError, StopIteration):
+        except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
             return False
 
     def decode(self, data: bytes, start: int, end: int) -> Location | None:
@@ -90,7 +90,10 @@ class LocationDecoder:
                 pass
         self._reference = self._reference or RecordReader(self._schema)
         stored = unwrap(self._reference.read(value).get(_FIELD))
-        return None if stored is None else _location(stored)
+        try:
+            return None if stored is None else _location(stored)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise FormatError("a record index entry has another form") from error
 
     def _after_head(self, data: bytes) -> int:
         """Where the location starts, behind the other fields of the record and its own branch."""

@@ -58,7 +58,7 @@ class VectorisedStats:
         self.applies = False
         try:
             self._plan(schema)
-        except (KeyError, TypeError, ValueError, StopIteration, IndexError):
+        except (KeyError, TypeError, ValueError, AttributeError, StopIteration, IndexError):
             return
         names = {field.name for field in self._body}
         self.applies = names >= {*_TEXTS, *_BOUNDS, *_COUNTS, "isDeleted"} and len(self.wrappers) <= 64

@@ -15,14 +15,14 @@ tests/index_store/kinds/test_partition_stats.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from evaluator.language.types import Type
+from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
 from index_store.kinds.expression_functions import why_not_used
-from index_store.storage.errors import TableError
+from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.properties import HOODIE, names
 from index_store.table.table import Table
@@ -132,11 +132,19 @@ def _why_secondary_index_is_not_used(definition: Mapping[str, Any]) -> str:
 
 def _definitions(storage: Storage, path: str) -> Mapping[str, Mapping[str, Any]]:
     path = storage.relative(path)
-    data = storage.read_if_there(path)
+    data = storage.read_if_there(path, MAX_DOCUMENT)
     if data is None:
         return {}
     try:
-        found = json.loads(data).get("indexDefinitions") or {}
-    except (ValueError, AttributeError) as error:
+        found = parse_json(data, "index.json").get("indexDefinitions") or {}
+        return {name: body for name, body in found.items() if _has_form(body)}
+    except (FormatError, AttributeError) as error:
         raise TableError(storage.absolute(path), f"the index definitions are not JSON: {error}") from error
-    return {name: body for name, body in found.items() if isinstance(body, Mapping)}
+
+
+def _has_form(body: Any) -> bool:
+    return (
+        isinstance(body, Mapping)
+        and isinstance(body.get("indexOptions") or {}, Mapping)
+        and isinstance(body.get("sourceFields") or [], list)
+    )

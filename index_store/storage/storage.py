@@ -38,6 +38,8 @@ _REFUSED = re.compile(
 
 #: Files up to this size are read whole; of larger ones only ranges.
 READ_WHOLE = 4 << 20
+#: No file that is read whole is larger. A log file ends at a gigabyte (``hoodie.logfile.max.size``).
+MAX_WHOLE = 2 << 30
 #: How many files or ranges are read side by side, and how many bytes may wait in memory for their reader.
 SIDE_BY_SIDE = 16
 MAX_AHEAD = MAX_KEPT
@@ -134,15 +136,18 @@ class Storage:
 
     # -- files
 
-    def read(self, path: str) -> bytes:
-        """All bytes of a file."""
+    def read(self, path: str, limit: int = MAX_WHOLE) -> bytes:
+        """All bytes of a file. Raises TableError for one of more than ``limit`` bytes."""
         found = self._known.get(self.place(path))
-        return self._read(path) if found is None else found
+        if found is None:
+            return self._read(path, limit=limit)
+        self._refuse_large(path, len(found), limit)
+        return found
 
-    def read_if_there(self, path: str) -> bytes | None:
+    def read_if_there(self, path: str, limit: int = MAX_WHOLE) -> bytes | None:
         """All bytes of a file, None when there is none."""
         try:
-            return self.read(path)
+            return self.read(path, limit)
         except _NoSuchFileError:
             return None
 
@@ -258,12 +263,17 @@ class Storage:
 
     # -- one attempt
 
-    def _read(self, path: str, opened: Any = None) -> bytes:
+    def _refuse_large(self, path: str, size: int, limit: int) -> None:
+        if size > limit:
+            raise TableError(self.absolute(path), f"it has {size} bytes, at most {limit} are read")
+
+    def _read(self, path: str, opened: Any = None, limit: int = MAX_WHOLE) -> bytes:
         """As many bytes as the listing has for the file; bytes appended to a log file later are left out."""
         streams = [] if opened is None else [opened]
 
         def attempt() -> bytes:
             with streams.pop() if streams else self._stream(path) as stream:
+                self._refuse_large(path, stream.size(), limit)
                 data: bytes = stream.read()
                 return data
 

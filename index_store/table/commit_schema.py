@@ -7,7 +7,8 @@ exactly once, or no schema follows it, the result is None and the caller decodes
 
 from __future__ import annotations
 
-import json
+from index_store.formats.bounded.json_text import parse_schema
+from index_store.storage.errors import FormatError
 
 __all__ = ["find_schema"]
 
@@ -25,8 +26,8 @@ def find_schema(data: bytes) -> str | None:
     size, start = _length(data, place + len(_KEY))
     try:
         text = data[start : start + size].decode("utf-8")
-        schema = json.loads(text)
-    except (ValueError, RecursionError):
+        schema = parse_schema(text)
+    except (UnicodeDecodeError, FormatError):
         return None
     return text if len(text.encode()) == size and isinstance(schema, dict) and "fields" in schema else None
 

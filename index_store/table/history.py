@@ -15,7 +15,6 @@ Facts: docs/facts/hudi-timeline.md#history.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +22,8 @@ from functools import cached_property
 import pyarrow as pa
 from pyarrow import parquet
 
-from index_store.storage.errors import TableError
+from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
+from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 
 __all__ = ["History"]
@@ -65,14 +65,15 @@ class History:
             manifest = self._manifest(listed)
             if manifest is None:
                 return ()
-            named = [entry["fileName"] for entry in json.loads(self.storage.read(manifest))["files"]]
+            text = self.storage.read(manifest, MAX_DOCUMENT)
+            named = [entry["fileName"] for entry in parse_json(text, "the manifest")["files"]]
             ranges = [_FILE.fullmatch(name) for name in named]
             if None in ranges:
                 raise ValueError(f"{named[ranges.index(None)]!r} is no file of a history")
         except TableError as error:
             self._faults.append(str(error))
             return ()
-        except (ValueError, KeyError, TypeError) as error:
+        except (FormatError, ValueError, KeyError, TypeError) as error:
             self._faults.append(f"{self.storage.root}: the history's manifest cannot be understood: {error}")
             return ()
         return tuple((match[0], match[1], match[2]) for match in ranges if match)
@@ -80,7 +81,7 @@ class History:
     def _manifest(self, listed: list[str]) -> str | None:
         """The manifest that ``_version_`` names, or the newest; None when the history is empty."""
         if VERSION in listed:
-            return f"manifest_{int(self.storage.read(VERSION).decode('ascii').strip())}"
+            return f"manifest_{int(self.storage.read(VERSION, MAX_DOCUMENT).decode('ascii').strip())}"
         versions = [int(match[1]) for match in map(_MANIFEST.fullmatch, listed) if match]
         return f"manifest_{max(versions)}" if versions else None
 

@@ -15,6 +15,8 @@ from index_store.storage.storage import Storage
 __all__ = ["HOODIE", "names", "parse_properties", "read_properties"]
 
 HOODIE = ".hoodie"
+#: Bytes of a file of properties; the largest real ones hold a schema of a megabyte.
+MAX_BYTES = 16 << 20
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _PAIR = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
@@ -55,7 +57,7 @@ def read_properties(storage: Storage) -> Mapping[str, str]:
     why = "not a Hudi table: it has no .hoodie/hoodie.properties"
     for name in ("hoodie.properties", "hoodie.properties.backup"):
         path = f"{HOODIE}/{name}"
-        data = storage.read_if_there(path)
+        data = storage.read_if_there(path, MAX_BYTES)
         if data is None:
             continue
         try:

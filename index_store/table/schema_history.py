@@ -9,18 +9,20 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from index_store.storage.errors import TableError
+from index_store.formats.bounded.json_text import MAX_DOCUMENT, check_depth, parse_json
+from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.properties import HOODIE
 
 __all__ = ["NameHistory", "read_name_history"]
 
 DIRECTORY = f"{HOODIE}/.schema"
+#: Characters of all dotted names of a file of schemas.
+MAX_NAMES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,12 @@ def read_name_history(storage: Storage) -> NameHistory:
         if not entry.path.endswith(".schemacommit") or not entry.size:
             continue
         try:
-            for schema in json.loads(storage.read(entry.path)).get("schemas", ()):
-                for name, column_id in _columns(schema, ""):
+            room = [MAX_NAMES]
+            for schema in _schemas(storage.read(entry.path, MAX_DOCUMENT)):
+                for name, column_id in _columns(schema, "", room):
                     ids.setdefault(name, set()).add(column_id)
                     names.setdefault(column_id, set()).add(name)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (FormatError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             why = f"the schema history cannot be understood: {error}"
             raise TableError(storage.absolute(entry.path), why) from error
     return NameHistory(
@@ -52,9 +55,20 @@ def read_name_history(storage: Storage) -> NameHistory:
     )
 
 
-def _columns(struct: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, int]]:
+def _schemas(data: bytes) -> Iterable[Any]:
+    what = "the history"
+    plain = parse_json(data, what)
+    check_depth(plain, what)
+    found: Iterable[Any] = plain.get("schemas", ())
+    return found
+
+
+def _columns(struct: Mapping[str, Any], prefix: str, room: list[int]) -> Iterator[tuple[str, int]]:
     for field in struct.get("fields", ()):
         name = f"{prefix}{field['name']}"
+        room[0] -= len(name)
+        if room[0] < 0:
+            raise FormatError(f"names of more than {MAX_NAMES} characters")
         yield name, int(field["id"])
         if isinstance(field.get("type"), Mapping):
-            yield from _columns(field["type"], f"{name}.")
+            yield from _columns(field["type"], f"{name}.", room)

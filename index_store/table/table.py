@@ -23,6 +23,7 @@ from pyarrow import parquet
 
 from evaluator.language.schema import Schema
 from evaluator.language.types import STRING, Kind, Type
+from index_store.formats.bounded.json_text import MAX_COMMIT
 from index_store.formats.parquet_footers import Footers
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
@@ -118,7 +119,7 @@ class Table:
         setting = (instant for instant in until if self.timeline.may_set_schema(instant))
         for instant in chain(setting, until):
             where = self.timeline.storage
-            text = find_schema(where.read(instant.file)) if where is not None and instant.file else None
+            text = find_schema(where.read(instant.file, MAX_COMMIT)) if where is not None and instant.file else None
             if text is None:
                 text = (self.timeline.details(instant).get("extraMetadata") or {}).get("schema")
             if text:

@@ -19,7 +19,6 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -44,6 +43,7 @@ from evaluator.language.types import (
     Type,
     decimal_type,
 )
+from index_store.formats.bounded.json_text import parse_schema
 from index_store.storage.errors import FormatError
 
 __all__ = ["META_COLUMNS", "RECORD_KEY", "TableSchema", "from_arrow", "from_avro", "with_columns"]
@@ -69,6 +69,10 @@ _PLAIN = {
     "enum": STRING,
     "fixed": BINARY,
 }
+#: Characters of all dotted names, and 64 for each: a type that is used by name is listed at each place.
+MAX_NAMES = 16 << 20
+#: The most digits of a decimal in Hive and Spark.
+MAX_PRECISION = 38
 _UNITS = ("millis", "micros", "nanos")
 
 
@@ -86,16 +90,13 @@ class TableSchema:
 
 def from_avro(text: str) -> TableSchema:
     """The columns of an Avro record schema in JSON. Raises FormatError when it is not one."""
-    try:
-        record = json.loads(text)
-    except ValueError as error:
-        raise FormatError(f"the table's schema is not JSON: {error}") from error
+    record = parse_schema(text, "the table's schema")
     if not isinstance(record, Mapping) or record.get("type") != "record":
         raise FormatError("the table's schema is not an Avro record")
     reader = _AvroFields()
     try:
         fields = tuple(reader.fields(record))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise FormatError(f"the table's schema cannot be understood: {error}") from error
     return TableSchema(Schema(fields), reader.units, frozenset(reader.filled))
 
@@ -112,6 +113,7 @@ class _AvroFields:
         self.named: dict[str, Any] = {}
         self.units: dict[str, str] = {}
         self.filled: set[str] = set()
+        self._room = MAX_NAMES
 
     def fields(
         self,
@@ -131,6 +133,9 @@ class _AvroFields:
             if isinstance(schema, Mapping) and schema.get("type") == "fixed":
                 self.named[schema.get("name", "")] = schema
             name = f"{prefix}{entry['name']}"
+            self._room -= len(name) + 64
+            if self._room < 0:
+                raise FormatError("the names of the table's columns are too many or too long")
             if entry.get("default") is not None or entry.get("aliases") or not nullable:
                 self.filled.add(name)
             nullable = nullable or nullable_above
@@ -159,7 +164,7 @@ def _type(schema: Any) -> tuple[Type, str]:
         return _type(_without_null(base)[0])
     logical = schema.get("logicalType")
     if logical == "decimal" and base in ("bytes", "fixed"):
-        return decimal_type(int(schema["precision"]), int(schema.get("scale", 0))), ""
+        return _decimal(schema["precision"], schema.get("scale", 0)), ""
     if logical == "date" and base == "int":
         return DATE, ""
     if isinstance(logical, str) and base == "long":
@@ -169,6 +174,12 @@ def _type(schema: Any) -> tuple[Type, str]:
     if logical is not None and logical not in ("uuid", "string"):
         return Type(Kind.OTHER, name=str(logical)), ""
     return _PLAIN.get(str(base), Type(Kind.OTHER, name=str(base))), ""
+
+
+def _decimal(precision: Any, scale: Any) -> Type:
+    if not (isinstance(precision, int) and isinstance(scale, int) and 0 <= scale <= precision <= MAX_PRECISION):
+        return Type(Kind.OTHER, name=f"decimal({precision},{scale})"[:64])
+    return decimal_type(precision, scale)
 
 
 def from_arrow(schema: pa.Schema) -> TableSchema:
@@ -193,7 +204,7 @@ def _arrow_fields(fields: Iterable[Any], prefix: str, nullable_above: bool, unit
 def _arrow_type(arrow: Any) -> Type:
     t = pa.types
     if t.is_decimal(arrow):
-        return decimal_type(arrow.precision, arrow.scale)
+        return _decimal(arrow.precision, arrow.scale)
     if t.is_timestamp(arrow):
         return TIMESTAMP_LTZ if arrow.tz else TIMESTAMP
     tests: Sequence[tuple[Any, Type]] = (

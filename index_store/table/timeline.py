@@ -14,8 +14,6 @@ Facts: docs/facts/hudi-timeline.md#instants.
 
 from __future__ import annotations
 
-import io
-import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -23,11 +21,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import fastavro
-
-from index_store.storage.errors import TableError
+from index_store.formats.bounded.json_text import MAX_COMMIT
+from index_store.storage.errors import naming_table
 from index_store.storage.storage import Storage
 from index_store.table.history import History
+from index_store.table.instant_details import read_details
 
 __all__ = ["END_OF_TIME", "WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
 
@@ -122,30 +120,19 @@ class Timeline:
         """Whether the schema in a write's file can be the table's; that of a table service cannot."""
         if self.storage is None or not instant.file:
             return True
-        data = self.storage.read(instant.file)
+        data = self.storage.read(instant.file, MAX_COMMIT)
         return (
             not any(word in data for word in _SERVICE_WORDS)
             or self.details(instant).get("operationType") not in _SERVICES
         )
 
     def details(self, instant: Instant) -> Mapping[str, Any]:
-        """The content of an instant's file: JSON in version 6, Avro from version 8 on; {} for an empty file."""
+        """The content of an instant's file (``instant_details``); {} for an empty file. Raises TableError."""
         if self.storage is None or not instant.file:
             return {}
-        data = self.storage.read(instant.file)
-        path = self.storage.absolute(instant.file)
-        if not data:
-            return {}
-        try:
-            if data.startswith(b"Obj\x01"):
-                record: Any = next(iter(fastavro.reader(io.BytesIO(data))), {})
-            else:
-                record = json.loads(data)
-        except Exception as error:  # fastavro raises whatever the bytes make it stumble over
-            raise TableError(path, f"the instant's metadata cannot be decoded: {error}") from error
-        if not isinstance(record, Mapping):
-            raise TableError(path, "the instant's metadata is not a record")
-        return record
+        data = self.storage.read(instant.file, MAX_COMMIT)
+        with naming_table(self.storage.absolute(instant.file)):
+            return read_details(data)
 
 
 def read_timeline(storage: Storage, history: str = "history") -> Timeline:

@@ -19,7 +19,6 @@ docs/facts/hudi-buckets.md.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -32,9 +31,10 @@ from evaluator.language.types import STRING
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from index_store.buckets.hash_fields import HashFields
 from index_store.buckets.layouts import Layout, Ring, Simple
+from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
 from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.record_keys.record_keys import composite_key, is_record_key
-from index_store.storage.errors import StatsError
+from index_store.storage.errors import FormatError, StatsError
 from index_store.table.properties import HOODIE, names
 from index_store.table.table_schema import RECORD_KEY
 
@@ -53,6 +53,8 @@ _PLAIN_PATTERN = re.compile(r"(?:[A-Za-z0-9_=/.*+?()|^$-]|\\d)+")
 
 #: The first and last key of a file, in its footer; and of how many files without other bounds ``check`` reads them.
 _FIRST_KEY, _LAST_KEY = b"hoodie_min_record_key", b"hoodie_max_record_key"
+#: Buckets of a partition, each of which is a file at least.
+MAX_BUCKETS = 4_000_000
 _FOOTERS = 32
 
 
@@ -226,7 +228,7 @@ class TableBuckets:
                 raise self.fault(f"the key {key} in {one.file_id} belongs to another bucket")
 
     def _count(self, text: str, where: str) -> int:
-        if not text.strip().isdecimal() or not 0 < int(text) <= 10**8:
+        if len(text) > 64 or not text.strip().isdecimal() or not 0 < int(text) <= MAX_BUCKETS:
             raise self.fault(f"{where} does not give a number of buckets")
         return int(text)
 
@@ -237,13 +239,13 @@ class TableBuckets:
             return None
         latest = found[instants.index(max(instants))]
         try:
-            stored = json.loads(self._table.storage.read(latest))
+            stored = parse_json(self._table.storage.read(latest, MAX_DOCUMENT), "the ring")
             nodes = [
                 (int(node["value"]), str(node["fileIdPrefix"])) for node in stored["nodes"] if node["tag"] == "NORMAL"
             ]
             if stored["partitionPath"] != partition or len(nodes) != len(stored["nodes"]):
                 return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (FormatError, ValueError, KeyError, TypeError, OverflowError) as error:
             why = f"the ring of buckets cannot be read: {error!r}"
             raise StatsError(self._table.storage.absolute(latest), "", why) from error
         values = [value for value, _ in nodes]

@@ -24,7 +24,7 @@ from index_store.formats.keys import file_group, file_name_id, partition_id
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, record_keys
-from index_store.storage.errors import naming_column
+from index_store.storage.errors import FormatError, naming_column
 from index_store.table.metadata_table import MetadataTable
 
 if TYPE_CHECKING:
@@ -129,4 +129,9 @@ def load_filters(hfile: HFile, wanted: Mapping[bytes, int], found: dict[bytes, B
 
 def _filter_in(reader: RecordReader, value: bytes) -> BloomFilter | None:
     stored = unwrap(reader.read(value).get("BloomFilterMetadata")) if value else None
-    return None if stored is None or stored["isDeleted"] else BloomFilter.parse(stored["bloomFilter"], stored["type"])
+    if stored is None:
+        return None
+    try:
+        return None if stored["isDeleted"] else BloomFilter.parse(stored["bloomFilter"], stored["type"])
+    except (KeyError, TypeError) as error:
+        raise FormatError("a bloom filter's record has another form") from error

@@ -14,7 +14,6 @@ Source: ``HoodieAvroDataBlock``, ``HoodieDeleteBlock``.
 from __future__ import annotations
 
 import io
-import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from index_store.formats.avro_record import RecordReader
+from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, deleted_keys, read_log_blocks
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.table.table_schema import RECORD_KEY
@@ -123,7 +123,8 @@ def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
     """The keys of an Avro data block: version, number of records, and each with its length before it."""
     try:
         version, count = struct.unpack_from(">ii", content)
-        fields = json.loads(schema)["fields"]
+        parsed = parse_schema(schema)
+        fields = parsed["fields"]
         plain = tuple(field["name"] for field in fields[:3]) == _META and all(
             field["type"] == ["null", "string"] for field in fields[:3]
         )
@@ -131,7 +132,7 @@ def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
         raise FormatError("an Avro block cannot be understood") from error
     if version not in (1, 2, 3):
         raise FormatError(f"Avro block version {version} is not supported")
-    reader = None if plain else RecordReader(json.loads(schema))
+    reader = None if plain else RecordReader(parsed)
     position = 8
     for _ in range(count):
         if position + 4 > len(content):
@@ -144,6 +145,8 @@ def _avro_keys(content: bytes, schema: str) -> Iterator[str]:
         if not isinstance(key, str):
             raise FormatError("a record in a log file has no record key", start)
         yield key
+    if count < 0 or position != len(content):
+        raise FormatError("an Avro block does not end with its last record", position)
 
 
 def _third_text(data: bytes, at: int, end: int) -> str | None:

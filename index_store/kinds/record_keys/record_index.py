@@ -18,7 +18,6 @@ Source: docs/facts/hudi-record-and-secondary-index.md#record-index, ``HoodieMeta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -30,6 +29,7 @@ import numpy.typing as npt
 from evaluator.language.schema import Field
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
+from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
 from index_store.formats.keys import file_group
 from index_store.formats.record_location import Location, LocationDecoder
 from index_store.kinds.base import ColumnCoverage, Coverage, KeyLookupKind
@@ -77,10 +77,10 @@ def _is_partitioned(table: Table) -> bool | None:
     try:
         if not table.storage.exists(DEFINITIONS):
             return False
-        found = json.loads(table.storage.read(DEFINITIONS))
+        found = parse_json(table.storage.read(DEFINITIONS, MAX_DOCUMENT), DEFINITIONS)
         options = found["indexDefinitions"].get(PARTITION, {}).get("indexOptions") or {}
         return {"true": True, "false": False}.get(str(options.get("isPartitioned", "false")).lower())
-    except (TableError, ValueError, KeyError, TypeError, AttributeError):
+    except (TableError, FormatError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

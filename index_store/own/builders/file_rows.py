@@ -18,18 +18,19 @@ Pitfall P14 is described in docs/facts/pitfalls.md#p14.
 from __future__ import annotations
 
 import io
-import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import fastavro
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
 from evaluator.language.types import Kind
+from index_store.formats.bounded.avro_schema import check_schema
+from index_store.formats.bounded.avro_values import decode_value
+from index_store.formats.bounded.json_text import parse_schema
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
 from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type
 from index_store.storage.errors import FormatError, TableError, naming_table
@@ -209,8 +210,8 @@ def _records(block: LogBlock) -> Iterator[Mapping[str, Any]]:
     """The records of an Avro block with the stored values: logical types are not applied."""
     try:
         version, count = _COUNT.unpack_from(block.content)
-        schema = fastavro.parse_schema(_without_logical_types(json.loads(block.schema)))
-    except Exception as error:  # fastavro has no common error type
+        schema = check_schema(parse_schema(block.schema))
+    except struct.error as error:
         raise FormatError(f"an Avro block cannot be understood: {error}") from error
     if version not in (1, 2, 3):
         raise FormatError(f"Avro block version {version} is not supported")
@@ -222,25 +223,12 @@ def _records(block: LogBlock) -> Iterator[Mapping[str, Any]]:
         start, position = position + 4, position + 4 + length
         if length < 0 or position > len(block.content):
             raise FormatError("an Avro block is cut off", start)
-        try:
-            record: Any = fastavro.schemaless_reader(io.BytesIO(block.content[start:position]), schema, None)
-        except Exception as error:  # damaged bytes make fastavro fail in many ways
-            raise FormatError(f"an Avro record cannot be decoded: {error}", start) from error
+        record: Any = decode_value(block.content[start:position], schema)
         if not isinstance(record, Mapping):
             raise FormatError("an Avro value is not a record", start)
         yield record
-
-
-def _without_logical_types(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_logical_types(one) for one in schema]
-    if isinstance(schema, Mapping):
-        return {
-            key: value if key in ("name", "namespace", "default", "doc", "symbols") else _without_logical_types(value)
-            for key, value in schema.items()
-            if key != "logicalType"
-        }
-    return schema
+    if count < 0 or position != len(block.content):
+        raise FormatError("an Avro block does not end with its last record", position)
 
 
 def _plain_of(values: list[Any], of: FileType) -> pa.Array:

@@ -1,0 +1,159 @@
+"""Readers of a table's bytes with counts and lengths that lie: an error, in little memory and time.
+
+tests/index_store/formats/bounded has those of Avro, JSON and Parquet in general.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from evaluator.language.types import Kind
+from index_store.formats.avro_columns import ColumnStatsDecoder
+from index_store.formats.bloom import MAX_HASHES, BloomFilter
+from index_store.formats.file_map import FileMapReader
+from index_store.formats.log_file import deleted_keys
+from index_store.formats.record_location import LocationDecoder
+from index_store.storage.errors import FormatError
+from index_store.table.table_schema import MAX_PRECISION, from_avro
+from tests.index_store.memory import refused, varint
+from tests.index_store.synthetic import V9_SCHEMA
+
+
+def deletes(records: bytes) -> bytes:
+    return struct.pack(">ii", 3, len(records)) + records
+
+
+def test_a_delete_block_that_leads_back_to_its_start_ends() -> None:
+    """A text of a negative length put the reader back, and a count of 2 ** 62 kept it there."""
+    key = varint(1) + varint(1) + b"k" + varint(0) + varint(7)
+    for length in range(-20, 0):
+        refused(lambda length=length: deleted_keys(deletes(varint(1 << 62) + key + varint(length))), FormatError)
+
+
+def test_a_delete_block_ends_where_its_length_says() -> None:
+    key = varint(1) + varint(1) + b"k" + varint(0) + varint(0)
+    assert deleted_keys(deletes(varint(2) + key + key + b"\0")) == ["k", "k"]
+    for records in (varint(1) + key + b"\0" + key + b"\0", varint(1) + key, varint(1 << 40) + key + b"\0"):
+        refused(lambda records=records: deleted_keys(deletes(records)), FormatError)
+
+
+@pytest.mark.parametrize("count", [1 << 40, 1 << 62, -(1 << 62)])
+def test_a_map_of_files_with_a_count_beyond_its_bytes(count: int) -> None:
+    head = varint(1) + b"k" + varint(2) + varint(1)
+    for tail in (b"", b"\0" * 20, varint(4) + b"name" + varint(5) + b"\0"):
+        value = head + varint(count) + (varint(9) if count < 0 else b"") + tail
+        refused(lambda value=value: FileMapReader(V9_SCHEMA).read(value, 0, len(value)), FormatError)
+
+
+def test_a_text_of_negative_length_in_front_of_a_map_of_files() -> None:
+    value = varint(-3) + b"key" + varint(2) + varint(1) + b"\0"
+    refused(lambda: FileMapReader(V9_SCHEMA).read(value, 0, len(value)), FormatError)
+
+
+def with_types(name: str, **types: Any) -> Any:
+    """The schema of metadata records in which fields of one record have other types."""
+    schema = json.loads(json.dumps(V9_SCHEMA))
+
+    def change(one: Any) -> None:
+        if isinstance(one, list):
+            for part in one:
+                change(part)
+        elif isinstance(one, dict):
+            if one.get("name") == name:
+                for field in one["fields"]:
+                    if field["name"] in types:
+                        field["type"] = types[field["name"]]
+                        field.pop("default", None)
+            for part in one.values():
+                change(part)
+
+    change(schema)
+    return schema
+
+
+@pytest.mark.parametrize("kind", ["string", "double", ["null", "long"], {"type": "array", "items": "int"}])
+def test_fields_of_other_types_are_an_error_or_unknown(kind: Any) -> None:
+    """The writer's schema is part of the bytes: it may declare a count as text."""
+    value = bytes(200)
+    for record, fields in (
+        ("HoodieMetadataColumnStats", ("fileName", "valueCount", "nullCount", "maxValue", "isDeleted", "valueType")),
+        ("HoodieMetadataFileInfo", ("size", "isDeleted")),
+        ("HoodieRecordIndexInfo", ("fileId", "fileIndex", "fileIdHighBits", "fileIdEncoding")),
+    ):
+        for field in fields:
+            schema = with_types(record, **{field: kind})
+            readers = (ColumnStatsDecoder(schema).decode, FileMapReader(schema).read, LocationDecoder(schema).decode)
+            for branches in range(8):
+                data = varint(1) + b"k" + varint(2) + b"\0" * branches + b"\2" * 40 + value
+                for end in range(3, len(data), 7):
+                    for read in readers:
+                        with suppress(FormatError):
+                            read(data, 0, end)
+
+
+def bloom(hashes: int, bits: int, rows: int | None = None, content: bytes = b"") -> bytes:
+    head = struct.pack(">iibi", -1, hashes, 1, bits)
+    more = b"" if rows is None else struct.pack(">iii", 10, 10, rows)
+    return base64.b64encode(head + more + content)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (bloom(MAX_HASHES + 1, 8, content=b"\0"), "SIMPLE"),
+        (bloom(10, (1 << 31) - 1, content=b"\0"), "SIMPLE"),
+        (bloom(10, -8, content=b"\0"), "SIMPLE"),
+        (bloom(10, 8, (1 << 31) - 1), "DYNAMIC_V0"),
+        (bloom(10, 8, 5000, (struct.pack(">iibi", -1, 10, 1, 8) + b"\0") * 5000), "DYNAMIC_V0"),
+        (bloom(10, 8, -1), "DYNAMIC_V0"),
+        (1 << 40, "SIMPLE"),
+        (None, "SIMPLE"),
+        (b"", "SIMPLE"),
+        (bloom(10, 8, content=b"\0"), 7),
+        (bloom(10, 8, content=b"\0"), None),
+    ],
+    ids=range(11),
+)
+def test_a_bloom_filter_that_claims_more_than_it_has(text: Any, kind: Any) -> None:
+    refused(lambda: BloomFilter.parse(text, kind), FormatError)
+
+
+def test_a_schema_that_grows_when_its_names_are_followed() -> None:
+    """Forty records, each of which has the next one twice."""
+    kind: Any = {"type": "record", "name": "r0", "fields": [{"name": "leaf", "type": "int"}]}
+    for level in range(1, 40):
+        fields = [{"name": "a", "type": kind}, {"name": "b", "type": f"r{level - 1}"}]
+        kind = {"type": "record", "name": f"r{level}", "fields": fields}
+    with pytest.raises(FormatError, match="too many"):
+        from_avro(json.dumps(kind))
+
+
+def test_long_names_are_not_repeated_without_end() -> None:
+    inner = {"type": "record", "name": "i", "fields": [{"name": f"c{i}", "type": "int"} for i in range(2000)]}
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x" * (1 << 20), "type": inner}]}
+    assert "too long" in refused(lambda: from_avro(json.dumps(schema)), FormatError, 64)
+
+
+@pytest.mark.parametrize(
+    ("precision", "scale", "kind"),
+    [
+        (MAX_PRECISION, 2, Kind.DECIMAL),
+        (MAX_PRECISION + 1, 2, Kind.OTHER),
+        (2_000_000_000, 0, Kind.OTHER),
+        (5, 2_000_000_000, Kind.OTHER),
+        (5, -1, Kind.OTHER),
+        ("5", 1, Kind.OTHER),
+        (1e999, 1, Kind.OTHER),
+        (None, 0, Kind.OTHER),
+    ],
+)
+def test_a_decimal_of_more_digits_than_engines_have_is_no_decimal(precision: Any, scale: Any, kind: Kind) -> None:
+    of = {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
+    schema = from_avro(json.dumps({"type": "record", "name": "r", "fields": [{"name": "d", "type": of}]}))
+    assert next(iter(schema.schema)).type.kind is kind
