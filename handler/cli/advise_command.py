@@ -10,7 +10,7 @@ import click
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.cli.consoles import print_json, spinner, stdout_console
 from handler.cli.exit_codes import InputError
-from handler.cli.table_options import with_storage_options, with_table_options
+from handler.cli.table_options import table_argument, with_storage_options, with_table_options
 from handler.cli.text_arguments import MAX_FILTER_BYTES, reading
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DEFAULT_FILES = 64
 
 
 @click.command("advise")
-@click.argument("table")
+@table_argument
 @click.option(
     "--workload",
     metavar="FILE|-",

@@ -21,10 +21,12 @@ def stdout_console() -> Console:
 
 def new_stdout_console() -> Console:
     """What ``stdout_console`` returns; the documentation puts a console here that records."""
-    from rich.console import Console
+    from handler.cli.plain_console import PlainConsole
 
     output = EncodableOutput(sys.stdout)
-    return Console(file=cast(TextIO, output), soft_wrap=False, width=None if output.isatty() else 120, highlight=False)
+    return PlainConsole(
+        file=cast(TextIO, output), soft_wrap=False, width=None if output.isatty() else 120, highlight=False
+    )
 
 
 def stderr_console() -> Console | None:

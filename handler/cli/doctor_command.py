@@ -13,7 +13,7 @@ import click
 
 from evaluator.language.errors import SargoError
 from handler.cli.consoles import print_json, print_text
-from handler.cli.exit_codes import BAD_INPUT, FOUND, OK
+from handler.cli.exit_codes import BAD_INPUT, FOUND, OK, message_line
 from handler.cli.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def command(as_json: bool, **given: Any) -> None:
             if not as_json:
                 _show(finding)
     except SargoError as error:
-        click.echo(f"sargo: {error}", err=True)
+        click.echo(f"sargo: {message_line(str(error))}", err=True)
         sys.exit(BAD_INPUT)
     failed = any(finding.state == "failed" for finding in findings)
     if as_json:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
-__all__ = ["EncodableOutput", "OutputError", "encoding_of", "json_for", "one_line", "text_for"]
+__all__ = ["EncodableOutput", "OutputError", "encoding_of", "escaped", "json_for", "one_line", "text_for"]
 
 _LINES = {
     **dict.fromkeys("─━═╌┄╴╶╸╺", "-"),
@@ -73,7 +73,8 @@ def text_for(text: str, encoding: str) -> str:
 
 
 def json_for(text: str, encoding: str) -> str:
-    """The JSON text with JSON's escapes for what the encoding lacks; it stands in strings only."""
+    """The JSON text with JSON's escapes for what the encoding lacks and for control characters, all in strings."""
+    text = _UNPRINTABLE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
     if _fits(text, encoding):
         return text
     return "".join(one if _fits(one, encoding) else _json_escape(one) for one in text)
@@ -92,14 +93,18 @@ def _fits(text: str, encoding: str) -> bool:
     return True
 
 
+def escaped(text: str, keep: str = "") -> str:
+    """The text with escapes for control characters and reordering marks, but for those to keep."""
+    return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+
+
 def one_line(text: str) -> str:
-    """The text in one line that a terminal prints as it is: control characters and reordering marks are escaped."""
-    return _UNPRINTABLE.sub(_escape, " ".join(text.split()))
+    """The text in one line that a terminal prints as it is."""
+    return escaped(" ".join(text.split()))
 
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+def _escape(one: str) -> str:
+    return f"\\x{ord(one):02x}" if ord(one) < 256 else f"\\u{ord(one):04x}"
 
 
 class EncodableOutput:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import traceback
 from collections.abc import Mapping
 
@@ -16,7 +17,7 @@ import click
 from evaluator.language.errors import SargoError
 from handler.cli.encodable_output import OutputError, one_line
 
-__all__ = ["EXIT_CODES", "NO_SPACE", "InputError", "code_and_message", "exit_code_lines"]
+__all__ = ["EXIT_CODES", "NO_SPACE", "InputError", "code_and_message", "exit_code_lines", "message_line"]
 
 OK, FOUND, BAD_INPUT, UNREADABLE, NO_OUTPUT, OWN_FAULT = 0, 1, 2, 3, 4, 70
 HUNG_UP, STOPPED, TERMINATED = 129, 130, 143
@@ -26,7 +27,7 @@ EXIT_CODES: Mapping[int, str] = {
     OK: "answered; also when the reader of stdout has left (`| head`)",
     FOUND: "`sargo doctor` found something that fails; `sargo demo` found a lost row",
     BAD_INPUT: "bad input: an argument, a filter, or a file or folder that an option names",
-    UNREADABLE: "the table or one of its indexes cannot be read; the sidecar does not answer",
+    UNREADABLE: "the table or one of its indexes cannot be read or written; the sidecar does not answer",
     NO_OUTPUT: "stdout is closed or full, no space is left, or the system refuses a file or memory",
     OWN_FAULT: "a fault of Sargo's own; SARGO_TRACEBACK=1 shows where, for a report",
     HUNG_UP: "stopped by SIGHUP",
@@ -36,6 +37,9 @@ EXIT_CODES: Mapping[int, str] = {
 
 #: The numbers of the system's errors for a full disk and a full quota.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_CLOSED = "cannot write to stdout: it is closed"
+#: Longer messages are cut.
+_MAX_MESSAGE = 1200
 #: Set to anything, it prints the traceback of a fault of Sargo's own.
 TRACEBACK_VARIABLE = "SARGO_TRACEBACK"
 
@@ -66,7 +70,9 @@ def code_and_message(error: Exception) -> tuple[int, str]:
         case BrokenPipeError():
             return OK, ""
         case OSError(errno=errno.EBADF, filename=None):
-            return NO_OUTPUT, "cannot write to stdout: it is closed"
+            return NO_OUTPUT, _CLOSED
+        case ValueError() if sys.stdout is not None and sys.stdout.closed:
+            return NO_OUTPUT, _CLOSED
         case MemoryError():
             return NO_OUTPUT, "there is not enough memory"
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
@@ -75,6 +81,12 @@ def code_and_message(error: Exception) -> tuple[int, str]:
             return NO_OUTPUT, f"{_named_file(error)}: {error.strerror or error}"
         case _:
             return OWN_FAULT, _own_fault(error)
+
+
+def message_line(message: str) -> str:
+    """The message in one line; the middle of a long one is left out."""
+    line = one_line(message)
+    return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 300]} ... {line[-295:]}"
 
 
 def _code_of_sargo_error(error: SargoError) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handler.cli.consoles import print_json, stderr_console, stdout_console
-from handler.cli.table_options import with_options, with_storage_options, with_table_options
+from handler.cli.exit_codes import InputError
+from handler.cli.table_options import table_argument, with_options, with_storage_options, with_table_options
 
 if TYPE_CHECKING:
     from handler.indexes.operations import IndexWork, Report
@@ -23,6 +25,18 @@ __all__ = ["command", "sql_command"]
 #: As ``index_store.own.sketches`` and ``handler.indexes.operations``, which are not imported for the help.
 SKETCHES = ("null_count", "nan_count", "min_max", "value_list", "prefix_set", "partition", "bloom_filter")
 DEFAULT_SKETCH = "min_max"
+
+
+#: About a thousand years.
+_MAX_HOURS = 10_000_000
+
+
+def _number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """Refuse NaN, which is in every range."""
+    del context
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("it is not a number", param=parameter)
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +71,7 @@ def _of_table(command: Callable[..., None]) -> Any:
         command(_TableArguments(table, path, table_options, storage_options, as_json), **others)
 
     return with_options(
-        click.argument("table"),
+        table_argument,
         click.option(
             "--path",
             metavar="FOLDER",
@@ -190,8 +204,9 @@ def optimize_command(arguments: _TableArguments, name: str) -> None:
 @click.option(
     "--retain-hours",
     metavar="HOURS",
-    type=click.FloatRange(min=0),
+    type=click.FloatRange(min=0, max=_MAX_HOURS),
     default=None,
+    callback=_number,
     help="Keep what is younger, for readers and builders that are at it. Default: 168 (7 days).",
 )
 def vacuum_command(arguments: _TableArguments, name: str, retain_hours: float | None) -> None:
@@ -237,6 +252,8 @@ def sql_command(
     from handler.indexes.statements import parse_statement
 
     parsed = parse_statement(statement)
+    if not parsed.table.strip():
+        raise InputError("the statement's table is empty")
     options = dict(parsed.options)
     path = options.pop("path", "")
     arguments = _TableArguments(parsed.table, path, table_options, storage_options, as_json)

@@ -21,9 +21,9 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.semantics import ENGINES, Semantics
 from handler.cli.advise_command import command as advise_command
 from handler.cli.cache_command import command as cache_command
-from handler.cli.consoles import print_json, spinner, stdout_console
+from handler.cli.consoles import print_json, print_text, spinner, stdout_console
 from handler.cli.doctor_command import command as doctor_command
-from handler.cli.encodable_output import EncodableOutput, one_line
+from handler.cli.encodable_output import EncodableOutput, OutputError
 from handler.cli.exit_codes import (
     NO_SPACE,
     OK,
@@ -32,12 +32,13 @@ from handler.cli.exit_codes import (
     InputError,
     code_and_message,
     exit_code_lines,
+    message_line,
 )
 from handler.cli.index_command import command as index_command
 from handler.cli.index_command import sql_command
 from handler.cli.report_command import command as report_command
 from handler.cli.serve_command import command as serve_command
-from handler.cli.table_options import with_options, with_storage_options, with_table_options
+from handler.cli.table_options import table_argument, with_options, with_storage_options, with_table_options
 from handler.cli.text_arguments import read_filter_argument, read_sql_argument
 
 if TYPE_CHECKING:
@@ -61,17 +62,8 @@ class _Sargo(click.Group):
     ) -> Any:
         if not standalone_mode or os.environ.get(complete_var or "_SARGO_COMPLETE"):
             return super().main(args, prog_name, complete_var, standalone_mode=standalone_mode, **extra)
-        # click's own ``main`` answers some errors by exchanging sys.stdout and by exit codes of its own.
         try:
-            with self.make_context(
-                prog_name or "sargo", list(sys.argv[1:] if args is None else args), **extra
-            ) as context:
-                self.invoke(context)
-            EncodableOutput(sys.stdout).flush()
-        except click.exceptions.Exit as end:
-            sys.exit(end.exit_code)
-        except click.exceptions.NoArgsIsHelpError as error:
-            _print_help(error)
+            code = self._answer(list(sys.argv[1:] if args is None else args), prog_name or "sargo", extra)
         except KeyboardInterrupt:
             _exit(STOPPED, "stopped")
         except Exception as error:
@@ -80,22 +72,33 @@ class _Sargo(click.Group):
 
                 traceback.print_exc()
             _exit(*code_and_message(error))
-        sys.exit(OK)
+        sys.exit(code)
 
-
-def _print_help(error: click.exceptions.NoArgsIsHelpError) -> NoReturn:
-    try:
-        click.echo(error.format_message())
-    except OSError as refused:
-        _exit(*code_and_message(refused))
-    sys.exit(OK)
+    def _answer(self, arguments: list[str], name: str, extra: dict[str, Any]) -> int:
+        """Run the command; the exit code. click's ``main`` answers errors with codes of its own and other streams."""
+        code: object = OK
+        try:
+            with self.make_context(name, arguments, **extra) as context:
+                self.invoke(context)
+        except click.exceptions.Exit as end:
+            code = end.exit_code
+        except click.exceptions.NoArgsIsHelpError as error:
+            print_text(error.format_message())
+        except SystemExit as end:
+            code = end.code
+        try:
+            EncodableOutput(sys.stdout).flush()
+        except OutputError as error:
+            if not error.reader_left:
+                raise
+        return code if isinstance(code, int) else OK
 
 
 def _exit(code: int, message: str) -> NoReturn:
     """Leave with a code, after one line on stderr; a stderr that cannot be written changes nothing."""
     if message:
         with suppress(OSError, ValueError):
-            click.echo(f"sargo: {one_line(message)}", err=True)
+            click.echo(f"sargo: {message_line(message)}", err=True)
     sys.exit(code)
 
 
@@ -142,7 +145,7 @@ def _with_plan(command: Callable[..., None]) -> Any:
         command(plan, **others)
 
     return with_options(
-        click.argument("table"),
+        table_argument,
         click.option("--where", metavar="SQL|@FILE|-", help="A condition, such as \"fare > 50 AND city = 'sf'\"."),
         click.option("--hive-filter", metavar="B64|@FILE|-", help="The value of hive.io.filter.expr.serialized."),
         click.option(
@@ -200,7 +203,7 @@ def decode(filter_: str, as_json: bool, raw: bool) -> None:
 
 
 @main.command()
-@click.argument("table")
+@table_argument
 @click.option("--as-of", metavar="INSTANT", help="Look at the table as of this instant or date.")
 @with_table_options
 @with_storage_options
@@ -223,7 +226,7 @@ def inspect(
 
 
 @main.command()
-@click.argument("table")
+@table_argument
 @click.option("--partition", metavar="PATH", help="Show the files of this partition, such as dt=2026-01-01.")
 @click.option("--as-of", metavar="INSTANT", help="Show the files of the slices of this instant or date only.")
 @with_storage_options
@@ -285,15 +288,16 @@ def explain(plan: Plan, as_json: bool, file_id: str | None) -> None:
 @click.option(
     "--keep",
     metavar="FOLDER",
-    type=click.Path(path_type=Path),
     help="Leave the table and the filters in FOLDER, to try the other commands on.",
 )
-def demo(keep: Path | None) -> None:
+def demo(keep: str | None) -> None:
     """Skip files of a real Hudi table with real Hive filters, and prove that no row is lost."""
+    if keep is not None and (not keep or "\0" in keep):
+        raise InputError("--keep needs the name of a folder")
     from handler.demo import run as demonstration
 
     try:
-        code = demonstration.run(stdout_console(), keep)
+        code = demonstration.run(stdout_console(), None if keep is None else Path(keep))
     except OSError as error:
         if keep is None or error.errno in NO_SPACE:
             raise

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
@@ -107,7 +108,7 @@ def _open_closed_streams() -> None:
 
 
 def _report_in_one_line() -> None:
-    """Errors that nobody can catch, in threads and destructors, are one line on stderr."""
+    """Warnings, and errors in threads and destructors that nobody can catch, are one line on stderr each."""
 
     def in_thread(arguments: threading.ExceptHookArgs) -> None:
         _say(f"a thread ended with {arguments.exc_type.__name__}: {arguments.exc_value}")
@@ -116,8 +117,13 @@ def _report_in_one_line() -> None:
         if not isinstance(arguments.exc_value, _Stopped):
             _say(f"ignored {arguments.exc_type.__name__}: {arguments.exc_value}")
 
+    def warning(message: Warning | str, *place: object, **further: object) -> None:
+        del place, further
+        _say(f"warning: {message}")
+
     threading.excepthook = in_thread
     sys.unraisablehook = unraisable
+    warnings.showwarning = warning
 
 
 def _own_fault(error: BaseException) -> int:

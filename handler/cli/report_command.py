@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from handler.cli.consoles import print_text
-from handler.cli.exit_codes import BAD_INPUT, UNREADABLE
+from handler.cli.exit_codes import BAD_INPUT, UNREADABLE, message_line
 from handler.cli.extras import needs_extra
 
 __all__ = ["command"]
@@ -38,8 +38,8 @@ def command(report_id: str, sidecar: str, tls_ca: Path | None) -> None:
     try:
         print_text(Client(sidecar, tls_ca=tls_ca).explain(report_id), newline=False)
     except Refused as refused:
-        click.echo(f"sargo: {refused.why}", err=True)
+        click.echo(f"sargo: {message_line(refused.why)}", err=True)
         sys.exit(BAD_INPUT)
     except ClientError as error:
-        click.echo(f"sargo: {error.why}", err=True)
+        click.echo(f"sargo: {message_line(error.why)}", err=True)
         sys.exit(UNREADABLE)

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from handler.cli.consoles import print_text
-from handler.cli.encodable_output import one_line
-from handler.cli.exit_codes import BAD_INPUT
+from handler.cli.exit_codes import BAD_INPUT, message_line
 from handler.cli.extras import needs_extra
 from handler.cli.setting_flags import setting_flags
 
@@ -32,7 +31,7 @@ def _serve(config: Path | None, print_config: bool, **flags: Any) -> None:
             return
         serve(settings)
     except SettingsError as error:
-        click.echo(f"sargo: {one_line(error.why)}", err=True)
+        click.echo(f"sargo: {message_line(error.why)}", err=True)
         sys.exit(BAD_INPUT)
 
 

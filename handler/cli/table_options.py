@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-__all__ = ["with_options", "with_storage_options", "with_table_options"]
+__all__ = ["table_argument", "with_options", "with_storage_options", "with_table_options"]
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[Callable[..., None]], Any]:
@@ -20,6 +20,17 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[Callable[..., None
         return decorated
 
     return decorate
+
+
+def _named(context: click.Context, parameter: click.Parameter, table: str) -> str:
+    """A table that is named: an empty text, as an unset variable of a shell gives, is no working directory."""
+    del context
+    if not table.strip():
+        raise click.BadParameter("it is empty", param=parameter)
+    return table
+
+
+table_argument = click.argument("table", callback=_named)
 
 
 def _pairs(context: click.Context, parameter: click.Parameter, given: Sequence[str]) -> dict[str, str]:
