@@ -269,6 +269,12 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
     return "".join(wanted if length is None else wanted[: max(length, 0)])
 
 
+def _repeated(text: str, count: int) -> str:
+    if len(text) * count > 1 << 20:
+        raise UnsupportedError("repeat beyond 1 Mi characters has no row form")
+    return text * max(count, 0)
+
+
 _TEXT: Mapping[str, Callable[..., Any]] = {
     "lower": lambda s: s.lower(),
     "upper": lambda s: s.upper(),
@@ -279,5 +285,5 @@ _TEXT: Mapping[str, Callable[..., Any]] = {
     "rtrim": lambda s: s.rstrip(" "),
     "concat": lambda *parts: "".join(parts),
     "length": len,
-    "repeat": lambda s, n: s * max(n, 0),
+    "repeat": _repeated,
 }

@@ -10,7 +10,7 @@ import pytest
 
 from evaluator.functions import FUNCTIONS
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.expression import Call, IsNull
+from evaluator.language.expression import Call, IsNull, Literal
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Type, decimal_type
@@ -78,3 +78,9 @@ def test_other_types_are_not_supported(name: str, types: str) -> None:
 def test_a_call_without_arguments_has_a_value_or_no_row_form(name: str) -> None:
     with contextlib.suppress(UnsupportedError):
         value_of(IsNull(Call(name, ())), {}, Schema([]), Semantics.named("spark", "UTC"))
+
+
+def test_repeat_takes_no_memory_that_a_filter_announces() -> None:
+    huge = Call("repeat", (Literal("x", Type.parse("string")), Literal(1 << 40, Type.parse("bigint"))))
+    with pytest.raises(UnsupportedError, match="no row form"):
+        value_of(IsNull(huge), {}, Schema([]), Semantics.named("spark", "UTC"))
