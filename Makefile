@@ -13,8 +13,10 @@ STAGE ?=
 HIVE ?= hive401
 MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
+SECONDS ?= 60
+SEED ?= 1
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove lint format bench docs lock clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove fuzz lint format bench docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -88,6 +90,9 @@ $(HIVE_STAMP): $(STAMP)
 prove: install ## Hold 10 million random cases against the row-by-row oracle, then let every mutant of the rules die
 	nice $(BIN)/python -m tests.prove --cases 10000000 --processes 2 --keep
 	nice $(BIN)/python -m tests.prove.mutate
+
+fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 60)
+	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
 
 lint: install ## ruff (rules and format), mypy strict, layers and circles of imports
 	$(BIN)/ruff check .

@@ -76,6 +76,7 @@ class FramesFuzzer:
         return Peer(tuple(pieces), rng.choice(_ENDS))
 
     def check(self, case: tuple[Peer, ...]) -> str:
+        self.sidecar.start()
         answered = self._talk(case)
         self.sidecar.check()
         return "answered" if answered else "closed"

@@ -66,11 +66,12 @@ class FuzzedSidecar:
         self.start()
 
     def start(self) -> None:
-        """Start it anew, with an empty log."""
-        self.stop()
+        """Start it with an empty log, unless it runs."""
+        if self._process is not None and self._process.poll() is None:
+            return
         self._log.unlink(missing_ok=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SARGO_")}
-        with self._log.open("wb") as log:
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _SERVE, "serve", "--config", str(self._settings)],
                 env={**environment, "SARGO_CACHE": "off"},
@@ -104,7 +105,7 @@ class FuzzedSidecar:
             if took > CPU_SECONDS:
                 raise Fault(f"the sidecar took {took:.0f} CPU seconds for one case")
         except Fault:
-            self.start()
+            self.stop()
             raise
 
     def _ask(self, patiently: bool = False) -> None:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import random
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import sarg
 from evaluator.binding import rules
 from evaluator.language import expression as ex
+from handler import prune
+from index_store.own.maintenance.operations import vacuum
+from index_store.own.store.folder import Folder
 from tests.fuzz.campaign import Campaign, command, input_of, run, try_case
+from tests.fuzz.frames_sidecar import FuzzedSidecar
+from tests.fuzz.fuzzer import Fault
 from tests.fuzz.fuzzers import named
+from tests.fuzz.index import IndexCase, IndexFuzzer
 from tests.fuzz.kryo import seeds
 
 
@@ -75,11 +85,49 @@ def test_a_decoder_that_takes_much_memory_is_found(monkeypatch: pytest.MonkeyPat
 
 def test_a_rule_that_loses_a_row_is_found_by_sql_and_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(rules._CAN_BE_TRUE, "<=", lambda a, b: a.lo < b.hi)
+    monkeypatch.setattr("tests.fuzz.known_tables.TABLES", 1)
     monkeypatch.setattr("tests.fuzz.sql._mutated", lambda _, text: text)
-    monkeypatch.setattr("tests.fuzz.sql.SqlGrammar.constant", lambda _: "5")
+    monkeypatch.setattr("tests.fuzz.sql.SqlGrammar.condition", lambda grammar: f"si <= {grammar._rng.randint(-6, 12)}")
     [finding] = found("sql").findings
     assert finding.why.startswith(("sound", "search", "layers", "De Morgan", "one table"))
     assert len(finding.case) < 120
+
+
+def test_a_plan_that_believes_damaged_files_is_found_by_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    def credulous(*given: Any, **options: Any) -> SimpleNamespace:
+        plan = prune(*given, **options)
+        is_damaged = any(reason.scope == "store" for reason in plan.reasons)
+        return SimpleNamespace(slices=plan.slices, kept=() if is_damaged else plan.kept, reasons=())
+
+    monkeypatch.setattr("tests.fuzz.table.prune", credulous)
+    monkeypatch.setattr("tests.fuzz.table.TABLES", ("1.2.0_replaced_mor",))
+    assert "wrong skip" in found("table").findings[0].why
+
+
+def test_an_index_that_a_vacuum_damages_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def greedy(folder: Folder, retention: timedelta) -> None:
+        vacuum(folder, retention)
+        max(Path(folder.path).rglob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
+
+    fuzzer = IndexFuzzer()
+    with fuzzer.prepared(tmp_path):
+        assert fuzzer.check(IndexCase("sketches", "optimize", after_calls=20)) == "old"
+        monkeypatch.setattr("tests.fuzz.index.vacuum", greedy)
+        assert try_case(fuzzer, IndexCase("sketches", "optimize", after_calls=20))[1] is not None
+
+
+def test_a_fault_in_the_log_of_the_sidecar_and_its_end_are_found(tmp_path: Path) -> None:
+    sidecar = FuzzedSidecar(tmp_path)
+    try:
+        sidecar.check()
+        with (tmp_path / "log").open("a") as log:
+            log.write('{"event": "failure", "level": "error", "error": "IndexError"}\n')
+        with pytest.raises(Fault, match=r"undocumented exception.*IndexError"):
+            sidecar.check()
+        with pytest.raises(Fault, match="ended with -9"):
+            sidecar.check()
+    finally:
+        sidecar.stop()
 
 
 @pytest.mark.parametrize("name", ["kryo", "sql"])
