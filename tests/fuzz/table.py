@@ -135,7 +135,7 @@ class TableFuzzer:
 
 
 def _verdict(subject: _Subject, filters: list[tuple[str, set[str]]], *, is_same_table: bool = True) -> str:
-    """How it ends: "refused" or "planned". Raises Fault for an answer that loses rows; what is no SargoError comes through."""
+    """How it ends: "refused" or "planned". Raises Fault for an answer that loses rows."""
     try:
         table = open_table(subject.root, cache=None)
         for text, matching in filters:
