@@ -1,0 +1,113 @@
+"""What starting ``sargo`` loads: help needs no library but click, and commands of an extra say what to install."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from pydantic import SecretStr
+
+from handler.cli.setting_flags import setting_flags
+from handler.sidecar.settings import Settings
+from tests.handler.cli.all_commands import commands
+
+HEAVY = {
+    *("numpy", "pyarrow", "fastavro", "sqlglot", "rich", "isal", "xxhash", "platformdirs", "pandas", "pyspark", "py4j"),
+    *("pydantic", "pydantic_settings", "thriftpy2", "prometheus_client", "hudi", "fsspec", "google_crc32c", "cramjam"),
+    *("asyncio", "multiprocessing", "email", "http", "ssl"),
+}
+#: The help of every command took 190 modules when this was written; one library adds hundreds.
+MOST_MODULES = 260
+
+EVERY_HELP = """
+import contextlib, io, json, sys
+from handler.cli.main import main
+printed = io.StringIO()
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+        main([*words, "--help"])
+print(json.dumps([printed.getvalue().count("Usage: sargo"), sorted(sys.modules)]))
+"""
+
+WITHOUT_THE_EXTRA = """
+import json, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pydantic", "pydantic_settings", "thriftpy2", "prometheus_client", "pyhive"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from click.testing import CliRunner
+from handler.cli.main import main
+ended = [CliRunner().invoke(main, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([[one.exit_code, one.stdout, one.stderr] for one in ended]))
+"""
+
+
+def python(code, *arguments):
+    """What a Python of its own prints, as JSON."""
+    words = [json.dumps(one) for one in arguments]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=120, check=True)
+    return json.loads(done.stdout)
+
+
+def test_the_help_of_every_command_loads_no_library():
+    calls = [[], ["index"], *(list(words) for words, _ in commands())]
+    shown, modules = python(EVERY_HELP, calls)
+    assert shown == len(calls)
+    assert not HEAVY & set(modules)
+    assert len(modules) < MOST_MODULES
+
+
+def test_the_package_loads_no_library_until_a_name_is_used():
+    code = (
+        "import json, sys, handler, index_store, handler.cli.process\n"
+        "before = sorted(sys.modules)\n"
+        "from handler import prune\n"
+        "print(json.dumps([before, prune.__module__, 'numpy' in sys.modules]))"
+    )
+    before, module, loaded = python(code)
+    assert not HEAVY & set(before)
+    assert "click" not in before
+    assert (module, loaded) == ("handler.planning.prune", True)
+
+
+@pytest.mark.parametrize("package", ["handler", "index_store"])
+def test_every_public_name_is_found_and_another_is_not(package):
+    module = __import__(package)
+    for name in module.__all__:
+        assert getattr(module, name).__name__.endswith(name) or name == "Table"
+        assert name in dir(module)
+    with pytest.raises(AttributeError, match="no attribute 'nosuch'"):
+        _ = module.nosuch
+
+
+def test_without_the_extra_help_is_shown_and_a_call_says_what_to_install():
+    helps = [["serve", "--help"], ["doctor", "--help"], ["report", "--help"], ["--help"]]
+    calls = [["serve", "--roots", "/tmp"], ["serve", "--print-config"], ["report", "x"], ["doctor", "--jar", "x"]]
+    ended = python(WITHOUT_THE_EXTRA, helps + calls)
+    for code, stdout, stderr in ended[:4]:
+        assert (code, stderr) == (0, "")
+        assert "Usage: " in stdout
+    assert "--metrics-port" in ended[0][1]
+    for words, (code, stdout, stderr) in zip(calls, ended[4:], strict=True):
+        assert (code, stdout) == (2, "")
+        assert f"sargo: 'sargo {words[0]}' needs the extra 'sidecar'" in stderr
+        assert "pip install 'sargo[sidecar]'" in stderr
+        assert stderr.count("\n") == 1
+
+
+def test_serve_has_a_flag_for_every_setting_but_secrets_and_tables():
+    flags = {one.name: one for one in setting_flags() if isinstance(one, click.Option)}
+    expected = {
+        name: field
+        for name, field in Settings.model_fields.items()
+        if name not in ("storage_options", "table_options") and field.annotation != (SecretStr | None)
+    }
+    assert flags.keys() == expected.keys()
+    assert "secret" not in flags
+    for name, field in expected.items():
+        assert flags[name].help == f"{field.description}."
+        assert bool(flags[name].secondary_opts) == (field.annotation is bool)
