@@ -24,7 +24,8 @@ WORDS = """
 : ../../../etc file:///nope file://host/x ftp://x/y http://[::1 127.0.0.1:1 localhost:99999999 2020-01-01
 20261121024515256 99991231235959999 min_max bloom_filter(fpp=0) bloom_filter(fpp=1e-300) bloom_filter(fpp=0.01) lower(s)
 secondary_index s i UTC Mars/Phobos hive spark-ansi /proc/self/mem /dev/full /dev/null {t} {t}/table {t}/plain {t}/empty
-{t}/missing {t}/plain/below {t}/table/.hoodie {t}/table/.hoodie/metadata {t}/workload p=p1 hoodie.index.type=BUCKET anonymous=true
+{t}/missing {t}/plain/below {t}/table/.hoodie {t}/table/.hoodie/metadata {t}/workload p=p1
+hoodie.index.type=BUCKET anonymous=true
 """
 ODD = WORDS.split()
 ODD += ["", " ", "\n", "\udcff", "a\0b", "\u202e", "\x1b[31m", "9" * 400, "x" * 100_000, "(" * 5000, "i = 100", "' or"]
