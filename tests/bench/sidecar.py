@@ -53,7 +53,7 @@ Row = tuple[str, str, str]
 
 def run() -> Iterator[Row]:
     """p50 and p99 by length of the list; ratios to the goals. Lists take turns: noise falls on all alike."""
-    with tempfile.TemporaryDirectory() as folder, _sidecar(folder) as (port, process):
+    with tempfile.TemporaryDirectory() as folder, serving(folder) as (port, process):
         tables: dict[int, tuple[Path, list[str]]] = {}
         for count in NAMES:
             root = Path(folder) / f"table_{count}"
@@ -68,27 +68,27 @@ def run() -> Iterator[Row]:
             opening.join()
             yield f"{count:,} names, first of all (opens the table)", f"{first[0] * 1e3:,.1f} ms", ""
             if meanwhile:
-                yield f"{NAMES[0]:,} names, warm, meanwhile: p50, p99", _shown(meanwhile), ""
+                yield f"{NAMES[0]:,} names, warm, meanwhile: p50, p99", shown(meanwhile), ""
             skipped = _skipped(port, warm)
             assert 0 < skipped < count, skipped
-        with _connected(port) as connection, _receiver() as nobody, _connected(nobody) as floor:
+        with connected(port) as connection, _receiver() as nobody, connected(nobody) as floor:
             yield from _one_client(connection, floor, process, tables)
         for count, (root, names) in tables.items():
             seconds, rate = _many(port, frame(root, names, count // 2))
-            yield f"{count:,} names, warm, {CLIENTS} clients: p50, p99", _shown(seconds), f"{rate:,.0f} answers/s"
+            yield f"{count:,} names, warm, {CLIENTS} clients: p50, p99", shown(seconds), f"{rate:,.0f} answers/s"
 
 
 def _first(port: int, sent: bytes, seconds: list[float]) -> None:
-    with _connected(port) as connection:
-        seconds += _rounds(connection, [sent])
+    with connected(port) as connection:
+        seconds += rounds(connection, [sent])
 
 
 def _while_alive(thread: threading.Thread, port: int, sent: bytes) -> list[float]:
     """Round trips of a small table while another call is under way: how much they share the interpreter."""
     seconds = []
-    with _connected(port) as connection:
+    with connected(port) as connection:
         while thread.is_alive():
-            seconds += _rounds(connection, [sent])
+            seconds += rounds(connection, [sent])
     return seconds
 
 
@@ -107,13 +107,13 @@ def _one_client(
     for turn in range(_TURNS):
         for kind, frames in kinds.items():
             share = len(frames) * turn // _TURNS, len(frames) * (turn + 1) // _TURNS
-            taken[kind] += _rounds(floor if kind[1] == _RECEIVED else connection, frames[slice(*share)])
+            taken[kind] += rounds(floor if kind[1] == _RECEIVED else connection, frames[slice(*share)])
     for (count, what), seconds in taken.items():
         median = statistics.median(seconds)
         ratio = f"{median / _GOAL_SECONDS:.2f} of 2 ms" if what.startswith("warm") else ""
         if count == max(tables) and what != _RECEIVED:
             ratio += f" {median / statistics.median(taken[2_000, what]):.1f} x 2,000 names"
-        yield f"{count:,} names, {what}, 1 client: p50, p99", _shown(seconds), ratio.strip()
+        yield f"{count:,} names, {what}, 1 client: p50, p99", shown(seconds), ratio.strip()
         if what.startswith("warm"):
             yield f"{count:,} names, {what}: CPU of the sidecar", _cpu(connection, process, kinds[count, what]), ""
 
@@ -129,18 +129,23 @@ def _cpu(connection: socket.socket, process: int, frames: list[bytes]) -> str:
 
     before, answers = spent(), 0
     while spent() - before < _CPU_SECONDS:
-        answers += len(_rounds(connection, frames[:20]))
+        answers += len(rounds(connection, frames[:20]))
     return f"{(spent() - before) / answers * 1e3:.2f} ms"
 
 
 def frame(table: Path, names: Sequence[str], bound: int, *, compressed: bool = False) -> bytes:
     """A request as it goes over the wire: ``amount < bound``, for these names."""
+    return frame_of(table, names, _filter(bound), compressed=compressed)
+
+
+def frame_of(table: Path, names: Sequence[str], filter_: bytes, *, compressed: bool = False) -> bytes:
+    """A request with any filter, as it goes over the wire."""
     blob = "\n".join(names).encode()
     blob = zlib.compress(blob, 1) if compressed else blob
     request = interface().PruneRequest(
         protocol_version=1,
         table=str(table),
-        filter=_filter(bound),
+        filter=filter_,
         engine="hive4",
         time_zone="UTC",
         names=blob,
@@ -169,14 +174,15 @@ def _shuffled(names: Sequence[str], seed: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _connected(port: int) -> Iterator[socket.socket]:
+def connected(port: int) -> Iterator[socket.socket]:
+    """A connection to this machine."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield connection
 
 
 @contextlib.contextmanager
-def _sidecar(folder: str) -> Iterator[tuple[int, int]]:
+def serving(folder: str, request_seconds: float = 60) -> Iterator[tuple[int, int]]:
     """The port, and the process's id."""
     command = [
         sys.executable,
@@ -190,7 +196,7 @@ def _sidecar(folder: str) -> Iterator[tuple[int, int]]:
         "--metrics-port",
         "-1",
         "--request-seconds",
-        "60",
+        str(request_seconds),
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -232,7 +238,8 @@ def _receive(sending: Any) -> None:
                 connection.sendall(len(answer).to_bytes(4, "big") + answer)
 
 
-def _ask(connection: socket.socket, sent: bytes) -> bytes:
+def ask(connection: socket.socket, sent: bytes) -> bytes:
+    """The bytes of the answer to one frame."""
     connection.sendall(sent)
     buffer = bytearray()
     while len(buffer) < 4 or len(buffer) < 4 + int.from_bytes(buffer[:4], "big"):
@@ -244,7 +251,7 @@ def _ask(connection: socket.socket, sent: bytes) -> bytes:
 
 def _skipped(port: int, sent: bytes) -> int:
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        answer = _ask(connection, sent)
+        answer = ask(connection, sent)
     protocol = TBinaryProtocol(MemoryTransport(answer[4:]))
     protocol.read_message_begin()
     result = interface().Sargo.prune_result()
@@ -252,13 +259,13 @@ def _skipped(port: int, sent: bytes) -> int:
     return int(result.success.skipped)
 
 
-def _rounds(connection: socket.socket, frames: Sequence[bytes], until: float = _SECONDS) -> list[float]:
+def rounds(connection: socket.socket, frames: Sequence[bytes], until: float = _SECONDS) -> list[float]:
     """Seconds of each round trip of one client, one after the other."""
     seconds: list[float] = []
     end = time.perf_counter() + until
     for sent in frames:
         start = time.perf_counter()
-        _ask(connection, sent)
+        ask(connection, sent)
         seconds.append(time.perf_counter() - start)
         if time.perf_counter() > end:
             break
@@ -277,11 +284,11 @@ def _many(port: int, sent: bytes) -> tuple[list[float], float]:
 def _clients(port: int, sent: bytes, count: int) -> list[float]:
     seconds: list[float] = []
 
-    def ask() -> None:
-        with _connected(port) as connection:
-            seconds.extend(_rounds(connection, [sent] * 100_000))
+    def work() -> None:
+        with connected(port) as connection:
+            seconds.extend(rounds(connection, [sent] * 100_000))
 
-    threads = [threading.Thread(target=ask) for _ in range(count)]
+    threads = [threading.Thread(target=work) for _ in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -289,7 +296,8 @@ def _clients(port: int, sent: bytes, count: int) -> list[float]:
     return seconds
 
 
-def _shown(seconds: Sequence[float]) -> str:
+def shown(seconds: Sequence[float]) -> str:
+    """p50, p99 and the number of calls."""
     ordered = sorted(seconds)
     p99 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
     return f"{statistics.median(ordered) * 1e3:.2f} ms, {p99 * 1e3:.2f} ms ({len(ordered):,} calls)"
