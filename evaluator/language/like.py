@@ -91,7 +91,8 @@ def parse_like(pattern: str, escape: str) -> LikePattern:
             tokens.append((following, False))
             position += 2
         else:
-            tokens.append((char, char in "%_"))
+            if char != "%" or not tokens or tokens[-1] != _ANY:  # a run of % means the same as one
+                tokens.append((char, char in "%_"))
             position += 1
     length = next((i for i, (_, wild) in enumerate(tokens) if wild), len(tokens))
     prefix = "".join(char for char, _ in tokens[:length])

@@ -121,7 +121,7 @@ def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
     return max(amounts, default=0)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=1024)  # of all zones: reading one takes a tenth of a second
 def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
     """When the clock of a zone is set back from 1900 to 2100: (from, until, by), by the offset at each midnight.
 
@@ -129,6 +129,8 @@ def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
     """
     set_backs: list[tuple[int, int, int]] = []
     name = zone_named(zone)
+    if isinstance(name, datetime.timezone):  # a fixed offset
+        return ()
     previous: datetime.timedelta | None = None
     for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
         offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()

@@ -152,6 +152,11 @@ class FileNames:
         return len(self._lines)
 
     @property
+    def is_indexed(self) -> bool:
+        """Whether the dictionary by name is made."""
+        return "_by_name" in self.__dict__
+
+    @property
     def digest(self) -> bytes:
         """16 bytes that identify the paths in their order."""
         digest = hashlib.blake2b(digest_size=16)
@@ -161,7 +166,7 @@ class FileNames:
 
     @property
     def nbytes(self) -> int:
-        return int(self._lines.nbytes) * (3 if "_by_name" in self.__dict__ else 1)
+        return int(self._lines.nbytes) * (3 if self.is_indexed else 1)
 
     @cached_property
     def _by_name(self) -> Mapping[bytes, int]:

@@ -66,6 +66,10 @@ Mask = npt.NDArray[np.bool_]
 Verdicts = npt.NDArray[np.uint8]
 
 MERGE_ON_READ = "MERGE_ON_READ"
+#: Names of a MERGE_ON_READ list that are not among the view's files, beside as many as it has: more skip nothing.
+MAX_UNKNOWN = 10_000
+#: Look-up tables of so many files are made in milliseconds.
+_FEW_FILES = 5_000
 #: The verdict on a file, as bits: its slice is skipped; it is a base file of a skipped slice, which may be skipped
 #: by itself; every row of its slice matches.
 SLICE_SKIPPED, BASE_SKIPPED, FULL = np.uint8(1), np.uint8(2), np.uint8(4)
@@ -113,6 +117,11 @@ class ViewFiles:
         """16 bytes that identify the files of all slices in their order."""
         return hashlib.blake2b(self.names.digest + self.slice_of.tobytes(), digest_size=16).digest()
 
+    def matches_quickly(self, table_type: str) -> bool:
+        """Whether a short list is matched in milliseconds: the tables to look names up in are small, or made."""
+        is_ready = self.names.is_indexed and (table_type != MERGE_ON_READ or "groups" in self.__dict__)
+        return is_ready or len(self.names) <= _FEW_FILES
+
     @property
     def nbytes(self) -> int:
         return self.names.nbytes + self.slice_of.nbytes + self.is_base.nbytes + self.count.nbytes
@@ -134,7 +143,9 @@ class ViewFiles:
         covered = int(np.count_nonzero(is_known))
         if table_type != MERGE_ON_READ:
             return MatchedNames(indices, listed.digest, covered)
-        unknown_slices = _slices_of_groups(listed.at(np.flatnonzero(~is_known).tolist()), self)
+        unknown_slices = None
+        if listed.count - covered <= MAX_UNKNOWN + len(self.names):
+            unknown_slices = _slices_of_groups(listed.at(np.flatnonzero(~is_known).tolist()), self)
         is_listed = np.zeros(len(self.slice_of) + 1, np.bool_)
         is_listed[indices] = True
         listed_files = np.bincount(self.slice_of[is_listed[:-1]], minlength=len(self.count))
@@ -160,7 +171,7 @@ class MatchedNames:
     covered           the number of names that are known
     complete          ``(count,) bool``, for MERGE_ON_READ: the list contains exactly the files of the name's slice
     partial_slices    the slices of which the list contains some files, but not exactly all
-    has_other_files   whether a name is not the name of a Hudi file
+    has_other_files   whether a name is not the name of a Hudi file, or too many names are unknown to compare them
     """
 
     indices: FileIndices
@@ -201,7 +212,7 @@ def names_to_skip(
     if query_type == "incremental":
         return np.zeros(len(verdicts), np.bool_), "incremental queries of MERGE_ON_READ tables are not pruned"
     if matched.has_other_files:
-        return np.zeros(len(verdicts), np.bool_), "the list holds a name that is no file of Hudi"
+        return np.zeros(len(verdicts), np.bool_), "the list holds a name that is no file of Hudi, or too many others"
     held_back = int(np.count_nonzero(skipped[matched.partial_slices]))
     why = f"{held_back} file groups are listed with other files than this view of the table has" if held_back else None
     return (verdicts & SLICE_SKIPPED).astype(np.bool_) & matched.complete, why

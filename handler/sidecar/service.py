@@ -52,7 +52,9 @@ _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hi
 #: The number of reasons in a reply. A report contains more of them.
 _MAX_REASONS = 8
 #: A new list up to this size is matched on the event loop: a change of thread would cost more.
-_SHORT_LIST_BYTES = 256 << 10
+_SHORT_LIST_BYTES = 64 << 10
+#: The length of an instant in a request; and of a filter that is written into ``filter_log``.
+_MAX_INSTANT_LENGTH, _MAX_LOGGED_FILTER = 64, 64 << 10
 _ANSWER_THREADS = 2
 #: How long explain() waits for an explanation; below the seconds that ``sargo report`` waits.
 _EXPLAIN_SECONDS = 4.0
@@ -262,7 +264,8 @@ class Service:
             view = await self.tables.view(request.location, request.as_of, newer_than=arrived)
         decision = await self.tables.decide(request.location, view, request.query)
         listed = request.listed
-        if view.has_match(listed) or (len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed):
+        is_short = len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed
+        if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
             return self._to_answer(request, view, decision)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._to_answer, request, view, decision)
@@ -373,7 +376,12 @@ class Service:
         self._audits.audit(list(answer.audited))
         self._count(request, answer)
         self.journal.answered(report, answer.because)
-        if self._filter_log is not None and answer.decision is not None and answer.decision.planned.is_read:
+        if (
+            self._filter_log is not None
+            and answer.decision is not None
+            and answer.decision.planned.is_read
+            and len(request.query.filter) <= _MAX_LOGGED_FILTER
+        ):
             self._filter_log.write(request.location.path, request.query, request.listed.count, answer.skipped)
         texts = ([because] if because else []) + [text for text in answer.reasons if text != because]
         reply: PruneReply = interface().PruneReply(
@@ -413,7 +421,10 @@ def _zone(name: str | None) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _as_of(request: PruneRequest) -> str:
+    instant = request.instant or ""
     try:
-        return parse_as_of(request.instant or "")
+        if len(instant) > _MAX_INSTANT_LENGTH:
+            raise ValueError("too long")
+        return parse_as_of(instant)
     except ValueError as error:
         raise Refused("request", "an as-of query needs an instant (yyyyMMddHHmmssSSS) or a date") from error

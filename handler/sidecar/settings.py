@@ -84,7 +84,10 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(10, ge=0, description="How long running requests may take after SIGTERM")
 
     workers: int = Field(
-        16, ge=2, le=256, description="Threads that open tables, read indexes and evaluate filters; two for one table"
+        16,
+        ge=2,
+        le=256,
+        description="Threads that open tables, read indexes and evaluate filters; at most three for one table",
     )
     planning_seconds: float = Field(
         10, gt=0, description="CPU seconds for one expensive filter, in a process of the lowest priority"

@@ -11,9 +11,9 @@
     the cache is full             the tables that were not used for the longest time are closed
     a filter is expensive         it is planned in another process (``decisions``), and waits for no lock of its table
 
-All methods run on the event loop, and blocking calls run in threads. At most one thread reads the timeline of a table
-and one thread makes its plans or reads its older instants. A slow table therefore delays only requests for itself, as
-long as fewer than half as many tables are slow at once as there are threads.
+All methods run on the event loop, and blocking calls run in threads. At most one thread reads the timeline of a table,
+one makes its plans, and one reads its older instants. A slow table therefore delays only requests for itself, as long
+as fewer than a third as many tables are slow at once as there are threads.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class _Entry:
     read_at     when the timeline was read last; ``reading``: the reading in progress
     failure     why the table could not be opened at the last attempt
     older       views of older instants, and ``tasks`` the plans and views that are being made
-    lock        held by the task that makes a plan or reads an older instant
+    lock        held by the task that makes a plan
+    older_lock  held by the task that reads an older instant
     """
 
     location: AllowedTable
@@ -93,6 +94,7 @@ class _Entry:
     older: OrderedDict[str, View] = field(default_factory=OrderedDict)
     tasks: dict[tuple[object, ...], asyncio.Task[Any]] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    older_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def nbytes(self) -> int:
@@ -278,8 +280,8 @@ class Tables:
             return cached
 
         async def make() -> View:
-            async with entry.lock:
-                view = await self._run(lambda: self._view(OpenTable(latest.opened.table), as_of, latest.signature))
+            async with entry.older_lock:
+                view = await self._run(lambda: self._older_view(entry, as_of, latest.signature))
             if entry.view is latest:
                 entry.older[as_of] = view
                 while len(entry.older) > MAX_OLDER_VIEWS:
@@ -328,6 +330,11 @@ class Tables:
     def _storage(self, location: AllowedTable) -> Storage:
         options = None if location.filesystem is not None else self._settings.storage_options
         return Storage.at(location.path, location.filesystem, options)
+
+    def _older_view(self, entry: _Entry, as_of: str, signature: bytes) -> View:
+        """The table is opened a second time, because another thread may make plans on the latest view meanwhile."""
+        opened = OpenTable(Table(self._storage(entry.location), entry.options))
+        return self._view(opened, as_of, signature)
 
     def _view(self, opened: OpenTable, as_of: str | None, signature: bytes) -> View:
         return View(opened, as_of, self._settings.max_evaluations, signature)

@@ -76,15 +76,17 @@ class FilterQuery:
 class PlanningLimits:
     """What planning one filter may cost. ``is_last``: a filter beyond them skips nothing; else TooExpensive is raised.
 
-    filter_bytes   the length of the filter as it was sent
-    nodes          its nodes when every shared subtree is written out
-    evaluations    its parts, constants left out, times the file slices of the table
+    filter_bytes     the length of the filter as it was sent
+    nodes            its nodes when every shared subtree is written out
+    evaluations      its parts, constants left out, times the file slices of the table
+    max_evaluations  the same of the last limits, where these are not the last ones
     """
 
     filter_bytes: int
     nodes: int
     evaluations: int
     is_last: bool = True
+    max_evaluations: int = 1 << 62
 
     @property
     def decoding(self) -> Limits:
@@ -184,7 +186,7 @@ def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: Plan
         expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
     parts = sum(not isinstance(node, Literal) for node in walk(expression))
     if parts * n > limits.evaluations:
-        if not limits.is_last:
+        if not limits.is_last and parts * n <= limits.max_evaluations:
             raise TooExpensive
         is_too_large = True
         expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")

@@ -52,3 +52,10 @@ def test_a_text_matches_as_the_regular_expression_says(pattern: str, text: str) 
 def test_a_hostile_pattern_is_not_searched_for_long() -> None:
     assert parse_like("%a" * 50_000, "\\").matches("a" * 50_000) is None
     assert parse_like("%a" * 400, "\\").matches("b" * 1_000) is False
+
+
+def test_a_run_of_percent_signs_costs_no_more_than_one() -> None:
+    pattern = parse_like("%" * 900_000 + "z", "\\")
+    assert pattern == parse_like("%z", "\\")
+    assert pattern.matches("a" * 1_000) is False
+    assert parse_like("\\%%%\\%", "\\").matches("% and %") is True

@@ -8,6 +8,7 @@ import stat
 import pytest
 
 from handler import open_table, prune
+from handler.sidecar import service
 from handler.sidecar.settings import Settings, SettingsError
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import Running, request, skipped_names
@@ -62,6 +63,16 @@ def test_the_files_stay_within_their_limit_and_are_for_their_owner_only(sidecar,
         assert 0 < file.stat().st_size <= 8192
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert all(line["filter"] == FILTERS[0]["filter"] for line in lines(file))
+
+
+def test_a_filter_that_would_fill_the_log_is_answered_and_not_logged(sidecar, main_cow, names, tmp_path, monkeypatch):
+    short, long = sorted((FILTERS[0]["filter"], FILTERS[1]["filter"] + " " * 1_000), key=len)
+    monkeypatch.setattr(service, "_MAX_LOGGED_FILTER", len(long) - 1)
+    running = sidecar(roots=[str(main_cow)], filter_log=tmp_path / "filters.jsonl")
+    with running.client() as client:
+        for text in (long, short):
+            assert client.prune(request(main_cow, text, names)).report_id
+    assert [line["filter"] for line in lines(tmp_path / "filters.jsonl")] == [short]
 
 
 def test_a_file_that_cannot_be_opened_ends_the_start(main_cow, tmp_path):

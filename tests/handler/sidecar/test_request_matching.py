@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handler.sidecar import request_matching
 from handler.sidecar.names import ListedNames
 from handler.sidecar.request_matching import ViewFiles, names_to_skip, needs_fresh_view
 from index_store import FileSlice, FileSlices
@@ -228,6 +229,33 @@ def test_what_a_name_of_a_skipped_slice_gets(table_type, query_type, slice_files
         name for name in names if name in skipped
     ]
     assert not bits(known, np.array([False]), listed, table_type, query_type).any()
+
+
+def test_a_list_of_many_unknown_names_skips_nothing_of_a_merge_on_read_table_and_compares_none(monkeypatch):
+    known = ViewFiles.of(FileSlices("1", "test", (FileSlice("p=1", "g-0", BASE, ()),)))
+    parsed, parse = [], request_matching.parse_base_name
+    monkeypatch.setattr(request_matching, "parse_base_name", lambda name: (parsed.append(name), parse(name))[1])
+    for unknown, skips in ((request_matching.MAX_UNKNOWN, True), (request_matching.MAX_UNKNOWN + 2, False)):
+        names = [BASE, *(f"p=2/f{n}_0-0-0_1.parquet" for n in range(unknown))]
+        parsed.clear()
+        listed = ListedNames("\n".join(names).encode(), False, len(names), 1 << 20)
+        assert bits(known, np.array([True]), listed, MOR, "snapshot").any() == skips
+        assert len(parsed) == (unknown if skips else 0)
+        assert bits(known, np.array([True]), listed, COW, "snapshot").any()
+
+
+def test_a_short_list_is_matched_on_the_event_loop_only_where_that_is_quick():
+    items = tuple(FileSlice("p=1", f"g{n}-0", f"p=1/g{n}-0_0-0-0_20260101000000000.parquet", ()) for n in range(6_000))
+    large, small = ViewFiles.of(FileSlices("1", "test", items)), ViewFiles.of(FileSlices("1", "test", items[:100]))
+    listed = ListedNames(BASE.encode(), False, 1, 1 << 20)
+    assert small.matches_quickly(COW)
+    assert small.matches_quickly(MOR)
+    assert not large.matches_quickly(COW)
+    large.match(listed, COW)
+    assert large.matches_quickly(COW)
+    assert not large.matches_quickly(MOR)
+    large.match(listed, MOR)
+    assert large.matches_quickly(MOR)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from handler import open_table, prune
 from handler.indexes.operations import IndexWork
 from handler.sidecar import tables as tables_module
+from handler.sidecar.idl import interface
 from handler.sidecar.view import View
 from index_store.table.table import Table
 from tests.handler.conftest import hive_filters
@@ -318,3 +319,45 @@ def test_log_files_that_are_appended_to_need_a_look_after_the_request(sidecar, u
         for query_type, looks in (("snapshot", 1), ("snapshot", 2), ("read_optimized", 2), ("as_of", 3)):
             client.prune(request(table, I_IS_100, listed, query_type=query_type, instant="2027"))
             assert len(looked) == looks, query_type
+
+
+def test_names_of_tables_that_are_not_there_close_no_open_table(sidecar, main_cow, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables_module, "MAX_UNAVAILABLE", 20)
+    table = shutil.copytree(main_cow, tmp_path / "table")
+    listed = files(table)
+    running = sidecar(roots=[str(tmp_path)])
+    tables = running.sidecar.service.tables
+    with running.client() as client:
+        assert client.prune(request(table, I_IS_100, listed)).skipped > 0
+        for number in range(60):
+            client.prune(request(tmp_path / f"no_table_{number}", I_IS_100, listed))
+        assert tables.unavailable <= 21
+        assert len(tables) == 1
+        assert tables.closed == 0
+
+
+def test_an_older_instant_that_is_slow_delays_no_plan_of_the_latest(sidecar, main_cow, tmp_path, monkeypatch):
+    table = shutil.copytree(main_cow, tmp_path / "table")
+    listed = files(table)
+    gate, make = threading.Event(), View.__init__
+
+    def held_back(self, opened, as_of, *given):
+        if as_of is not None:
+            assert gate.wait(30)
+        make(self, opened, as_of, *given)
+
+    monkeypatch.setattr(View, "__init__", held_back)
+    running = sidecar(roots=[str(tmp_path)], request_seconds=0.5)
+    with running.client() as client:
+        try:
+            late = client.prune(request(table, I_IS_100, listed, query_type="as_of", instant="2031"))
+            assert late.reasons[0] == "the answer was not ready in time"
+            assert client.prune(request(table, I_IS_100, listed)).skipped > 0
+        finally:
+            gate.set()
+
+
+def test_an_instant_of_any_length_is_refused(sidecar, main_cow):
+    with sidecar(roots=[str(main_cow)]).client() as client, pytest.raises(interface().Refused) as refused:
+        client.prune(request(main_cow, I_IS_100, [], query_type="as_of", instant="1" * 1_000_000))
+    assert refused.value.code == "request"
