@@ -4,6 +4,11 @@
  * Transport: TCP, framed (a 4-byte big-endian length before each message), binary protocol; no frame is longer than 64 MiB.
  * One connection may be used for any number of calls, one after the other.
  *
+ * Secret: where the sidecar is configured with one, every prune() and explain() carries it. A frame of more than
+ * MAX_FIRST_FRAME_BYTES is read only on a connection on which an earlier call carried it. A client that has a secret calls
+ * version(secret) first on every new connection; a sidecar of an earlier version ignores the argument. A client of an earlier
+ * version sends no such call: its short requests are answered, its long ones are refused with the code "secret".
+ *
  * Bits, not names, travel back: the reply's bit i speaks of the i-th name of the request, so an answer about 100,000 files is
  * 12,500 bytes. A client checks what is echoed (protocol_version, name_count, digest) before it believes a single bit, and skips
  * nothing when a check fails. A server that is not sure answers with no bits and with reasons; it refuses (`Refused`) only what
@@ -13,6 +18,9 @@ namespace java io.sargo.hive.thrift
 namespace py sargo_thrift
 
 const i32 PROTOCOL_VERSION = 1
+
+/** The longest frame on a connection that has not shown the secret. */
+const i32 MAX_FIRST_FRAME_BYTES = 8192
 
 struct PruneRequest {
   /** PROTOCOL_VERSION of the client. */
@@ -58,7 +66,7 @@ struct PruneRequest {
   /** hive.query.id: for people who read reports and logs. */
   13: optional string query_id;
 
-  /** The shared secret, when the sidecar wants one. */
+  /** The shared secret, when the sidecar wants one. Sidecars look at it before they look at anything else. */
   14: optional string secret;
 
   /** Who asks: for people who read reports and logs. */
@@ -114,11 +122,14 @@ service Sargo {
   PruneReply prune(1: PruneRequest request) throws (1: Refused refused);
 
   /** What was skipped and why not more, as text, for the report id of a reply. */
-  string explain(1: string report_id) throws (1: Refused refused);
+  string explain(1: string report_id, 2: string secret) throws (1: Refused refused);
 
-  /** A JSON object: {"status": "ok" | "stopping", ...}. */
+  /** A JSON object: {"status": "ok" | "stopping", ...}, with counts, and without names. Needs no secret. */
   string health();
 
-  /** A JSON object: {"sargo": version, "protocol": PROTOCOL_VERSION}. */
-  string version();
+  /**
+   * A JSON object: {"sargo": version, "protocol": PROTOCOL_VERSION}. Needs no secret. With the right one the connection has shown
+   * it, and may send frames of any allowed length; with a wrong one the call is refused.
+   */
+  string version(1: string secret) throws (1: Refused refused);
 }

@@ -68,7 +68,7 @@ def _findings(
         from handler.doctor.jar import check_jar
         from handler.doctor.settings import check_settings, hive_settings, site_settings
         from handler.doctor.sidecar import check_filter, check_sidecar, check_table
-        from handler.sidecar.client import Client
+        from handler.sidecar.client import Client, read_secret
 
     if jar is not None:
         yield from check_jar(jar)
@@ -78,7 +78,7 @@ def _findings(
     address = sidecar or settings.get("sargo.sidecar.address")
     client = None
     if address:
-        client = Client(address, tls_ca=tls_ca, secret=_secret(secret_file, address))
+        client = Client(address, tls_ca=tls_ca, secret=read_secret(secret_file, address))
         yield from check_sidecar(address, client)
     for table in tables:
         yield from check_table(table, client)
@@ -87,21 +87,6 @@ def _findings(
             yield from check_settings(hive_settings(ask), "HiveServer2", address=address)
             if hive_table is not None and client is not None:
                 yield from check_filter(ask, hive_table, hive_column, client)
-
-
-def _secret(path: Path | None, address: str) -> str | None:
-    """The secret for this address: from a line ``host:port secret``, as in Hive's file, else the whole content."""
-    if path is None:
-        return None
-    try:
-        text = path.read_text("utf-8").strip()
-    except OSError as error:
-        raise SargoError(f"{path}: {error.strerror}") from error
-    for line in text.splitlines():
-        where, _, secret = line.strip().partition(" ")
-        if where == address:
-            return secret.strip()
-    return text
 
 
 @click.command("doctor", short_help="Check an installation: jar, settings, sidecar, tables, filters.")

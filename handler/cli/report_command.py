@@ -18,25 +18,32 @@ __all__ = ["command"]
 @click.argument("report_id", metavar="ID")
 @click.option("--sidecar", metavar="HOST:PORT", default="127.0.0.1:10950", show_default=True, help="Where it listens.")
 @click.option(
+    "--secret-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The sidecar's shared secret.",
+)
+@click.option(
     "--tls-ca",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Certificate authorities of the sidecar; turns TLS on.",
 )
-def command(report_id: str, sidecar: str, tls_ca: Path | None) -> None:
+def command(report_id: str, sidecar: str, secret_file: Path | None, tls_ca: Path | None) -> None:
     """Show the sidecar's report ID: what was skipped for a query, by which condition and index, and why not more.
 
     Hive's log names the id of each answer ("sargo: asked, ... report=ID"). Values of the filter and of the table's
-    statistics are in the report.
+    statistics are in the report. A sidecar with a shared secret shows it to those who give the secret.
 
-    Exit codes: 0 shown, 2 no such report, 3 no answer of the sidecar.
+    Exit codes: 0 shown, 2 no such report or a wrong secret, 3 no answer of the sidecar.
     """
     with needs_extra("report", "sidecar"):
-        from handler.sidecar.client import Client, ClientError
+        from handler.sidecar.client import Client, ClientError, read_secret
         from handler.sidecar.idl import Refused
 
     try:
-        print_text(Client(sidecar, tls_ca=tls_ca).explain(report_id), newline=False)
+        secret = read_secret(secret_file, sidecar)
+        print_text(Client(sidecar, tls_ca=tls_ca, secret=secret).explain(report_id), newline=False)
     except Refused as refused:
         click.echo(f"sargo: {message_line(refused.why)}", err=True)
         sys.exit(BAD_INPUT)

@@ -1,11 +1,15 @@
-"""A client of the sidecar for ``sargo doctor`` and ``sargo report``: one connection for each call."""
+"""A client of the sidecar for ``sargo doctor`` and ``sargo report``: one connection for each call.
+
+A call that is too long for a connection that has not shown the secret is sent after a short one that shows it. What the
+sidecar says in words is printed on terminals, and therefore escaped as ``visible`` does.
+"""
 
 from __future__ import annotations
 
 import socket
 import ssl
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,9 @@ from thriftpy2.thrift import TApplicationException, TMessageType
 from evaluator.language.errors import SargoError
 from handler.sidecar.idl import PruneReply, Refused, interface
 from handler.sidecar.wire import MemoryTransport
+from handler.views.texts import visible
 
-__all__ = ["Client", "ClientError"]
+__all__ = ["Client", "ClientError", "read_secret"]
 
 _BinaryProtocol: Any = TBinaryProtocol
 _MAX_ANSWER_BYTES = 64 << 20
@@ -74,7 +79,8 @@ class Client:
         return reply
 
     def explain(self, report_id: str) -> str:
-        return str(self._call("explain", report_id=report_id))
+        lines = str(self._call("explain", report_id=report_id, secret=self._secret)).split("\n")
+        return "\n".join(map(visible, lines))
 
     def health(self) -> str:
         return str(self._call("health"))
@@ -83,43 +89,74 @@ class Client:
         return str(self._call("version"))
 
     def _call(self, method: str, **arguments: Any) -> Any:
-        service = interface().Sargo
-        memory = MemoryTransport()
-        protocol = _BinaryProtocol(memory)
-        protocol.write_message_begin(method, TMessageType.CALL, 1)
-        getattr(service, f"{method}_args")(**arguments).write(protocol)
-        answer = _BinaryProtocol(MemoryTransport(self._exchange(memory.written())), strict_decode=True)
-        try:
-            _, kind, _ = answer.read_message_begin()
-            if kind == TMessageType.EXCEPTION:
-                error = TApplicationException()
-                error.read(answer)
-                raise ClientError(f"the sidecar cannot answer: {error.message}")
-            result = getattr(service, f"{method}_result")()
-            result.read(answer)
-        except ClientError:
-            raise
-        except Exception as error:  # the bytes are no Thrift message
-            raise ClientError(f"who listens there is no sidecar: {type(error).__name__}") from error
-        refused = getattr(result, "refused", None)
-        if refused is not None:
-            raise Refused(refused.code or "", refused.why or "")
-        return result.success
+        calls = [(method, _message(method, arguments))]
+        if self._secret is not None and len(calls[0][1]) > interface().MAX_FIRST_FRAME_BYTES:
+            calls.insert(0, ("version", _message("version", {"secret": self._secret})))
+        return self._exchange(calls)
 
-    def _exchange(self, frame: bytes) -> bytes:
+    def _exchange(self, calls: Sequence[tuple[str, bytes]]) -> Any:
+        """The result of the last of these calls, by method and message, which are made on one connection."""
+        value: Any = None
         try:
             with socket.create_connection((self._host, self._port), self._seconds) as plain:
                 connection = plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=self._host)
                 with connection:
-                    connection.sendall(struct.pack("!i", len(frame)) + frame)
-                    (length,) = struct.unpack("!i", _read(connection, 4))
-                    if not 0 < length <= _MAX_ANSWER_BYTES:
-                        raise ClientError("who listens there is no sidecar")
-                    return _read(connection, length)
+                    for method, message in calls:
+                        connection.sendall(struct.pack("!i", len(message)) + message)
+                        (length,) = struct.unpack("!i", _read(connection, 4))
+                        if not 0 < length <= _MAX_ANSWER_BYTES:
+                            raise ClientError("who listens there is no sidecar")
+                        value = _result(method, _read(connection, length))
         except ssl.SSLError as error:
             raise ClientError(f"TLS: {error.reason or error}") from error
         except OSError as error:
             raise ClientError(f"{self._host}:{self._port}: {error.strerror or error}") from error
+        return value
+
+
+def read_secret(path: Path | None, address: str) -> str | None:
+    """The secret for an address: from a line ``host:port secret``, as in Hive's file, else the whole file."""
+    if path is None:
+        return None
+    try:
+        text = path.read_text("utf-8").strip()
+    except OSError as error:
+        raise ClientError(f"{path}: {error.strerror}") from error
+    for line in text.splitlines():
+        where, _, secret = line.strip().partition(" ")
+        if where == address:
+            return secret.strip()
+    return text
+
+
+def _message(method: str, arguments: Mapping[str, Any]) -> bytes:
+    memory = MemoryTransport()
+    protocol = _BinaryProtocol(memory)
+    protocol.write_message_begin(method, TMessageType.CALL, 1)
+    getattr(interface().Sargo, f"{method}_args")(**arguments).write(protocol)
+    return memory.written()
+
+
+def _result(method: str, frame: bytes) -> Any:
+    """The value in a reply. Raises what the reply says."""
+    service = interface().Sargo
+    answer = _BinaryProtocol(MemoryTransport(frame), strict_decode=True)
+    try:
+        _, kind, _ = answer.read_message_begin()
+        if kind == TMessageType.EXCEPTION:
+            error = TApplicationException()
+            error.read(answer)
+            raise ClientError(f"the sidecar cannot answer: {visible(str(error.message))}")
+        result = getattr(service, f"{method}_result")()
+        result.read(answer)
+    except ClientError:
+        raise
+    except Exception as error:  # the bytes are no Thrift message
+        raise ClientError(f"who listens there is no sidecar: {type(error).__name__}") from error
+    refused = getattr(result, "refused", None)
+    if refused is not None:
+        raise Refused(visible(str(refused.code or "")), visible(str(refused.why or "")))
+    return result.success
 
 
 def _read(connection: socket.socket, length: int) -> bytes:

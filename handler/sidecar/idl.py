@@ -53,7 +53,7 @@ class PruneReply(Protocol):
 
 @functools.cache
 def interface() -> Any:
-    """The IDL as a module: ``Sargo``, ``PruneRequest``, ``PruneReply``, ``Refused``, ``PROTOCOL_VERSION``."""
+    """The IDL as a module: ``Sargo``, ``PruneRequest``, ``PruneReply``, ``Refused``, and the constants."""
     return thriftpy2.load(str(_IDL), module_name="sargo_thrift")
 
 

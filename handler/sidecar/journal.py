@@ -1,19 +1,37 @@
-"""The sidecar's log: one JSON object a line on stderr, without data values unless ``log_values`` asks for them."""
+"""The sidecar's log: one JSON object a line on stderr, without data values unless ``log_values`` asks for them.
+
+A line holds printable characters only: whatever a client names cannot begin a line, move the cursor or turn the
+direction of the text. Others are escaped as JSON escapes them: a reader of the JSON gets the text as it was sent.
+"""
 
 from __future__ import annotations
 
 import datetime
 import json
 import logging
+import time
 import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO
 
 from handler.sidecar.reports import AnswerReport
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "json_line"]
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+#: So many lines of an event that anybody can cause are written in so many seconds.
+_SELDOM, _SELDOM_SECONDS = 20, 10.0
+
+
+def json_line(fields: Mapping[str, Any]) -> str:
+    """The fields as a JSON object of printable characters, without a line feed."""
+    text = json.dumps(fields, ensure_ascii=False, default=str)
+    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 class _Lines(logging.Formatter):
@@ -27,7 +45,7 @@ class _Lines(logging.Formatter):
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        return json.dumps(fields, ensure_ascii=False, default=str)
+        return json_line(fields)
 
 
 class Journal:
@@ -41,10 +59,23 @@ class Journal:
         handler = logging.StreamHandler(stream)
         handler.setFormatter(_Lines())
         self._log.addHandler(handler)
+        self._seldom: dict[str, tuple[float, int]] = {}
 
     def say(self, event: str, level: str = "info", **fields: Any) -> None:
         """Any event; the fields must hold no data values."""
         self._log.log(_LEVELS[level], event, extra={"fields": fields})
+
+    def say_seldom(self, event: str, level: str = "info", **fields: Any) -> None:
+        """An event that peers without the secret can cause: at most 20 lines in 10 seconds, the others are counted."""
+        begun, count = self._seldom.get(event, (0.0, 0))
+        now = time.monotonic()
+        if now - begun >= _SELDOM_SECONDS:
+            if count > _SELDOM:
+                self.say(event, level, left_out=count - _SELDOM)
+            begun, count = now, 0
+        if count < _SELDOM:
+            self.say(event, level, **fields)
+        self._seldom[event] = begun, count + 1
 
     def failure(self, where: str, error: BaseException) -> None:
         """A fault of the sidecar: the class and the stack of the error, without its text unless ``values`` is on."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from handler.sidecar.allowed_roots import AllowedTable
 from handler.sidecar.view import FilterDecision, View
+from handler.views.texts import visible
 
 __all__ = ["AnswerReport", "Reports"]
 
@@ -58,8 +59,8 @@ class AnswerReport:
             lines.append(f"nothing was skipped: {self.because}")
         lines += [f"- {reason}" for reason in self.reasons]
         if explanation:
-            lines += ["", explanation]
-        return "\n".join(lines) + "\n"
+            lines += ["", *explanation.split("\n")]
+        return "".join(f"{visible(line)}\n" for line in lines)
 
 
 class Reports:

@@ -74,7 +74,7 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
             port=port,
             metrics_port=metrics_port,
             tls=settings.tls_key is not None,
-            secret=service.has_secret,
+            secret=server.has_secret,
             shadow=settings.shadow,
             roots=list(settings.roots),
         )

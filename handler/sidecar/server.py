@@ -1,40 +1,51 @@
 """The network: framed Thrift calls over TCP, with or without TLS, on one event loop.
 
-A connection carries one call at a time. The memory that a peer uses is bounded by the bytes that it has sent, not by
-the length that it announces. A connection is closed
+``slots`` says which connections may be open, ``connection`` collects the calls of one of them. Here a call is decoded,
+its secret is checked, and it is passed to the service:
 
-    at once                   beyond ``max_connections`` and ``max_bytes_in_flight``, and for a frame longer than
-                              ``max_frame_bytes``, before the frame is read
-    after ``read_seconds``    when a frame is incomplete, or the peer does not read its answer
-    after ``idle_seconds``    without a call
-    after an exception        when the frame is not a call of the IDL
+    1.  a frame of more than ``MAX_FIRST_FRAME_BYTES`` is refused on a connection that has not shown the secret
+    2.  a frame of more than 64 KiB is decoded on a thread of its own, every other one on the event loop
+    3.  the secret of the call is compared, before anything else of the call is looked at
+    4.  ``prune`` and ``explain`` are answered to those who gave the secret, ``health`` and ``version`` to everybody
 
-Frames are decoded from the buffer that they are received into.
+Calls of peers that have not shown the secret are decoded one after the other, each in a turn of the event loop, so that
+other connections are served in between.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import hashlib
+import hmac
+import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-
 from handler.sidecar import wire
-from handler.sidecar.idl import Refused, refuse
+from handler.sidecar.connection import Connection
+from handler.sidecar.idl import Refused, interface, refuse
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import Metrics
 from handler.sidecar.service import Service
 from handler.sidecar.settings import Settings, SettingsError
+from handler.sidecar.slots import Slots
 
 __all__ = ["Server", "tls_context"]
 
 _HEADER = 4
-#: The buffer of a connection that has not announced a longer frame.
-_SMALL_BUFFER = 16 << 10
+_BACKLOG = 256
 _SWEEP_SECONDS = 0.5
+#: Longer frames are decoded off the event loop.
+_LONG_FRAME = 64 << 10
+#: Seconds to wait when no connection can be accepted.
+_PAUSE_SECONDS = 0.1
+#: The methods that are answered without the secret.
+_OPEN = frozenset({"health", "version"})
+_ABORTED = frozenset({errno.ECONNABORTED, errno.EPROTO, errno.EINTR})
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
@@ -43,6 +54,7 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
     try:
         context.load_cert_chain(settings.tls_certificate, settings.tls_key)
         if settings.tls_client_ca is not None:
@@ -54,72 +66,143 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
 
 
 class Server:
-    """Listens, and passes calls to a service."""
+    """Listens, and passes calls to a service. Raises SettingsError when the secret cannot be read."""
 
     def __init__(self, settings: Settings, service: Service, metrics: Metrics, journal: Journal) -> None:
         self.settings = settings
         self.service = service
         self.metrics = metrics
         self.journal = journal
-        self.connections: set[_Connection] = set()
+        self.slots: Slots[Connection] = Slots(settings.max_connections, settings.first_call_seconds)
         self.bytes_held = 0
         self.calls: set[asyncio.Task[None]] = set()
-        self._listening: asyncio.Server | None = None
-        self._sweeping: asyncio.Task[None] | None = None
+        self._secret = settings.shared_secret()
+        self.trusts_certificates = self._secret is None and settings.tls_client_ca is not None
+        self._decoding = ThreadPoolExecutor(1, thread_name_prefix="sargo-decode")
+        self._listeners: Sequence[socket.socket] = ()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def has_secret(self) -> bool:
+        return self._secret is not None
+
+    @property
+    def is_stopping(self) -> bool:
+        return self.service.stopping
 
     async def start(self) -> tuple[str, int]:
         """Listen; returns the address and the port. Raises SettingsError when that is not possible."""
         loop = asyncio.get_running_loop()
-        context = tls_context(self.settings)
-        timeout = None if context is None else self.settings.read_seconds
+        tls = tls_context(self.settings)
+        self._unknown_turn = asyncio.Lock()
         try:
-            self._listening = await loop.create_server(
-                lambda: _Connection(self),
-                self.settings.host,
-                self.settings.port,
-                ssl=context,
-                backlog=256,
-                ssl_handshake_timeout=timeout,
-            )
+            self._listeners = await _listen(self.settings.host, self.settings.port)
         except OSError as error:
             raise SettingsError(f"cannot listen on {self.settings.host}:{self.settings.port}: {error}") from error
-        self._sweeping = loop.create_task(self._sweep())
-        host, port = self._listening.sockets[0].getsockname()[:2]
+        self._tasks = [loop.create_task(self._accept(listener, tls)) for listener in self._listeners]
+        self._tasks.append(loop.create_task(self._sweep()))
+        host, port = self._listeners[0].getsockname()[:2]
         return str(host), int(port)
 
     async def stop(self) -> None:
         """Accept no more calls, wait ``drain_seconds`` for the running ones, then close all connections."""
         self.service.stopping = True
-        if self._listening is not None:
-            self._listening.close()
-        for connection in list(self.connections):
-            if not connection.is_busy:
+        for task in self._tasks:
+            task.cancel()
+        for listener in self._listeners:
+            listener.close()
+        for connection in self.slots:
+            if connection.silent_since is not None:
                 connection.close("stopping")
         if self.calls:
             await asyncio.wait(self.calls, timeout=self.settings.drain_seconds)
-        for connection in list(self.connections):
+        for connection in self.slots:
             connection.close("stopping")
-        if self._sweeping is not None:
-            self._sweeping.cancel()
+        self._decoding.shutdown(wait=False, cancel_futures=True)
+
+    # -- connections
+
+    async def _accept(self, listener: socket.socket, tls: ssl.SSLContext | None) -> None:
+        """Give each new connection a slot, forever: one in a turn of the event loop."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(listener)
+            except OSError as error:
+                if error.errno not in _ABORTED:  # no file descriptor or memory is left
+                    self.journal.say_seldom("accept_failed", "error", why=error.strerror)
+                    await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            connection = Connection(self)
+            if self.slots.admit(connection):
+                self.metrics.connections.set(len(self.slots))
+                connection.open(accepted, tls)
+            else:
+                self.metrics.connections_closed.labels("too many").inc()
+                accepted.close()
+            await asyncio.sleep(0)
 
     async def _sweep(self) -> None:
         """Close the connections whose time is up, forever."""
+        given = self.settings
+        seconds = min(given.read_seconds, given.idle_seconds, given.first_call_seconds) / 2
         while True:
-            await asyncio.sleep(min(_SWEEP_SECONDS, self.settings.read_seconds / 2, self.settings.idle_seconds / 2))
+            await asyncio.sleep(min(_SWEEP_SECONDS, seconds))
             now = time.monotonic()
-            for connection in list(self.connections):
+            for connection in self.slots:
                 connection.check_time(now)
+
+    def hold(self, nbytes: int) -> None:
+        """Count bytes that peers have sent. When there are too many, who has sent most loses the connection."""
+        self.bytes_held += nbytes
+        if nbytes > 0 and self.bytes_held > self.settings.max_bytes_in_flight:
+            max(self.slots, key=lambda connection: connection.held).close("memory")
+
+    def max_frame_bytes(self, connection: Connection) -> int:
+        """The longest frame that this peer may send."""
+        longest = self.settings.max_frame_bytes
+        if self._secret is None or self.slots.is_known(connection):
+            return longest
+        return min(longest, int(interface().MAX_FIRST_FRAME_BYTES))
+
+    def refuse_large(self, head: bytes) -> bytes:
+        """The reply to a frame that is longer, of which the first bytes are given."""
+        why = (
+            f"show the secret in a call of at most {interface().MAX_FIRST_FRAME_BYTES} bytes on this connection first, "
+            "such as version(secret)"
+        )
+        self.metrics.refused.labels("secret").inc()
+        self.journal.say_seldom("refused", code="secret", why=why)
+        try:
+            return wire.result(wire.read_head(head), refused=refuse(Refused("secret", why)))
+        except wire.FrameError:
+            return wire.failure(None, why)
 
     # -- calls
 
-    async def answer(self, frame: memoryview) -> tuple[bytes, bool]:
+    def answer(self, connection: Connection, frame: memoryview) -> None:
+        """Start to answer a frame."""
+        task = asyncio.ensure_future(self._answer(connection, frame))
+        self.calls.add(task)
+        task.add_done_callback(self.calls.discard)
+
+    async def _answer(self, connection: Connection, frame: memoryview) -> None:
+        try:
+            reply, stays_open = await self._reply(connection, frame)
+        finally:
+            self.hold(-(_HEADER + len(frame)))
+        connection.write_answer(reply, stays_open and not self.is_stopping)
+
+    async def _reply(self, connection: Connection, frame: memoryview) -> tuple[bytes, bool]:
         """The reply to a frame, and whether the connection stays open."""
         call: wire.ThriftCall | None = None
         started = time.perf_counter()
         method, end = "unknown", "failed"
         try:
-            call = wire.read_call(frame)
+            call = await self._read(connection, frame)
             method = call.method
+            if self._is_shown(call):
+                self.slots.make_known(connection)
             value = await self._method(method)(*call.arguments)
             end = "answered"
             return wire.result(call, value), True
@@ -130,7 +213,8 @@ class Server:
         except Refused as error:
             end = "refused"
             self.metrics.refused.labels(error.code).inc()
-            self.journal.say("refused", method=method, code=error.code, why=error.why)
+            say = self.journal.say_seldom if error.code == "secret" else self.journal.say
+            say("refused", method=method, code=error.code, why=error.why)
             assert call is not None
             return wire.result(call, refused=refuse(error)), True
         except Exception as error:
@@ -139,6 +223,29 @@ class Server:
         finally:
             self.metrics.requests.labels(method, end).inc()
             self.metrics.seconds.labels(method).observe(time.perf_counter() - started)
+
+    async def _read(self, connection: Connection, frame: memoryview) -> wire.ThriftCall:
+        """Decode a frame. Raises FrameError."""
+        if len(frame) > _LONG_FRAME:
+            return await asyncio.get_running_loop().run_in_executor(self._decoding, wire.read_call, frame)
+        if self._secret is None or self.slots.is_known(connection):
+            return wire.read_call(frame)
+        async with self._unknown_turn:
+            await asyncio.sleep(0)
+            if connection.is_closed:
+                raise wire.FrameError("the connection is closed")
+            return wire.read_call(frame)
+
+    def _is_shown(self, call: wire.ThriftCall) -> bool:
+        """Whether the peer may be known after this call. Raises Refused when the call needs the secret."""
+        if self._secret is None:
+            return True
+        if call.secret is None and call.method in _OPEN:
+            return False
+        digests = [hashlib.sha256(text).digest() for text in (self._secret, (call.secret or "").encode())]
+        if not hmac.compare_digest(*digests):
+            raise Refused("secret", "the secret is missing or wrong")
+        return True
 
     def _method(self, name: str) -> Callable[..., Awaitable[Any]]:
         methods: dict[str, Callable[..., Awaitable[Any]]] = {
@@ -150,128 +257,17 @@ class Server:
         return methods[name]
 
 
-def _new_buffer(size: int, content: bytes | memoryview) -> memoryview:
-    """A buffer that begins with this content. The memory of the rest is allocated when it is written."""
-    buffer: memoryview = np.empty(size, np.uint8).data
-    buffer[: len(content)] = content
-    return buffer
-
-
-class _Connection(asyncio.BufferedProtocol):
-    """One peer. ``_buffer`` contains the first ``_filled`` bytes of its next frame."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._transport: asyncio.Transport | None = None
-        self._buffer = _new_buffer(_SMALL_BUFFER, b"")
-        self._filled = 0
-        self._since = time.monotonic()
-        self._held = 0
-        self.is_busy = False
-        self._is_stalled = False
-
-    # -- called by the event loop
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        if len(self._server.connections) >= self._server.settings.max_connections or self._server.service.stopping:
-            self.close("too many")
-            return
-        self._server.connections.add(self)
-        self._server.metrics.connections.set(len(self._server.connections))
-
-    def connection_lost(self, error: Exception | None) -> None:
-        del error
-        self._server.connections.discard(self)
-        self._server.metrics.connections.set(len(self._server.connections))
-        self._hold(-self._held)
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        del sizehint
-        if self._filled == len(self._buffer):  # more than one call, sent ahead of the answer
-            self._buffer = _new_buffer(self._filled + _SMALL_BUFFER, self._buffer)
-        return self._buffer[self._filled :]
-
-    def buffer_updated(self, nbytes: int) -> None:
-        if not self._filled:
-            self._since = time.monotonic()
-        self._filled += nbytes
-        self._hold(nbytes)
-        if self._server.bytes_held > self._server.settings.max_bytes_in_flight:
-            self.close("memory")
-            return
-        self._take_frame()
-
-    def eof_received(self) -> bool:
-        return False
-
-    def pause_writing(self) -> None:
-        self._is_stalled = True
-        self._since = time.monotonic()
-
-    def resume_writing(self) -> None:
-        self._is_stalled = False
-
-    # -- frames
-
-    def _take_frame(self) -> None:
-        """Start the next call if its frame is complete, else enlarge the buffer to the frame."""
-        if self.is_busy or self._filled < _HEADER:
-            return
-        length = int.from_bytes(self._buffer[:_HEADER], "big", signed=True)
-        if not 0 < length <= self._server.settings.max_frame_bytes:
-            self.close("frame")
-            return
-        end = _HEADER + length
-        if self._filled < end:
-            if len(self._buffer) < end:
-                self._buffer = _new_buffer(end, self._buffer[: self._filled])
-            return
-        frame = self._buffer[_HEADER:end]
-        rest = bytes(self._buffer[end : self._filled])
-        self._buffer = _new_buffer(max(_SMALL_BUFFER, len(rest)), rest)
-        self._filled = len(rest)
-        self.is_busy = True
-        assert self._transport is not None
-        self._transport.pause_reading()
-        task = asyncio.ensure_future(self._answer(frame))
-        self._server.calls.add(task)
-        task.add_done_callback(self._server.calls.discard)
-
-    async def _answer(self, frame: memoryview) -> None:
-        reply, stays_open = await self._server.answer(frame)
-        self._hold(-(_HEADER + len(frame)))
-        transport = self._transport
-        if transport is None or transport.is_closing():
-            return
-        transport.write(len(reply).to_bytes(_HEADER, "big") + reply)
-        self.is_busy = False
-        self._since = time.monotonic()
-        if not stays_open or self._server.service.stopping:
-            transport.close()
-            return
-        transport.resume_reading()
-        self._take_frame()
-
-    def _hold(self, nbytes: int) -> None:
-        self._held += nbytes
-        self._server.bytes_held += nbytes
-
-    # -- ends
-
-    def check_time(self, now: float) -> None:
-        """Close the connection when its time is up."""
-        settings, waited = self._server.settings, now - self._since
-        if self.is_busy:
-            return
-        if (self._filled or self._is_stalled) and waited > settings.read_seconds:
-            self.close("slow")
-        elif waited > settings.idle_seconds:
-            self.close("idle")
-
-    def close(self, because: str) -> None:
-        """Close at once."""
-        if self._transport is not None and not self._transport.is_closing():
-            self._server.metrics.connections_closed.labels(because).inc()
-            self._transport.abort()
+async def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen on all addresses of the host. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    listeners: list[socket.socket] = []
+    try:
+        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+            used = port or (listeners[0].getsockname()[1] if listeners else 0)
+            listeners.append(socket.create_server((address[0], used, *address[2:]), family=family, backlog=_BACKLOG))
+            listeners[-1].setblocking(False)
+    except BaseException:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners

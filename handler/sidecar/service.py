@@ -2,8 +2,8 @@
 
 step      module                          what it does
 -------   -----------------------------   -----------------------------------------------------------------------
-read      this one, ``allowed_roots``     refuse a wrong protocol version or secret, a table outside of the roots,
-                                          and a malformed or too large request
+read      this one, ``allowed_roots``     refuse a wrong protocol version, a table outside of the roots, and a
+                                          malformed or too large request. ``server`` has checked the secret
 view      ``tables``                      the table at its latest instant, or as of an older one
 decide    ``view``, ``planning.prune``    the slices that the filter skips, from the cache for a known filter
 answer    ``request_matching``            the listed names that may be skipped, as packed bits
@@ -13,8 +13,6 @@ record    ``reports``, ``journal``, ``metrics``, ``filter_log``, ``audit``
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import json
 import random
 import time
@@ -114,7 +112,6 @@ class Service:
         self.stopping = False
         self._roots = roots
         self._threads = ThreadPoolExecutor(_ANSWER_THREADS, thread_name_prefix="sargo-answer")
-        self._secret = settings.shared_secret()
         self._running = 0
         self._asked = 0
         self._turned_off: set[str] = set()
@@ -124,10 +121,6 @@ class Service:
             if settings.filter_log is None
             else FilterLog(settings.filter_log, settings.filter_log_bytes, settings.filter_log_older, journal)
         )
-
-    @property
-    def has_secret(self) -> bool:
-        return self._secret is not None
 
     # -- the calls
 
@@ -210,7 +203,6 @@ class Service:
             raise Refused("request", "the request is missing or has no protocol version")
         if request.protocol_version != interface().PROTOCOL_VERSION:
             raise Refused("version", f"this sidecar speaks version {interface().PROTOCOL_VERSION} of the protocol")
-        self._check_secret(request.secret)
         if self.stopping:
             raise Refused("stopping", "the sidecar is stopping")
         limits = self.settings
@@ -245,13 +237,6 @@ class Service:
             user=(request.user or "")[:200],
             notes=notes,
         )
-
-    def _check_secret(self, given: str | None) -> None:
-        if self._secret is None:
-            return
-        digests = [hashlib.sha256(text).digest() for text in (self._secret, (given or "").encode())]
-        if not hmac.compare_digest(*digests):
-            raise Refused("secret", "the secret is missing or wrong")
 
     # -- answering
 

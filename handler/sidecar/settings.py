@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     port: int = Field(10950, ge=0, le=65535, description="Port of the Thrift service; 0 = any that is free")
     metrics_host: str = Field("127.0.0.1", description="Address of /metrics and /healthz")
     metrics_port: int = Field(10951, ge=-1, le=65535, description="Port of /metrics and /healthz; -1 = none")
-    secret: SecretStr | None = Field(None, description="Shared secret that every request must carry")
+    secret: SecretStr | None = Field(None, description="Shared secret that every prune and explain must carry")
     secret_file: Path | None = Field(None, description="File that holds the shared secret instead")
     tls_certificate: Path | None = Field(None, description="Certificate chain (PEM); turns TLS on")
     tls_key: Path | None = Field(None, description="Private key (PEM) of the certificate")
@@ -73,13 +73,18 @@ class Settings(BaseSettings):
     max_filter_nodes: int = Field(
         100_000, ge=512, le=250_000, description="Most parts of a filter when what it repeats is written out"
     )
-    max_connections: int = Field(512, ge=1, description="Most open connections; more are closed at once")
+    max_connections: int = Field(
+        512, ge=1, description="Most open connections; at most half of them are of peers that have not shown the secret"
+    )
     max_requests: int = Field(64, ge=1, description="Most requests that are answered at once; more are refused")
     max_bytes_in_flight: int = Field(512 * MEBIBYTE, ge=1024, description="Most bytes of requests held at once")
     request_seconds: float = Field(
         1.5, gt=0, description="Answer 'skip nothing' when an answer takes longer; below the clients' time-out"
     )
     read_seconds: float = Field(10, gt=0, description="A request that has begun must have arrived by then")
+    first_call_seconds: float = Field(
+        5, gt=0, description="A new connection must have shown the secret by then, or made a call where there is none"
+    )
     idle_seconds: float = Field(300, gt=0, description="Close a connection that asks nothing for so long")
     drain_seconds: float = Field(10, ge=0, description="How long running requests may take after SIGTERM")
 

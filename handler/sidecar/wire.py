@@ -1,11 +1,13 @@
 """Thrift's binary protocol on frames in memory: decodes a call from a frame, and encodes its result as a frame.
 
 ``check`` validates a frame before thriftpy2 decodes it, so that a hostile frame cannot make thriftpy2 loop, recurse or
-read behind the end:
+read behind the end. It takes the time of ``MAX_FIELDS`` fields, however long the frame is:
 
+    the fields      at most ``MAX_FIELDS`` in the whole frame, those of nested structs included
     a string        its length fits into the frame
     a struct        at most ``MAX_DEPTH`` inside each other
     a container     refused: no call of the IDL has one
+    a text          at most ``MAX_TEXT_BYTES``; a longer ``filter_text``, which nothing needs, counts as not sent
 
 Other faults, such as a missing field or a type that is not the IDL's, are checked where the values are used.
 """
@@ -24,9 +26,26 @@ from handler.sidecar.idl import interface
 
 _BinaryProtocol: Any = TBinaryProtocol  # thriftpy2 types it in part only
 
-__all__ = ["MAX_DEPTH", "FrameError", "MemoryTransport", "ThriftCall", "check", "failure", "read_call", "result"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_FIELDS",
+    "MAX_TEXT_BYTES",
+    "FrameError",
+    "MemoryTransport",
+    "ThriftCall",
+    "check",
+    "failure",
+    "read_call",
+    "read_head",
+    "result",
+]
 
 MAX_DEPTH = 4
+#: Four times as many as the IDL's longest struct has.
+MAX_FIELDS = 64
+MAX_TEXT_BYTES = 1 << 20
+#: Texts that no answer depends on.
+_DISPENSABLE = frozenset({"filter_text"})
 #: Longer strings of a call stay views of its frame, because a list of names has megabytes.
 _MAX_COPIED_BYTES = 64 << 10
 _STOP, _STRUCT, _STRING = 0, 12, 11
@@ -45,14 +64,18 @@ class FrameError(SargoError):
 
 
 class ThriftCall:
-    """One call: the method, the sequence number to echo, and the arguments in the order of the IDL."""
+    """One call: the method, the sequence number to echo, and the arguments in the order of the IDL.
 
-    __slots__ = ("arguments", "method", "sequence")
+    secret   the argument of that name, which is not among ``arguments``, or the field of that name of an argument
+    """
 
-    def __init__(self, method: str, sequence: int, arguments: tuple[Any, ...]) -> None:
+    __slots__ = ("arguments", "method", "secret", "sequence")
+
+    def __init__(self, method: str, sequence: int, arguments: tuple[Any, ...], secret: str | None = None) -> None:
         self.method = method
         self.sequence = sequence
         self.arguments = arguments
+        self.secret = secret
 
 
 class MemoryTransport:
@@ -84,15 +107,24 @@ class MemoryTransport:
         return b"".join(self._written)
 
 
-def check(frame: memoryview) -> None:
-    """Validate a frame without decoding it. Raises FrameError when it is not exactly one call with its arguments."""
-    size = len(frame)
-    if size < 12 or int.from_bytes(frame[:2], "big") != _VERSION or frame[3] != _CALL:
+def _head(frame: memoryview) -> tuple[bytes, int, int]:
+    """The method's name, the sequence number, and where the arguments begin. Raises FrameError when it is no call."""
+    if len(frame) < 12 or int.from_bytes(frame[:2], "big") != _VERSION or frame[3] != _CALL:
         raise FrameError("no call in Thrift's binary protocol")
     length = int.from_bytes(frame[4:8], "big", signed=True)
     if not 0 < length <= _MAX_NAME_BYTES:
         raise FrameError("the method's name is too long")
-    at, open_structs = 12 + length, 1
+    at = 12 + length
+    if at > len(frame):
+        raise FrameError("the frame ends too soon")
+    return bytes(frame[8 : at - 4]), int.from_bytes(frame[at - 4 : at], "big", signed=True), at
+
+
+def check(frame: memoryview) -> None:
+    """Validate a frame without decoding it. Raises FrameError when it is not exactly one call with its arguments."""
+    size, fields = len(frame), 0
+    _, _, at = _head(frame)
+    open_structs = 1
     while open_structs:
         kind = _byte(frame, at)
         if kind == _STOP:
@@ -100,6 +132,9 @@ def check(frame: memoryview) -> None:
             open_structs -= 1
             continue
         at += 3
+        fields += 1
+        if fields > MAX_FIELDS:
+            raise FrameError(f"a call has more than {MAX_FIELDS} fields")
         if kind in _FIXED:
             at += _FIXED[kind]
         elif kind == _STRING:
@@ -139,7 +174,21 @@ def read_call(frame: memoryview) -> ThriftCall:
         _decode_texts(arguments)
     except (UnicodeDecodeError, RecursionError) as error:
         raise FrameError(f"the call cannot be decoded: {type(error).__name__}") from error
-    return ThriftCall(method, sequence, tuple(getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()))
+    given = {spec[1]: getattr(arguments, spec[1]) for spec in arguments.thrift_spec.values()}
+    secret = given.pop("secret", None)
+    for value in given.values():
+        secret = secret or getattr(value, "secret", None)
+    return ThriftCall(method, sequence, tuple(given.values()), secret)
+
+
+def read_head(head: bytes) -> ThriftCall:
+    """The call that begins with these bytes, without its arguments. Raises FrameError."""
+    name, sequence, _ = _head(memoryview(head))
+    method = name.decode("ascii", "replace")
+    result_type = getattr(interface().Sargo, f"{method}_result", None)
+    if result_type is None or "refused" not in (spec[1] for spec in result_type.thrift_spec.values()):
+        raise FrameError("no method of this interface that can be refused")
+    return ThriftCall(method, sequence, ())
 
 
 def _decode_texts(read: Any) -> None:
@@ -151,7 +200,12 @@ def _decode_texts(read: Any) -> None:
         if kind == TType.STRUCT:
             _decode_texts(value)
         elif kind == TType.STRING:
-            setattr(read, name, bytes(value).decode("utf-8"))
+            if len(value) <= MAX_TEXT_BYTES:
+                setattr(read, name, bytes(value).decode("utf-8"))
+            elif name in _DISPENSABLE:
+                setattr(read, name, None)
+            else:
+                raise FrameError(f"a text has more than {MAX_TEXT_BYTES} bytes")
 
 
 def result(call: ThriftCall, value: Any = None, refused: Exception | None = None) -> bytes:

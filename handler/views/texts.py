@@ -1,4 +1,4 @@
-"""Texts that several views print: counts, sizes, times, shortened texts and bars."""
+"""Texts that several views print: counts, sizes, times, shortened and foreign texts, and bars."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 
 from rich.text import Text
 
-__all__ = ["bar", "count_text", "minute_text", "shortened", "size_text"]
+__all__ = ["bar", "count_text", "minute_text", "shortened", "size_text", "visible"]
 
 BAR_WIDTH = 24
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -39,3 +39,17 @@ def shortened(text: str, limit: int) -> str:
 def minute_text(seconds: float) -> str:
     """A time (seconds since 1970) in UTC, to the minute."""
     return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M")
+
+
+def visible(text: str) -> str:
+    """A text that somebody else named, on one line: what is not printable is shown as an escape such as ``\\u202e``.
+
+    Not printable are control characters (C0, DEL, C1), separators other than the space (line feeds, U+2028), format
+    characters (bidirectional overrides, zero-width characters, tags), lone surrogates and unassigned characters.
+    """
+    return text if text.isprintable() else "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

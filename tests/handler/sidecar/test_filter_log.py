@@ -1,6 +1,7 @@
 """The log of filters: a line for every answered filter, as Hive sent it, in files that stay within their limit."""
 
 import base64
+import contextlib
 import json
 import os
 import stat
@@ -9,6 +10,7 @@ import pytest
 
 from handler import open_table, prune
 from handler.sidecar import service
+from handler.sidecar.filter_log import _Files as FilterLogFiles
 from handler.sidecar.settings import Settings, SettingsError
 from tests.handler.conftest import hive_filters
 from tests.handler.sidecar.conftest import Running, request, skipped_names
@@ -81,12 +83,108 @@ def test_a_file_that_cannot_be_opened_ends_the_start(main_cow, tmp_path):
         pass
 
 
-def test_a_full_disk_costs_lines_and_no_answer_and_is_said_once_without_values(sidecar, main_cow, names):
-    full = "/dev/full"
-    if not os.path.exists(full):
-        pytest.skip("needs a disk that is full")
-    running = sidecar(roots=[str(main_cow)], filter_log=full)
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777], ids=oct)
+def test_files_that_are_already_there_become_their_owners_only(sidecar, main_cow, names, tmp_path, umask):
+    path = tmp_path / "filters.jsonl"
+    for file in (path, tmp_path / "filters.jsonl.1", tmp_path / "filters.jsonl.4"):
+        file.write_text("{}\n")
+        file.chmod(0o666)
+    before = os.umask(umask)
+    try:
+        running = sidecar(roots=[str(main_cow)], filter_log=path)
+    finally:
+        os.umask(before)
     with running.client() as client:
+        client.prune(request(main_cow, FILTERS[0]["filter"], names))
+    assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
+    assert len(lines(path)) == 2
+
+
+def _link(path, elsewhere):
+    path.symlink_to(elsewhere)
+
+
+def _dangling_link(path, elsewhere):
+    path.symlink_to(elsewhere.with_name("new"))
+
+
+def _hard_link(path, elsewhere):
+    os.link(elsewhere, path)
+
+
+def _folder(path, elsewhere):
+    del elsewhere
+    path.mkdir()
+
+
+def _pipe(path, elsewhere):
+    del elsewhere
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("name", ["filters.jsonl", "filters.jsonl.2"])
+@pytest.mark.parametrize("make", [_link, _dangling_link, _hard_link, _folder, _pipe])
+def test_what_is_not_a_file_of_our_own_ends_the_start(main_cow, tmp_path, make, name):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("theirs")
+    elsewhere.chmod(0o644)
+    make(tmp_path / name, elsewhere)
+    settings = Settings(roots=(str(main_cow),), port=0, metrics_port=-1, filter_log=tmp_path / "filters.jsonl")
+    with pytest.raises(SettingsError, match="filter_log"), Running(settings):
+        pass
+    assert (elsewhere.read_text(), stat.S_IMODE(elsewhere.stat().st_mode)) == ("theirs", 0o644)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_device_is_refused(main_cow):
+    settings = Settings(roots=(str(main_cow),), port=0, metrics_port=-1, filter_log="/dev/null")
+    with pytest.raises(SettingsError, match="not a regular file"), Running(settings):
+        pass
+
+
+def test_a_file_of_another_user_is_refused(main_cow, tmp_path, monkeypatch):
+    path = tmp_path / "filters.jsonl"
+    path.write_text("")
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    settings = Settings(roots=(str(main_cow),), port=0, metrics_port=-1, filter_log=path)
+    with pytest.raises(SettingsError, match="another user"), Running(settings):
+        pass
+
+
+def test_a_link_that_takes_the_place_of_the_log_is_not_followed(sidecar, main_cow, names, tmp_path):
+    path, elsewhere = tmp_path / "filters.jsonl", tmp_path / "elsewhere"
+    elsewhere.write_text("")
+    running = sidecar(roots=[str(main_cow)], filter_log=path, filter_log_bytes=4096)
+    with running.client() as client:
+        client.prune(request(main_cow, FILTERS[0]["filter"], names))
+        monkey = FilterLogFiles.doRollover
+
+        def swapped(self):
+            monkey(self)
+            self.stream.close()
+            self.stream = None
+            path.unlink()
+            path.symlink_to(elsewhere)
+
+        FilterLogFiles.doRollover = swapped
+        try:
+            for _ in range(20):
+                assert client.prune(request(main_cow, FILTERS[0]["filter"], names)).skipped > 0
+        finally:
+            FilterLogFiles.doRollover = monkey
+    assert elsewhere.read_text() == ""
+    assert "filter_log_failed" in running.log.getvalue()
+
+
+def test_a_full_disk_costs_lines_and_no_answer_and_is_said_once_without_values(
+    sidecar, main_cow, names, tmp_path, monkeypatch
+):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs a disk that is full")
+    running = sidecar(roots=[str(main_cow)], filter_log=tmp_path / "filters.jsonl")
+    # its end fails too: what is not written stays in its buffer
+    with contextlib.suppress(OSError), open("/dev/full", "w") as full, running.client() as client:
+        monkeypatch.setattr(running.sidecar.service._filter_log._handler, "stream", full)
         for _ in range(3):
             assert client.prune(request(main_cow, FILTERS[0]["filter"], names)).skipped > 0
     said = [json.loads(line) for line in running.log.getvalue().splitlines()]

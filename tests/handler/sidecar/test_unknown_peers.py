@@ -1,0 +1,479 @@
+"""What peers without the secret can cost: they get a refusal or are closed, and those with the secret are served on."""
+
+import contextlib
+import json
+import random
+import socket
+import ssl
+import struct
+import threading
+import time
+
+import pytest
+
+from handler import open_table
+from handler.sidecar.client import Client, ClientError
+from handler.sidecar.idl import Refused, interface
+from handler.sidecar.view import View
+from tests.bench.sidecar import frame
+from tests.handler.sidecar.conftest import request
+from tests.handler.sidecar.test_server import STRING, STRUCT, connect, field, framed, prune_call, read_frame
+from tests.handler.sidecar.test_service import I_IS_100
+
+SECRET = "open sesame"
+MAX_FIRST_FRAME = 8192
+EXCEPTION, REPLY = 3, 2
+
+
+@pytest.fixture(scope="module")
+def names(main_cow):
+    return [item.base_file for item in open_table(main_cow).at().slices]
+
+
+@pytest.fixture
+def guarded(sidecar, main_cow):
+    """``guarded(**settings)``: a sidecar with a secret."""
+    return lambda **given: sidecar(roots=[str(main_cow)], secret=SECRET, **given)
+
+
+def text(value):
+    return struct.pack("!i", len(value)) + value
+
+
+def call_of(method, *fields):
+    return b"\x80\x01\x00\x01" + text(method.encode()) + struct.pack("!i", 77) + b"".join(fields) + b"\0"
+
+
+HEALTH = framed(call_of("health"))
+
+
+def version(secret):
+    return framed(call_of("version", field(STRING, 1, text(secret.encode()))))
+
+
+def ask(connection, call):
+    connection.sendall(call)
+    return read_frame(connection)
+
+
+def is_closed(connection):
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def is_answered(running, main_cow, names, timeout=20.0):
+    client = Client(f"127.0.0.1:{running.port}", secret=SECRET, seconds=timeout)
+    return client.prune(str(main_cow), I_IS_100.encode(), names).skipped > 0
+
+
+def until(condition):
+    for _ in range(2_000):
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+# -- long frames
+
+
+@pytest.mark.parametrize("secret", [SECRET, None], ids=["with a secret", "without"])
+@pytest.mark.parametrize("kind", ["unknown fields", "nested structs"])
+def test_a_frame_of_60_mib_of_fields_costs_no_time(sidecar, main_cow, names, secret, kind):
+    running = sidecar(roots=[str(main_cow)], secret=secret)
+    bomb = field(3, 99, b"x") * (15 << 20) if kind == "unknown fields" else (field(STRUCT, 9) + b"\0") * (15 << 20)
+    call = framed(prune_call(bomb))
+    with connect(running.port) as connection:
+        before = time.process_time()
+        answer = ask(connection, call)
+        assert time.process_time() - before < 5  # it took 46 seconds
+        assert answer[3] == REPLY if secret else answer[3] == EXCEPTION
+        assert is_closed(connection)
+    assert is_answered(running, main_cow, names)
+
+
+def test_a_peer_that_has_shown_the_secret_may_send_no_more_fields_either(guarded, names, main_cow):
+    running = guarded()
+    with connect(running.port) as connection:
+        assert ask(connection, version(SECRET))[3] == REPLY
+        assert b"more than 64 fields" in ask(connection, framed(prune_call(field(3, 99, b"x") * (1 << 20))))
+        assert is_closed(connection)
+
+
+@pytest.mark.parametrize("count", [63, 64])
+def test_so_many_fields_and_no_more_are_read(guarded, count):
+    running = guarded()
+    with connect(running.port) as connection:
+        answer = ask(connection, framed(prune_call(field(3, 99, b"x") * count)))  # the request is a field too
+        assert (answer[3], b"more than 64 fields" in answer) == ((REPLY, False) if count == 63 else (EXCEPTION, True))
+
+
+@pytest.mark.parametrize("method", ["prune", "explain", "version", "health", "drop"])
+def test_a_first_frame_that_is_too_long_is_refused_before_it_is_received(guarded, method):
+    running = guarded()
+    start = framed(call_of(method))[4:]
+    with connect(running.port) as connection:
+        connection.sendall(struct.pack("!i", 50 << 20) + start + b"\0" * 200)
+        answer = read_frame(connection)
+        assert b"show the secret" in answer
+        assert answer[3] == (EXCEPTION if method in ("health", "drop") else REPLY)
+        if answer[3] == REPLY:
+            assert (answer[8 : 8 + len(method)], answer[8 + len(method) :][:4]) == (method.encode(), b"\0\0\0\x4d")
+        for _ in range(3):
+            connection.sendall(b"\0" * (1 << 20))
+            assert until(lambda: running.metric("sargo_bytes_in_flight") == 0)
+    assert running.metric("sargo_refused_total", code="secret") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 300, b"GET / HTTP/1.1\r\n\r\n" * 20], ids=["zeros", "ones", "http"])
+def test_a_first_frame_that_is_too_long_and_no_call_is_refused_too(guarded, content):
+    running = guarded()
+    with connect(running.port) as connection:
+        connection.sendall(struct.pack("!i", 20_000) + content.ljust(20_000, b"\0"))
+        assert read_frame(connection)[3] == EXCEPTION
+        assert is_closed(connection)
+
+
+@pytest.mark.parametrize(("more", "is_read"), [(0, True), (1, False)], ids=["at the limit", "a byte more"])
+def test_the_longest_first_frame(guarded, main_cow, more, is_read):
+    running = guarded()
+    fields = [field(STRING, 14, text(SECRET.encode()))]
+    padding = MAX_FIRST_FRAME + more - len(prune_call(*fields, field(STRING, 99, text(b""))))
+    call = prune_call(*fields, field(STRING, 99, text(b"x" * padding)))
+    assert len(call) == MAX_FIRST_FRAME + more
+    with connect(running.port) as connection:
+        answer = ask(connection, framed(call))
+        assert (b"has no protocol version" in answer, b"show the secret" in answer) == (is_read, not is_read)
+
+
+def test_a_client_of_an_earlier_version_is_refused_clearly_when_it_sends_much(guarded, main_cow, names):
+    running = guarded()
+    many = [*names, *(f"p/{i:0100d}" for i in range(50_000))]
+    with running.client() as old:
+        with pytest.raises(interface().Refused, match="show the secret in a call of at most 8192 bytes") as refused:
+            old.prune(request(main_cow, I_IS_100, many, secret=SECRET))
+        assert refused.value.code == "secret"
+    with running.client() as old:
+        assert old.prune(request(main_cow, I_IS_100, names, secret=SECRET)).skipped > 0
+        assert old.prune(request(main_cow, I_IS_100, many, secret=SECRET)).skipped > 0  # it has shown the secret
+
+
+def test_our_client_shows_the_secret_before_it_sends_much(guarded, main_cow, names):
+    running = guarded()
+    many = [*names, *(f"p/{i:0100d}" for i in range(50_000))]
+    assert is_answered(running, main_cow, many)
+    client = Client(f"127.0.0.1:{running.port}", secret="another")
+    with pytest.raises(Refused, match="missing or wrong"):
+        client.prune(str(main_cow), I_IS_100.encode(), many)
+    assert running.metric("sargo_requests_total", method="version", end="answered") == 1
+
+
+# -- who may ask what
+
+
+@pytest.mark.parametrize("given", [None, "", "wrong", SECRET + " ", SECRET[:-1], SECRET.upper(), "\u202e" + SECRET])
+def test_explain_shows_filters_and_needs_the_secret(guarded, main_cow, names, given):
+    running = guarded()
+    report = Client(f"127.0.0.1:{running.port}", secret=SECRET).prune(str(main_cow), I_IS_100.encode(), names).report_id
+    client = Client(f"127.0.0.1:{running.port}", secret=given)
+    with pytest.raises(Refused, match="secret"):
+        client.explain(report)
+    with running.client() as shown:
+        shown.version(SECRET)
+        with pytest.raises(interface().Refused, match="secret"):
+            shown.explain(report)
+    assert "i = 100" in Client(f"127.0.0.1:{running.port}", secret=SECRET).explain(report)
+
+
+def test_health_and_version_are_open_and_name_nothing(guarded, main_cow, names):
+    running = guarded()
+    assert is_answered(running, main_cow, names)
+    with running.client() as stranger:
+        health, versions = json.loads(stranger.health()), json.loads(stranger.version())
+    assert health["status"] == "ok"
+    assert set(versions) == {"sargo", "protocol"}
+    assert all(isinstance(value, int | bool) for key, value in health.items() if key != "status")
+    assert str(main_cow) not in str(health)
+
+
+def test_the_secret_is_looked_at_before_the_version_and_the_table(guarded, main_cow, names):
+    running = guarded()
+    with running.client() as client:
+        for changed in ({"protocol_version": 99}, {"table": "/etc"}, {"engine": "none"}, {"name_count": -1}):
+            with pytest.raises(interface().Refused) as refused:
+                client.prune(request(changed.pop("table", main_cow), I_IS_100, names, **changed))
+            assert refused.value.code == "secret"
+
+
+def test_showing_a_wrong_secret_opens_nothing(guarded):
+    running = guarded()
+    with connect(running.port) as connection:
+        assert b"missing or wrong" in ask(connection, version("open"))
+        connection.sendall(struct.pack("!i", MAX_FIRST_FRAME + 1) + call_of("prune").ljust(300, b"\0"))
+        assert b"show the secret" in read_frame(connection)
+
+
+def test_a_client_certificate_counts_as_the_secret_where_there_is_none(sidecar, main_cow, certificates):
+    running = sidecar(
+        roots=[str(main_cow)],
+        tls_certificate=certificates / "cert.pem",
+        tls_key=certificates / "key.pem",
+        tls_client_ca=certificates / "ca.pem",
+        first_call_seconds=0.5,
+        max_connections=2,
+    )
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+    with connect(running.port) as plain, context.wrap_socket(plain, server_hostname="localhost") as connection:
+        strangers = [connect(running.port) for _ in range(5)]
+        time.sleep(1.2)  # no call, and yet it stays
+        assert ask(connection, framed(b"\0" * 20_000))[3] == EXCEPTION  # long frames are read
+        assert all(is_closed(stranger) for stranger in strangers)
+
+
+# -- connections
+
+
+def test_silent_connections_do_not_lock_others_out(guarded, main_cow, names):
+    running = guarded(max_connections=16, first_call_seconds=60)
+    with contextlib.ExitStack() as stack:
+        known = stack.enter_context(connect(running.port))
+        assert ask(known, version(SECRET))[3] == REPLY
+        silent = [stack.enter_context(connect(running.port)) for _ in range(60)]
+        for _ in range(3):
+            assert is_answered(running, main_cow, names)
+        assert ask(known, HEALTH)[3] == REPLY
+        assert until(lambda: running.metric("sargo_connections") == 1 + 7)
+        assert is_closed(silent[0])
+    assert running.metric("sargo_connections_closed_total", because="room") >= 52
+
+
+@pytest.mark.parametrize("held", ["health", "half a frame", "a wrong secret"])
+def test_connections_that_talk_without_the_secret_do_not_lock_others_out(guarded, main_cow, names, held):
+    running = guarded(max_connections=8, first_call_seconds=60)
+    sent = {"health": HEALTH, "half a frame": HEALTH[:-3], "a wrong secret": version("no")}[held]
+    with contextlib.ExitStack() as stack:
+        for _ in range(30):
+            stack.enter_context(connect(running.port)).sendall(sent)
+        assert is_answered(running, main_cow, names)
+
+
+def test_silent_connections_that_nobody_may_know_give_way_too(sidecar, main_cow, names):
+    running = sidecar(roots=[str(main_cow)], max_connections=8, first_call_seconds=0.2)
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(connect(running.port)) for _ in range(4)]
+        for connection in held:
+            assert ask(connection, HEALTH)[3] == REPLY
+        held += [stack.enter_context(connect(running.port)) for _ in range(4)]
+        for connection in held[4:]:
+            assert ask(connection, HEALTH)[3] == REPLY
+        assert running.metric("sargo_connections") == 8
+        time.sleep(0.3)
+        for _ in range(3):
+            assert is_answered(running, main_cow, names)
+        assert running.metric("sargo_connections_closed_total", because="room") >= 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"\0", HEALTH[:-1], HEALTH, version("no"), struct.pack("!i", 60 << 20) + call_of("prune") * 9],
+    ids=len,
+)
+def test_the_time_to_show_the_secret_is_short(guarded, sent):
+    running = guarded(first_call_seconds=0.4)
+    with connect(running.port) as known, connect(running.port) as connection:
+        assert ask(known, version(SECRET))[3] == REPLY
+        connection.sendall(sent)
+        while connection.recv(65536):
+            pass
+        assert ask(known, HEALTH)[3] == REPLY
+    closed = sum(running.metric("sargo_connections_closed_total", because=why) or 0 for why in ("silent", "slow"))
+    assert closed == 1
+
+
+@pytest.mark.parametrize("piece", [HEALTH, b"\0\0\x10\0" + b"x" * 100], ids=["calls", "a frame"])
+def test_bytes_sent_one_at_a_time_do_not_extend_it(guarded, piece):
+    running = guarded(first_call_seconds=0.5)
+    with connect(running.port) as connection:
+        with contextlib.suppress(OSError):
+            for _ in range(200):
+                for byte in piece:
+                    connection.sendall(bytes([byte]))
+                    time.sleep(0.005)
+        with contextlib.suppress(OSError):
+            while connection.recv(65536):
+                pass
+    assert until(lambda: running.metric("sargo_connections") == 0)
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"\x16\x03\x01", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", HEALTH], ids=len
+)
+def test_a_tls_handshake_that_never_ends_takes_a_slot_and_little_time(guarded, main_cow, certificates, sent):
+    running = guarded(
+        tls_certificate=certificates / "cert.pem",
+        tls_key=certificates / "key.pem",
+        first_call_seconds=60,
+        max_connections=8,
+    )
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    with contextlib.ExitStack() as stack:
+        hanging = [stack.enter_context(connect(running.port)) for _ in range(40)]
+        for connection in hanging:
+            with contextlib.suppress(OSError):
+                connection.sendall(sent)
+        with connect(running.port) as plain, context.wrap_socket(plain, server_hostname="localhost") as connection:
+            assert ask(connection, version(SECRET))[3] == REPLY
+        assert running.metric("sargo_connections") <= 5
+
+
+def test_a_tls_handshake_has_the_time_of_the_first_call(guarded, certificates):
+    running = guarded(
+        tls_certificate=certificates / "cert.pem", tls_key=certificates / "key.pem", first_call_seconds=0.4
+    )
+    with connect(running.port) as connection:
+        connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+        assert is_closed(connection)
+    assert until(lambda: running.metric("sargo_connections") == 0)
+
+
+def test_a_tls_peer_that_takes_no_leave_is_forgotten(guarded, certificates):
+    running = guarded(tls_certificate=certificates / "cert.pem", tls_key=certificates / "key.pem")
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    with connect(running.port) as plain:
+        connection = context.wrap_socket(plain, server_hostname="localhost", do_handshake_on_connect=True)
+        connection.sendall(framed(b"no call at all"))
+        assert until(lambda: running.metric("sargo_connections") == 0)
+        connection.close()
+
+
+# -- memory
+
+
+def test_a_peer_that_leaves_while_it_is_answered_gives_its_bytes_back_once(sidecar, main_cow, names, monkeypatch):
+    gate = threading.Event()
+    decide = View.decide
+    monkeypatch.setattr(View, "decide", lambda self, question: (gate.wait(30), decide(self, question))[1])
+    running = sidecar(roots=[str(main_cow)])
+    call = frame(main_cow, names, 5)
+    try:
+        for _ in range(3):
+            with connect(running.port) as connection:
+                connection.sendall(call)
+                assert until(lambda: running.sidecar.server.calls)
+        assert running.metric("sargo_bytes_in_flight") > 0
+        gate.set()
+        assert until(lambda: not running.sidecar.server.calls)
+        assert running.metric("sargo_bytes_in_flight") == 0
+    finally:
+        gate.set()
+
+
+def test_half_sent_frames_take_no_memory_from_short_calls(sidecar, main_cow, names):
+    running = sidecar(roots=[str(main_cow)], max_bytes_in_flight=100_000)
+    with connect(running.port) as first, connect(running.port) as second:
+        first.sendall(struct.pack("!i", 1 << 20) + b"x" * 60_000)
+        assert until(lambda: running.metric("sargo_bytes_in_flight") >= 60_000)
+        second.sendall(struct.pack("!i", 1 << 20) + b"x" * 39_980)
+        assert until(lambda: running.metric("sargo_bytes_in_flight") >= 99_980)
+        assert is_answered(running, main_cow, names)  # the longest one makes room
+        assert is_closed(first)
+    assert running.metric("sargo_connections_closed_total", because="memory") == 1
+
+
+def test_answers_that_are_not_read_do_not_pile_up(guarded):
+    running = guarded(read_seconds=60)
+    with connect(running.port) as connection:
+        assert ask(connection, version(SECRET))[3] == REPLY
+        connection.settimeout(1)
+        with contextlib.suppress(TimeoutError):
+            for _ in range(400):
+                connection.sendall(HEALTH * 1_000)
+        [held] = running.sidecar.server.slots
+        assert held._transport.get_write_buffer_size() < 1 << 20
+        assert running.metric("sargo_bytes_in_flight") < 1 << 20
+
+
+# -- the log
+
+
+def test_refusals_do_not_flood_the_log(guarded):
+    running = guarded()
+    with connect(running.port) as connection:
+        for _ in range(300):
+            assert b"missing or wrong" in ask(connection, version("no"))
+    lines = [json.loads(line) for line in running.log.getvalue().splitlines()]
+    assert 0 < sum(line["event"] == "refused" for line in lines) <= 21
+    assert running.metric("sargo_refused_total", code="secret") == 300
+
+
+# -- everything at once
+
+
+def random_frames(seed, count):
+    """Frames that are random, cut, mutated or announce another length than they have."""
+    rng = random.Random(seed)
+    whole = [version("no"), HEALTH, framed(prune_call(field(STRING, 2, text(b"/t")))), framed(call_of("explain"))]
+    for _ in range(count):
+        kind = rng.randrange(5)
+        if kind == 0:
+            yield rng.randbytes(rng.randrange(1, 200))
+        elif kind == 1:
+            yield framed(rng.randbytes(rng.randrange(1, 9_000)))
+        elif kind == 2:
+            one = rng.choice(whole)
+            yield one[: rng.randrange(1, len(one))]
+        elif kind == 3:
+            one = bytearray(rng.choice(whole))
+            for _ in range(rng.randint(1, 4)):
+                one[rng.randrange(len(one))] = rng.randrange(256)
+            yield bytes(one)
+        else:
+            yield struct.pack("!i", rng.choice([0, -1, 1, 8192, 8193, 1 << 20, (64 << 20) + 1])) + rng.choice(whole)
+
+
+@pytest.mark.parametrize("seed", [16, 160])
+def test_random_frames_from_strangers_leave_nothing_behind(guarded, main_cow, names, seed):
+    running = guarded(max_connections=32, first_call_seconds=1)
+    with contextlib.ExitStack() as stack:
+        known = stack.enter_context(connect(running.port))
+        assert ask(known, version(SECRET))[3] == REPLY
+        for number, sent in enumerate(random_frames(seed, 300)):
+            stranger = stack.enter_context(connect(running.port))
+            with contextlib.suppress(OSError):
+                stranger.sendall(sent)
+            if number % 3 == 0:
+                stranger.close()
+            if number % 50 == 0:
+                assert is_answered(running, main_cow, names)
+                assert ask(known, HEALTH)[3] == REPLY
+        assert until(lambda: running.metric("sargo_connections") == 1)
+        assert running.metric("sargo_bytes_in_flight") == 0
+        assert ask(known, HEALTH)[3] == REPLY
+    assert '"event": "failure"' not in running.log.getvalue()
+
+
+def test_a_certificate_is_no_substitute_for_a_configured_secret(sidecar, main_cow, names, certificates):
+    running = sidecar(
+        roots=[str(main_cow)],
+        secret=SECRET,
+        tls_certificate=certificates / "cert.pem",
+        tls_key=certificates / "key.pem",
+        tls_client_ca=certificates / "ca.pem",
+    )
+    context = ssl.create_default_context(cafile=certificates / "ca.pem")
+    context.load_cert_chain(certificates / "cert.pem", certificates / "key.pem")
+    with connect(running.port) as plain, context.wrap_socket(plain, server_hostname="localhost") as connection:
+        assert b"missing or wrong" in ask(connection, frame(main_cow, names, 5))
+    with pytest.raises(ClientError):
+        Client(f"127.0.0.1:{running.port}", secret=SECRET, tls_ca=certificates / "ca.pem").health()
+
+
+def test_a_host_with_several_addresses_is_listened_to_on_all(sidecar, main_cow):
+    running = sidecar(roots=[str(main_cow)], host="localhost")
+    addresses = {info[4][0] for info in socket.getaddrinfo("localhost", running.port, type=socket.SOCK_STREAM)}
+    for address in addresses:
+        with socket.create_connection((address, running.port), timeout=20) as connection:
+            assert ask(connection, HEALTH)[3] == REPLY
