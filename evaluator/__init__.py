@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from evaluator.binding.statistics_provider import StatisticsProvider as StatisticsProvider
     from evaluator.evaluation.evaluate import Evaluation as Evaluation
     from evaluator.evaluation.evaluate import evaluate as evaluate
+    from evaluator.language.errors import UnknownColumnError as UnknownColumnError
     from evaluator.language.errors import UnsupportedError as UnsupportedError
     from evaluator.language.expression import And as And
     from evaluator.language.expression import Call as Call
@@ -105,7 +106,7 @@ _NAMES = {
     "binding.required_statistics": ("RequiredStatistics", "required_statistics_of"),
     "binding.statistics_provider": ("FilterMightMatch", "Match", "MightContain", "StatisticsProvider"),
     "evaluation.evaluate": ("Evaluation", "evaluate"),
-    "language.errors": ("UnsupportedError",),
+    "language.errors": ("UnknownColumnError", "UnsupportedError"),
     "language.expression": (
         *("And", "Call", "Cast", "Column", "Compare", "Constant", "HudiExpression", "If", "In", "IsNull", "Like"),
         *("Literal", "Not", "Opaque", "Operand", "Or", "Unknown", "column_names", "to_dict", "to_text"),
@@ -172,6 +173,7 @@ __all__ = [
     "StatisticsProvider",
     "Type",
     "Unknown",
+    "UnknownColumnError",
     "UnsupportedError",
     "bind",
     "column_names",

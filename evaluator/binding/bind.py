@@ -66,7 +66,8 @@ from evaluator.functions.calendar import as_shown
 from evaluator.functions.conversions import keeps_value
 from evaluator.language import expression as ex
 from evaluator.language import outcome
-from evaluator.language.errors import UnsupportedError
+from evaluator.language.column_resolution import with_near_names
+from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.function_names import MIRRORED
 from evaluator.language.interval import Interval
 from evaluator.language.like import Form, parse_like
@@ -82,20 +83,27 @@ __all__ = ["bind", "bind_operand"]
 
 #: Made once: most filters are short.
 _FIRST_LEAVES = tuple(Leaf(number) for number in range(32))
+#: For so many unknown columns of a filter similar names are looked for.
+_MAX_NEAR = 5
 
 
 def bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics) -> BoundExpression:
     """Bind a filter to a table's schema. It never fails: an undecided condition is an unknown leaf with its reason."""
+    return _bind(expression, schema, semantics, _MAX_NEAR)
+
+
+def _bind(expression: ex.HudiExpression, schema: Schema, semantics: Semantics, max_near: int) -> BoundExpression:
+    """``max_near``: for so many unknown columns the reasons name similar columns."""
     if semantics.between_is_one_test:
         expression = as_one_test(expression, lambda operand: bind_operand(operand, schema, semantics), semantics)
-    return _Binder(schema, semantics).bind(expression)
+    return _Binder(schema, semantics, max_near).bind(expression)
 
 
 def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> BoundOperand:
     """Bind an operand to a table's schema. Raises UnsupportedError(why) if it cannot be decided."""
 
     def bind_condition(condition: ex.HudiExpression) -> Condition:
-        bound = bind(condition, schema, semantics)
+        bound = _bind(condition, schema, semantics, max_near=0)  # its reasons are in no report
         return Condition(bound.columns, partial(evaluate_slice, bound))
 
     return resolve_operand(operand, schema, semantics, bind_condition)
@@ -104,12 +112,14 @@ def bind_operand(operand: ex.Operand, schema: Schema, semantics: Semantics) -> B
 class _Binder:
     """Collects leaves and steps while it walks the tree with its own stack."""
 
-    def __init__(self, schema: Schema, semantics: Semantics) -> None:
+    def __init__(self, schema: Schema, semantics: Semantics, max_near: int) -> None:
         self._schema = schema
         self._semantics = semantics
+        self._max_near = max_near
         self._leaves: list[BoundLeaf] = []
         self._steps: list[Step] = []
         self._columns: dict[str, Field] = {}
+        self._near: dict[str, UnknownColumnError] = {}
 
     def bind(self, expression: ex.HudiExpression) -> BoundExpression:
         stack: list[ex.HudiExpression | Step] = [expression]
@@ -148,12 +158,18 @@ class _Binder:
         try:
             tests = list(self._tests(node))
         except (UnsupportedError, OverflowError) as error:
-            self._push(BoundLeaf(node, Fixed(outcome.UNKNOWN), columns, str(error)))
+            self._push(BoundLeaf(node, Fixed(outcome.UNKNOWN), columns, self._reason(error)))
             return
         for test, lookup in tests:
             self._push(BoundLeaf(node, test, self._read_by(test), None, lookup))
         if len(tests) > 1:
             self._steps.append(Or(len(tests)))
+
+    def _reason(self, error: Exception) -> str:
+        """Why a leaf is unknown. The first unknown columns of a filter come with the names that may be meant."""
+        if isinstance(error, UnknownColumnError) and (error.name in self._near or len(self._near) < self._max_near):
+            error = self._near.setdefault(error.name, with_near_names(error, self._schema))
+        return str(error)
 
     def _push(self, leaf: BoundLeaf) -> None:
         number = len(self._leaves)

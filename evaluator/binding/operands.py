@@ -15,6 +15,7 @@ from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
 from evaluator.functions.conversions import cast
 from evaluator.language import expression as ex
+from evaluator.language.column_resolution import resolve_column
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import UNKNOWN, Interval, hull
 from evaluator.language.literal import exact_number, kept_digits, to_ordinals
@@ -205,9 +206,7 @@ def literal_interval(value: object, literal_type: Type) -> Interval:
 
 
 def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundColumn:
-    field = schema.resolve(column.name, case_sensitive=semantics.case_sensitive)
-    if field is None:
-        raise UnsupportedError(f"column {column.name} is not in the table, or its name is ambiguous")
+    field = resolve_column(column.name, schema, case_sensitive=semantics.case_sensitive)
     return BoundColumn(field, _seen_as(column, field))
 
 

@@ -13,3 +13,16 @@ class UnsupportedError(SargoError):
     def __init__(self, what: str) -> None:
         super().__init__(what)
         self.what = what
+
+
+class UnknownColumnError(UnsupportedError):
+    """A column that a table does not have, or whose name is ambiguous there.
+
+    ``name`` is the column as the filter names it, ``near`` the names that may be meant.
+    """
+
+    def __init__(self, name: str, why: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(why + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        self.name = name
+        self.why = why
+        self.near = near

@@ -54,3 +54,11 @@ class Schema:
             return self._exact.get(name)
         candidates = self._folded.get(name.lower(), [])
         return candidates[0] if len(candidates) == 1 else None
+
+    def candidates(self, name: str) -> tuple[Field, ...]:
+        """The fields of this name, letter case apart."""
+        return tuple(self._folded.get(name.lower(), ()))
+
+    def has_parts(self, field: Field) -> bool:
+        """Whether nested fields of this one stand beside it."""
+        return any(one.name.startswith(f"{field.name}.") for one in self.fields)

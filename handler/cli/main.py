@@ -157,7 +157,11 @@ def _with_plan(command: Callable[..., None]) -> Any:
         with_table_options,
         with_storage_options,
         click.option("--time-zone", metavar="ZONE", help="Session zone of the query. Default: this machine's."),
-        click.option("--strict", is_flag=True, help="Fail instead of skipping nothing when an index cannot be read."),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help="Fail instead of skipping nothing: unknown columns, indexes that cannot be read.",
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     )(call_with_plan)
 

@@ -13,12 +13,21 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from dataclasses import dataclass
 
 import sarg
 from evaluator.language.expression import HudiExpression
-from handler.sql.parsing import Engine, parse
+from handler.sql.parsing import Engine, parse_condition
 
-__all__ = ["SHORTEST_FILTER", "Filter", "default_engine", "is_hive_filter", "read_filter"]
+__all__ = [
+    "SHORTEST_FILTER",
+    "Filter",
+    "ReadFilter",
+    "default_engine",
+    "is_hive_filter",
+    "read_filter",
+    "read_named_filter",
+]
 
 Filter = HudiExpression | bytes | str
 
@@ -46,16 +55,37 @@ def default_engine(filter_: Filter) -> Engine:
     return "hive" if is_hive else "spark"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadFilter:
+    """A filter as an expression, and the columns that its SQL text names, also in parts that are not decided."""
+
+    expression: HudiExpression
+    columns: tuple[str, ...] = ()
+
+
 def read_filter(given: Filter, engine: Engine) -> HudiExpression:
     """Read a filter of any form. Raises SqlError or DecodeError when it cannot be read."""
+    return read_named_filter(given, engine).expression
+
+
+def read_named_filter(given: Filter, engine: Engine) -> ReadFilter:
+    """``read_filter``, with the columns that the text names."""
     match given:
         case HudiExpression():
-            return given
+            return ReadFilter(given)
         case bytes():
-            return sarg.decode(given)
+            return ReadFilter(_decode(given))
         case str() if is_hive_filter(given):
-            return sarg.decode("".join(given.split()))
-        case str():
-            return parse(given, engine)
+            return ReadFilter(sarg.decode("".join(given.split())))
         case _:
-            raise TypeError(f"a filter is SQL text, a Hive filter or a HudiExpression, not {type(given).__name__}")
+            parsed = parse_condition(given, engine)
+            return ReadFilter(parsed.expression, parsed.columns)
+
+
+def _decode(given: bytes) -> HudiExpression:
+    try:
+        return sarg.decode(given)
+    except sarg.DecodeError as error:
+        if given and given.isascii() and not given.startswith(b"\x01") and given.decode("ascii").isprintable():
+            raise sarg.DecodeError(error.offset, f"{error.why}; SQL text is given as str, not as bytes") from None
+        raise

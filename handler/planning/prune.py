@@ -1,13 +1,18 @@
-"""``prune``: open a table, read a filter, run the pipeline, and record the result as a Plan (contracts C4, C6).
+"""``prune`` and ``plan_expression``: run the pipeline for a filter, and record the result as a Plan (contracts C4, C6).
 
-    open_table ─► read_filter ─► bind_filter ─► provide_statistics ─► evaluate_filter ─► Plan      (``pipeline``)
+    read_filter ─► open_table ─► bind_filter ─► provide_statistics ─► evaluate_filter ─► Plan      (``pipeline``)
 
-A failure becomes a reason of the plan, and nothing is skipped by the part that failed:
+``prune`` is what a Python program calls. A mistake in its arguments raises before the table is opened.
+``plan_expression`` is what the sidecar, Spark's data source and ``handler.spark`` call: their filter is an expression,
+in which ``Unknown`` stands for what they could not read, so that it skips nothing.
+
+A doubt about data is a reason of the plan, and nothing is skipped by the part that failed:
 
     what fails                            what is not used for skipping
-    the filter cannot be read or bound    the whole filter
+    the filter cannot be bound            the whole filter
+    a column of the filter is unknown     each condition on it
     one column of one index kind          that column of that kind
-    ``strict=True``                       the failure is raised instead
+    ``OnFailure.RAISE``, ``strict``       the failure is raised instead
     the table cannot be opened            always raised: without its slices nothing can be kept
 """
 
@@ -15,28 +20,42 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from enum import Enum
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluator.binding.required_statistics import RequiredStatistics
 from evaluator.language.errors import SargoError
-from evaluator.language.expression import Unknown
+from evaluator.language.expression import Constant, HudiExpression
+from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics, process_time_zone
+from handler.planning.arguments import check_filter, check_session, check_table
 from handler.planning.explanation import Explanation
-from handler.planning.filters import Filter, default_engine, read_filter
-from handler.planning.pipeline import bind_filter, evaluate_filter, ignore_failure, provide_statistics
+from handler.planning.filters import Filter, ReadFilter, default_engine, read_named_filter
+from handler.planning.pipeline import BoundFilter, bind_filter, evaluate_filter, ignore_failure, provide_statistics
 from handler.planning.plan import Plan, Reason
+from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import Engine
+from index_store import TableError
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["prune"]
+__all__ = ["OnFailure", "plan_expression", "prune"]
+
+#: So many unknown columns of undecided parts are among the reasons.
+_MAX_UNKNOWN = 20
 
 Openable = OpenTable | str | os.PathLike[str]
 
 
+#: The order in which a plan's seconds are listed.
+_PHASES = ("open", "filter", "bind", "statistics", "evaluate")
+
+
 class _Stopwatch:
-    """Seconds per phase, in the order in which the phases end."""
+    """Seconds per phase."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -46,6 +65,13 @@ class _Stopwatch:
         now = time.perf_counter()
         self.seconds[phase] = now - self._last
         self._last = now
+
+
+class OnFailure(Enum):
+    """What a plan does with statistics or conditions that cannot be used."""
+
+    SKIP_NOTHING = "skip nothing by them, and say why in the plan's reasons"
+    RAISE = "raise the failure"
 
 
 def prune(
@@ -66,16 +92,61 @@ def prune(
     engine      whose rules hold: "hive", "spark", or more exactly "hive3" (3.1), "hive4", "spark-ansi" or
                 "spark-legacy"; by default Hive's rules hold for a Hive filter and Spark's for the rest
     as_of       answer for the table as of this instant or date; by default the latest instant
-    strict      raise what fails instead of skipping nothing
+    strict      raise what cannot be used instead of skipping nothing by it
     time_zone   session zone of the query (IANA name); by default the zone of this process
 
-    Raises TableError when the table cannot be opened or its slices cannot be listed. With ``strict`` it also raises
-    SqlError, DecodeError, StatsError and the like. Without it a failure skips nothing and is in ``plan.reasons``.
+    A mistake in the call always raises: TypeError for an argument of a wrong type, ValueError for an engine that is not
+    known, SqlError for SQL text that is not one condition, DecodeError for a Hive filter that cannot be read,
+    UnsupportedError for a time zone that is not known. TableError is raised when the table cannot be opened or its
+    slices cannot be listed.
+
+    What fails beyond that skips nothing and is in ``plan.reasons``. With ``strict`` it is raised:
+    UnknownColumnError for a column that the table does not have or whose name is ambiguous, StatsError or TableError
+    for an index or a list of files that the table has and that cannot be used, and any failure of the evaluation.
+    A condition that statistics cannot decide, such as a user's function, is no failure.
+    """
+    check_table(table)
+    check_filter(filter)
+    check_session(engine, as_of, strict, time_zone)
+    watch = _Stopwatch()
+    rules: Engine = engine or default_engine(filter)
+    read = read_named_filter(filter, rules)
+    watch.lap("filter")
+    opened = table if isinstance(table, OpenTable) else open_table(table)
+    on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
+    return _plan(opened, read, rules, as_of, time_zone, on_failure, watch)
+
+
+def plan_expression(
+    opened: OpenTable,
+    expression: HudiExpression,
+    engine: Engine,
+    as_of: str | None = None,
+    time_zone: str | None = None,
+    *,
+    on_failure: OnFailure,
+) -> Plan:
+    """The plan of an expression. ``Unknown`` in it stands for a condition that the caller could not read.
+
+    With ``OnFailure.SKIP_NOTHING`` nothing but the failure to list the table's slices is raised (TableError).
     """
     watch = _Stopwatch()
-    opened = table if isinstance(table, OpenTable) else open_table(table)
+    watch.lap("filter")
+    return _plan(opened, ReadFilter(expression), engine, as_of, time_zone, on_failure, watch)
+
+
+def _plan(
+    opened: OpenTable,
+    read: ReadFilter,
+    rules: Engine,
+    as_of: str | None,
+    time_zone: str | None,
+    on_failure: OnFailure,
+    watch: _Stopwatch,
+) -> Plan:
     at = opened.at(as_of)
     watch.lap("open")
+    strict = on_failure is OnFailure.RAISE
     reasons: list[Reason] = []
 
     def fail(scope: str, what: str, error: Exception) -> None:
@@ -84,22 +155,20 @@ def prune(
         reasons.append(Reason(scope, f"{what}: {_describe(error)}"))
 
     if at.slices.note:
+        if strict:
+            raise TableError(opened.path, at.slices.note)
         reasons.append(Reason("store", at.slices.note))
     if at.failure is not None:
         fail("store", "the indexes cannot be read", at.failure)
-    rules: Engine = engine or default_engine(filter)
-    try:
-        expression = read_filter(filter, rules)
-    except Exception as error:
-        fail("filter", "the filter cannot be read", error)
-        expression = Unknown(reasons[-1].text)
-    watch.lap("filter")
     n = len(at.slices)
     explanation = None
     kept: npt.NDArray[np.int64] | None = None
     try:
         schema, semantics = opened.table.schema_at(at.slices.instant), Semantics.named(rules, time_zone)
-        filter_ = bind_filter(expression, schema, semantics, opened.table)
+        unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
+        if unknown:
+            raise unknown[0]
+        filter_ = bind_filter(read.expression, schema, semantics, opened.table)
         watch.lap("bind")
         answers = provide_statistics(
             filter_.required, at, lambda kind, error: fail("store", f"{kind} cannot be read", error)
@@ -118,21 +187,32 @@ def prune(
             for leaf in filter_.bound.leaves
             if leaf.reason and leaf.reason not in known
         ]
+        reasons += _unknown_in_undecided(read, filter_, schema, semantics)
     return Plan(
         table=opened.path,
         instant=at.slices.instant,
-        expression=expression,
+        expression=read.expression,
         engine=rules,
         time_zone=time_zone or process_time_zone(),
         slices=at.slices,
         kept_rows=np.arange(n) if kept is None else kept,
         reasons=tuple(dict.fromkeys(reasons)),
-        seconds=watch.seconds,
+        seconds={phase: watch.seconds[phase] for phase in _PHASES if phase in watch.seconds},
         explanation=explanation,
         kinds=tuple(cached.kind for cached in at.cached),
         schema=None if explanation is None else opened.table.schema,
         ask=lambda columns: provide_statistics(RequiredStatistics(bounds=tuple(columns)), at, ignore_failure).providers,
     )
+
+
+def _unknown_in_undecided(
+    read: ReadFilter, filter_: BoundFilter, schema: Schema, semantics: Semantics
+) -> Iterator[Reason]:
+    """The unknown columns in parts of the filter that no leaf names, such as ``nope[0] = 1``."""
+    told = {leaf.reason for leaf in filter_.bound.leaves if leaf.reason}
+    for error in islice(unknown_columns(Constant(True), read.columns, schema, semantics), _MAX_UNKNOWN):
+        if not any(error.why in reason for reason in told):
+            yield Reason("leaf", str(error))
 
 
 def _why_unknown(text: str, reason: str) -> str:

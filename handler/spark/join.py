@@ -43,12 +43,12 @@ from evaluator.language.expression import (
 )
 from evaluator.language.types import Kind, Type
 from evaluator.statistics.columns import ColumnStatistics
+from handler.planning.arguments import check_session, check_table
 from handler.planning.plan import Plan, Reason
-from handler.planning.prune import prune as plan_prune
-from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, engine_of, time_zone_of, to_expression
+from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, to_expression
 from handler.spark.catalyst.sessions import has_jvm
 from handler.spark.join_keys import JoinKeys, collect_keys
-from handler.spark.pruning.prune import condition_or_unknown
+from handler.spark.pruning.prune import check_spark, condition_or_unknown, plan_in_session
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.reading import frame_of
 from handler.spark.reading.slice_source import SliceSource
@@ -84,8 +84,11 @@ def prune_by_join(
     most_keys     the number of keys up to which they are collected to the driver
 
     The plan's expression is ``column IN (...)``, or the range of the keys and an unknown part. Raises TableError when
-    the table cannot be opened, UnsupportedError when there is no such key; with ``strict`` also what else fails.
+    the table cannot be opened, UnsupportedError when there is no such key, TypeError and ValueError for a mistake in
+    an argument; with ``strict`` also what else fails.
     """
+    _check(spark, path, column, dimension, most_keys)
+    check_session(None, as_of, strict, None)
     opened = path if isinstance(path, OpenTable) else open_table(path, storage_options=storage_options)
     wanted = _key_column(dimension, column, key)
     schema = spark_schema(opened.table, opened.at(as_of).slices.instant)
@@ -104,7 +107,7 @@ def prune_by_join(
         if strict:
             raise
         parts.append(Unknown(f"the join: {' '.join(str(error).split())[:300]}"))
-    plan = plan_prune(opened, all_of(parts), engine_of(spark), as_of, strict, time_zone_of(spark))
+    plan = plan_in_session(spark, opened, all_of(parts), as_of, strict=strict)
     return plan if keys is None or operand is None else _without_absent_values(plan, operand, keys)
 
 
@@ -125,6 +128,7 @@ def read_by_join(
 
     Its rows are those of the kept slices that satisfy ``condition``; join them with the dimension to drop the others.
     """
+    _check(spark, path, column, dimension, most_keys)
     opened = open_table(path, storage_options=storage_options)
     plan = prune_by_join(
         spark, opened, column, dimension, key=key, condition=condition, most_keys=most_keys, as_of=as_of, strict=strict
@@ -134,6 +138,20 @@ def read_by_join(
     for part in () if condition is None else as_conditions(condition):
         frame = frame.where(part)
     return frame
+
+
+def _check(spark: object, path: object, column: object, dimension: object, most_keys: object) -> None:
+    """Raise TypeError or ValueError for an argument that cannot be one."""
+    check_spark(spark)
+    check_table(path)
+    if not isinstance(column, str):
+        raise TypeError(f"column is the name of a column of the table, not {type(column).__name__}")
+    if not isinstance(dimension, DataFrame) and not type(dimension).__module__.startswith("pyspark.sql.connect"):
+        raise TypeError(f"dimension is a DataFrame, not {type(dimension).__name__}")
+    if not isinstance(most_keys, int) or isinstance(most_keys, bool):
+        raise TypeError(f"most_keys is a number of keys, not {type(most_keys).__name__}")
+    if most_keys < 0:
+        raise ValueError(f"most_keys is {most_keys}: give a number of keys from 0 on")
 
 
 def _key_column(dimension: DataFrame, column: str, key: str | SparkColumn | None) -> SparkColumn:

@@ -12,6 +12,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from sqlglot import TokenType, exp
 from sqlglot.dialects.hive import Hive
@@ -20,11 +21,12 @@ from sqlglot.errors import ParseError, TokenError
 from evaluator.language.errors import SargoError
 from evaluator.language.expanded_size import expanded_size
 from evaluator.language.expression import HudiExpression
+from handler.sql.columns import columns_of
 from handler.sql.conditions import condition, is_condition
 from handler.sql.dialects import Engine, dialect_of
 from handler.sql.literals import LiteralError, check_number
 
-__all__ = ["Engine", "SqlError", "excerpt", "parse"]
+__all__ = ["Engine", "ParsedCondition", "SqlError", "excerpt", "parse", "parse_condition"]
 
 #: Python frames that a deep filter may use: enough for about 1,500 nested parentheses.
 _MAX_FRAMES = 40_000
@@ -60,6 +62,14 @@ class SqlError(SargoError):
         self.position = position
 
 
+@dataclass(frozen=True, slots=True)
+class ParsedCondition:
+    """A condition, and the columns that its text names, by dotted name in order of appearance."""
+
+    expression: HudiExpression
+    columns: tuple[str, ...]
+
+
 def parse(text: str, engine: Engine) -> HudiExpression:
     """The HudiExpression of one condition, read as ``engine`` ("hive", "spark-ansi", ...) reads it.
 
@@ -70,6 +80,11 @@ def parse(text: str, engine: Engine) -> HudiExpression:
     >>> print(parse("a < 5 AND s LIKE 'x%' OR b = (SELECT 1)", "spark"))
     ((a < 5 AND s LIKE 'x%') OR b = ?(a subquery is not decided))
     """
+    return parse_condition(text, engine).expression
+
+
+def parse_condition(text: str, engine: Engine) -> ParsedCondition:
+    """``parse``, with every column that the text names, also inside of what is not decided."""
     if not isinstance(text, str):
         raise TypeError(f"a condition is SQL text such as \"fare > 50 AND city = 'sf'\", not {type(text).__name__}")
     dialect = dialect_of(engine)
@@ -88,7 +103,7 @@ def parse(text: str, engine: Engine) -> HudiExpression:
         raise SqlError(text, "the filter is nested too deeply") from None
 
 
-def _read(text: str, dialect: Hive) -> HudiExpression:
+def _read(text: str, dialect: Hive) -> ParsedCondition:
     """Tokens, tree and translation. The one place in which a failure of any of them becomes an SqlError.
 
     Raises SqlError, and RecursionError when the stack is too small.
@@ -124,7 +139,7 @@ def _is_too_deep(error: BaseException) -> bool:
     return False
 
 
-def _translated(text: str, dialect: Hive) -> HudiExpression:
+def _translated(text: str, dialect: Hive) -> ParsedCondition:
     tokens = dialect.tokenize(text)
     if not tokens:
         raise SqlError(
@@ -142,7 +157,7 @@ def _translated(text: str, dialect: Hive) -> HudiExpression:
     expression = condition(tree)
     if expanded_size(expression) > _MAX_NODES:
         raise SqlError(text, f"the filter expands to more than {_MAX_NODES} parts")
-    return expression
+    return ParsedCondition(expression, columns_of(tree))
 
 
 def _syntax_error(text: str, error: ParseError) -> SqlError:
@@ -166,9 +181,9 @@ def _plain(description: str, near: str) -> str:
     return excerpt(description[:1].lower() + description[1:])
 
 
-def _with_deep_stack(work: Callable[[], HudiExpression]) -> HudiExpression:
+def _with_deep_stack(work: Callable[[], ParsedCondition]) -> ParsedCondition:
     """Run ``work`` in a thread with a large stack, because sqlglot's parser is recursive."""
-    results: list[HudiExpression] = []
+    results: list[ParsedCondition] = []
     errors: list[BaseException] = []
 
     def run() -> None:

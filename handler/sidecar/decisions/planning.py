@@ -28,7 +28,7 @@ from rich.console import Console
 from evaluator.language.expression import HudiExpression, Literal, Unknown, to_text, walk
 from handler.planning.hive_filter import read_hive_filter
 from handler.planning.plan import Plan
-from handler.planning.prune import prune
+from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import Engine
 from handler.views.explain import show_explanation
 from index_store.opened_table import OpenTable
@@ -190,7 +190,8 @@ def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: Plan
             raise TooExpensive
         is_too_large = True
         expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")
-    plan = prune(opened, expression, query.engine, as_of, time_zone=query.time_zone or "UTC")
+    zone = query.time_zone or "UTC"
+    plan = plan_expression(opened, expression, query.engine, as_of, zone, on_failure=OnFailure.SKIP_NOTHING)
     return plan, is_read, is_too_large
 
 

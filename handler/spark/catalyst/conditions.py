@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
+from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
@@ -30,10 +30,20 @@ from handler.spark.catalyst.translation import condition_of
 from handler.spark.catalyst.tree import missing_parts
 from handler.sql.parsing import excerpt, parse
 
-__all__ = ["Condition", "ConditionError", "all_of", "as_conditions", "engine_of", "time_zone_of", "to_expression"]
+__all__ = [
+    "Condition",
+    "ConditionError",
+    "ConditionSyntaxError",
+    "all_of",
+    "as_conditions",
+    "engine_of",
+    "time_zone_of",
+    "to_expression",
+]
 
 Condition = str | Column | Sequence[str | Column]
 
+_FORMS = "a condition is SQL text, a Column, or a list of them"
 _FILTER = "org.apache.spark.sql.catalyst.plans.logical.Filter"
 #: Literals that Spark's parser replaces by the time of parsing.
 _RUN_TIME_LITERAL = re.compile(
@@ -53,12 +63,20 @@ class ConditionError(SargoError):
         self.why = why
 
 
+class ConditionSyntaxError(ConditionError):
+    """Spark cannot parse the text of a condition."""
+
+
 def as_conditions(condition: Condition) -> tuple[str | Column, ...]:
-    """The conditions as a tuple. Raises TypeError for anything else."""
+    """The conditions as a tuple; of an empty list none. Raises TypeError for anything else."""
     if _is_condition(condition):
         return (condition,)
-    if not isinstance(condition, Sequence) or not all(map(_is_condition, condition)):
-        raise TypeError(f"a condition is SQL text, a Column, or a list of them, not {type(condition).__name__}")
+    if isinstance(condition, bytes | bytearray) or not isinstance(condition, Sequence):
+        hint = ": to read all files give 'TRUE'" if condition is None else ""
+        raise TypeError(f"{_FORMS}, not {type(condition).__name__}{hint}")
+    for part in condition:
+        if not _is_condition(part):
+            raise TypeError(f"{_FORMS}; the list holds a value of type {type(part).__name__}")
     return tuple(condition)
 
 
@@ -71,8 +89,9 @@ def to_expression(spark: SparkSession, schema: StructType, condition: Condition)
     """A condition, or several that must all hold, over the columns of a schema.
 
     A part that Sargo does not understand is Unknown at its node (C1). Raises ConditionError when Spark refuses the
-    condition (a column that does not exist, a type that does not fit). Without a JVM raises SqlError for text that
-    cannot be parsed, and UnsupportedError for a Column.
+    condition (a column that does not exist, a type that does not fit), and ConditionSyntaxError when it cannot parse
+    its text. Without a JVM raises SqlError for text that cannot be parsed, and UnsupportedError for a Column. Raises
+    TypeError for a Column of another kind of session.
     """
     return all_of(_expression(spark, schema, part) for part in as_conditions(condition))
 
@@ -85,7 +104,17 @@ def all_of(parts: Iterable[HudiExpression]) -> HudiExpression:
     return And(conditions) if conditions else Constant(True)
 
 
+def _check_column(spark: SparkSession, condition: str | Column) -> None:
+    """Raise TypeError for a Column of the other kind of session: of Spark Connect, or of one with a JVM."""
+    if not isinstance(condition, str) and has_jvm(spark) != hasattr(condition, "_jc"):
+        made, own = (
+            ("Spark Connect", "has a JVM") if has_jvm(spark) else ("a session with a JVM", "is of Spark Connect")
+        )
+        raise TypeError(f"the Column is of {made}, and this session {own}: give SQL text, or a Column of this session")
+
+
 def _expression(spark: SparkSession, schema: StructType, condition: str | Column) -> HudiExpression:
+    _check_column(spark, condition)
     if _RUN_TIME_LITERAL.search(condition if isinstance(condition, str) else str(condition)):
         return Unknown("a constant such as DATE 'today' is known only when the query runs")
     if not has_jvm(spark):
@@ -94,6 +123,8 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
     try:
         nodes, exact = _resolved(spark, schema, condition)
+    except ParseException as error:
+        raise ConditionSyntaxError(_text(condition), _without_plan(str(error))) from error
     except PySparkException as error:
         raise ConditionError(_text(condition), _without_plan(str(error))) from error
     except Py4JError as error:  # for example a stack overflow

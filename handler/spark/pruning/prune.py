@@ -16,13 +16,23 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import HudiExpression, Unknown
+from handler.planning.arguments import check_session, check_table
 from handler.planning.plan import Plan
-from handler.planning.prune import prune as plan_prune
-from handler.spark.catalyst.conditions import Condition, all_of, as_conditions, engine_of, time_zone_of, to_expression
+from handler.planning.prune import OnFailure, plan_expression
+from handler.spark.catalyst.conditions import (
+    Condition,
+    ConditionSyntaxError,
+    all_of,
+    as_conditions,
+    engine_of,
+    time_zone_of,
+    to_expression,
+)
 from handler.spark.pruning.schemas import spark_schema
+from handler.sql.parsing import SqlError
 from index_store.opened_table import OpenTable, open_table
 
-__all__ = ["condition_or_unknown", "prune"]
+__all__ = ["check_spark", "condition_or_unknown", "plan_in_session", "prune"]
 
 
 def prune(
@@ -44,9 +54,9 @@ def prune(
         print(len(plan.kept), "of", len(plan.slices))
 
     path              the table's path or URI, or what ``handler.open_table`` returned, which caches statistics
-    condition         SQL text, a Column, or a list of them, which must all hold
+    condition         SQL text, a Column, or a list of them, which must all hold (an empty one restricts nothing)
     as_of             answer for the table as of this instant or date; by default the latest
-    strict            raise what fails instead of skipping nothing
+    strict            raise what cannot be used instead of skipping nothing by it
     storage_options, options, filesystem
                       as for ``handler.open_table``; not used when ``path`` is an opened table
     distributed       evaluate the statistics in executors: the same answer, for tables whose statistics do not fit
@@ -56,12 +66,32 @@ def prune(
     user functions and subqueries; what is ANDed to them still does. The plan holds for the session's settings
     (``spark.sql.ansi.enabled``, ``spark.sql.session.timeZone``) as they are now.
 
-    Raises TableError when the table cannot be opened; with ``strict`` also ConditionError when Spark refuses the
-    condition, and what ``handler.prune`` raises. Otherwise ``plan.reasons`` says what could not be used.
+    A mistake in the call always raises: TypeError and ValueError for an argument that is none, ConditionError for text
+    that Spark cannot parse (SqlError with Spark Connect). TableError is raised when the table cannot be opened. With
+    ``strict`` also ConditionError is raised when Spark refuses the condition, as for a column that the table does not
+    have, and what ``handler.prune`` raises with it. Otherwise ``plan.reasons`` says what could not be used.
     """
+    check_spark(spark)
+    check_table(path)
+    conditions = as_conditions(condition)
+    check_session(None, as_of, strict, None)
     opened = _opened(spark, path, options, storage_options, filesystem, distributed)
-    expression = _expression(spark, opened, as_conditions(condition), as_of, strict)
-    return plan_prune(opened, expression, engine_of(spark), as_of, strict, time_zone_of(spark))
+    expression = _expression(spark, opened, conditions, as_of, strict)
+    return plan_in_session(spark, opened, expression, as_of, strict=strict)
+
+
+def check_spark(spark: object) -> None:
+    """Raise TypeError for what is no session."""
+    if not isinstance(spark, SparkSession) and not type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise TypeError(f"the first argument is the SparkSession, not {type(spark).__name__}")
+
+
+def plan_in_session(
+    spark: SparkSession, opened: OpenTable, expression: HudiExpression, as_of: str | None, *, strict: bool
+) -> Plan:
+    """The plan of an expression by the rules and in the time zone of a session."""
+    on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
+    return plan_expression(opened, expression, engine_of(spark), as_of, time_zone_of(spark), on_failure=on_failure)
 
 
 def _opened(
@@ -100,9 +130,14 @@ def _expression(
 def condition_or_unknown(
     spark: SparkSession, schema: StructType, condition: str | Column, *, strict: bool
 ) -> HudiExpression:
-    """One condition as an expression: Unknown with the reason when it cannot be read, which ``strict`` raises."""
+    """One condition as an expression: Unknown with the reason when it is not understood, which ``strict`` raises.
+
+    Text that cannot be parsed always raises.
+    """
     try:
         return to_expression(spark, schema, condition)
+    except (SqlError, ConditionSyntaxError):
+        raise
     except SargoError as error:
         if strict:
             raise

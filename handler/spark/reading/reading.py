@@ -29,8 +29,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, DoubleType, FloatType, MapType, StructType
 
 from evaluator.language.errors import UnsupportedError
+from handler.planning.arguments import check_session, check_table
 from handler.spark.catalyst.conditions import Condition, as_conditions
-from handler.spark.pruning.prune import prune
+from handler.spark.pruning.prune import check_spark, prune
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.column_changes import converted, reads_alike
 from handler.spark.reading.file_schemas import group_by_schema
@@ -72,7 +73,7 @@ def read(
     as_of             the table as of an instant or a date, in the schema of that time; by default the latest
     query             "snapshot", or "read_optimized": base files alone, without what was logged since they were written
     reader            "own", or "hudi": the whole table through Hudi's Spark bundle, nothing skipped
-    strict            raise what fails while pruning instead of skipping nothing
+    strict            raise what cannot be used while pruning instead of skipping nothing by it
     storage_options   of the table's file system, for pruning; Spark reads with its own Hadoop configuration
 
     The schema is ``spark_schema``'s. Raises TableError when the table cannot be read, UnsupportedError when its rows
@@ -81,10 +82,13 @@ def read(
     for name, given, known in (("query", query, get_args(Query)), ("reader", reader, get_args(RowReader))):
         if given not in known:
             raise UnsupportedError(f"{name} {given!r} (known: {', '.join(known)})")
+    check_spark(spark)
+    check_table(path)
+    check_session(None, as_of, strict, None)
+    conditions = () if condition is None else as_conditions(condition)
     opened = open_table(path, storage_options=storage_options)
     slices = opened.at(as_of).slices
     kept: Sequence[FileSlice] = slices.items
-    conditions = () if condition is None else as_conditions(condition)
     if reader == "own":
         _check_names(spark, opened.table)
     if conditions and reader == "own":

@@ -30,7 +30,7 @@ from pyspark.sql.types import StructField, StructType
 
 from evaluator.language.errors import UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression
-from handler.planning.prune import prune
+from handler.planning.prune import OnFailure, plan_expression
 from handler.spark.pruning.schemas import spark_schema
 from handler.spark.reading.read_optimized import slices_of_base_files
 from handler.spark.reading.slice_rows import slice_batches
@@ -149,7 +149,7 @@ class TableReader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         """One partition for each kept slice. Raises UnsupportedError when a slice cannot be read correctly."""
         opened = self._opened or self._source.open_at()[0]
-        plan = prune(opened, self._condition, "spark", self._as_of, time_zone="UTC")
+        plan = plan_expression(opened, self._condition, "spark", self._as_of, "UTC", on_failure=OnFailure.SKIP_NOTHING)
         kept: Sequence[FileSlice] = plan.kept
         if self._read_optimized:
             kept = slices_of_base_files(plan)

@@ -5,10 +5,11 @@ import shutil
 import pytest
 
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.expression import Column, Compare, Literal
+from evaluator.language.expression import Column, Compare, Literal, Unknown
 from evaluator.language.types import INT
 from handler import FileSlice, OpenTable, Plan, TableError, open_table, prune
 from handler.planning.filters import default_engine, is_hive_filter
+from handler.planning.prune import OnFailure, plan_expression
 from handler.sql.parsing import SqlError
 from index_store import StatsError
 from sarg import DecodeError
@@ -120,21 +121,32 @@ def test_a_lost_metadata_table_is_replaced_by_listing_the_files(main_cow_copy, t
 
 
 @pytest.mark.parametrize("given", ["i = ", "SELECT 1", b"\x01garbage", "AQEA" + "A" * 60])
-def test_a_filter_that_cannot_be_read_skips_nothing(table, given):
-    plan = prune(table, given)
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_filter_that_cannot_be_read_is_an_error(table, given, strict):
+    with pytest.raises((SqlError, DecodeError)):
+        prune(table, given, strict=strict)
+
+
+def test_a_condition_that_a_front_end_could_not_read_skips_nothing(table):
+    unread = Unknown("the filter cannot be read: torn")
+    plan = plan_expression(table, unread, "hive", on_failure=OnFailure.SKIP_NOTHING)
     assert len(plan.kept) == 14
     assert plan.skipped == plan.fully_matched == ()
-    assert [reason.scope for reason in plan.reasons][:1] == ["filter"]
-    with pytest.raises((SqlError, DecodeError)):
-        prune(table, given, strict=True)
+    assert [reason.text for reason in plan.reasons] == ["the filter cannot be read: torn"]
 
 
-def test_an_unknown_time_zone_skips_nothing(table):
-    plan = prune(table, "i = 100", time_zone="Mars/Olympus")
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_unknown_time_zone_is_an_error(table, strict):
+    with pytest.raises(UnsupportedError, match="Mars/Olympus"):
+        prune(table, "i = 100", time_zone="Mars/Olympus", strict=strict)
+
+
+def test_a_session_in_an_unknown_time_zone_skips_nothing(table):
+    plan = plan_expression(table, I_IS_100, "spark", None, "Mars/Olympus", on_failure=OnFailure.SKIP_NOTHING)
     assert len(plan.kept) == 14
     assert "Mars/Olympus" in plan.reasons[0].text
     with pytest.raises(UnsupportedError):
-        prune(table, "i = 100", time_zone="Mars/Olympus", strict=True)
+        plan_expression(table, I_IS_100, "spark", None, "Mars/Olympus", on_failure=OnFailure.RAISE)
 
 
 def test_an_unknown_column_is_unknown_and_its_siblings_prune(table):

@@ -1,0 +1,102 @@
+"""Checks of what a Python program passes to ``prune``. A mistake raises here, before a table is opened.
+
+A doubt about data skips nothing and is a reason of the plan. A mistake of the caller would read the whole table without
+a word, so it raises an error that says what to pass.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from evaluator.language.column_resolution import near_texts
+from evaluator.language.expression import HudiExpression, Node, Operand, children_of
+from evaluator.language.semantics import ENGINES, Semantics
+from handler.planning.filters import Filter
+from index_store.opened_table import OpenTable
+
+__all__ = ["check_filter", "check_session", "check_table"]
+
+_FORMS = "SQL text such as \"fare > 50 AND city = 'sf'\", a Hive filter (bytes or Base64) or a HudiExpression"
+#: What to do instead, by the first part of the module and the name of a class.
+_INSTEAD = {
+    ("pyspark", "Column"): "give it to handler.spark.prune(spark, table, column)",
+    ("pyarrow", "Expression"): "write it as SQL text",
+    ("polars", "Expr"): "write it as SQL text",
+}
+
+
+def check_table(table: Any) -> None:
+    """Raise TypeError for what is no table, ValueError for an empty path."""
+    if isinstance(table, OpenTable):
+        return
+    if isinstance(table, bytes) or not isinstance(table, str | os.PathLike):
+        raise TypeError(f"a table is a path, a URI or what open_table gave, not {_described(table)}")
+    if not os.fspath(table):
+        raise ValueError("the path of the table is empty: give the folder that holds .hoodie")
+
+
+def check_filter(given: Filter) -> None:
+    """Raise TypeError for what is no filter. Text and bytes are checked when they are read."""
+    if isinstance(given, str | bytes):
+        return
+    if isinstance(given, HudiExpression):
+        _check_tree(given)
+        return
+    instead = ""
+    if given is None:
+        instead = "to read all files give 'TRUE'"
+    elif isinstance(given, bool):
+        instead = f"give '{str(given).upper()}'"
+    elif isinstance(given, list | tuple | set | frozenset):
+        instead = "join the conditions with AND into one text"
+    elif isinstance(given, bytearray | memoryview):
+        instead = "give bytes(...)"
+    elif isinstance(given, Operand):
+        instead = "this is a value: compare it, such as Compare('=', value, literal)"
+    else:
+        instead = _INSTEAD.get((type(given).__module__.partition(".")[0], type(given).__name__), "")
+    raise TypeError(f"a filter is {_FORMS}, not {_described(given)}" + (f": {instead}" if instead else ""))
+
+
+def _check_tree(tree: HudiExpression) -> None:
+    """Raise TypeError for an expression with a part that is none, such as ``Compare("=", "fare", 5)``."""
+    stack: list[Any] = [tree]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if not isinstance(node, HudiExpression | Operand):
+            raise TypeError(
+                f"a part of the expression is {_described(node)}: give Column(('fare',)), Literal(5, INT) and the like"
+            )
+        try:
+            children: tuple[Node, ...] = tuple(children_of(node))
+        except TypeError as error:
+            raise TypeError(f"{type(node).__name__} in the expression has no list of parts: {error}") from None
+        stack.extend(children)
+
+
+def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:
+    """Raise TypeError, ValueError or UnsupportedError for an argument that cannot be one."""
+    if engine is not None and (not isinstance(engine, str) or engine not in ENGINES):
+        near = near_texts(engine, ENGINES, 1) if isinstance(engine, str) else ()
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {engine!r:.60}{meant}")
+    if as_of is not None and not isinstance(as_of, str):
+        raise TypeError(f"as_of is text such as '2026-11-01 00:00:00' or an instant, not {_described(as_of)}")
+    if as_of == "":
+        raise ValueError("as_of is empty: give an instant or a date, or None for the latest")
+    if not isinstance(strict, bool):
+        raise TypeError(f"strict is True or False, not {_described(strict)}")
+    if time_zone is not None and not isinstance(time_zone, str):
+        raise TypeError(f"time_zone is text such as 'Europe/Paris', not {_described(time_zone)}")
+    if time_zone == "":
+        raise ValueError("time_zone is empty: give a name such as 'Europe/Paris', or None for the zone of this process")
+    Semantics.named(engine or "spark", time_zone)
+
+
+def _described(value: object) -> str:
+    return "None" if value is None else f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
