@@ -15,8 +15,9 @@ MAVEN := mvn -B -ntp -f handler/java/pom.xml
 PART ?=
 SECONDS ?= 60
 SEED ?= 1
+TORTURE ?=
 
-.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove fuzz lint format bench docs lock clean
+.PHONY: help install demo test test-all test-spark test-spark35 test-connect test-hive hive-up tables conformance jar test-java format-java prove torture fuzz lint format bench docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -93,6 +94,9 @@ prove: install ## Hold 10 million random cases against the row-by-row oracle, th
 
 fuzz: install ## Hostile filters, SQL, tables, frames and killed writers, SECONDS each (SECONDS=3600 SEED=7; CI: 60)
 	nice $(BIN)/python -m tests.fuzz --seconds $(SECONDS) --seed $(SEED)
+
+torture: install ## Damage every byte of the metadata of six real tables: no file may get lost (hours; TORTURE="--sample 2000")
+	nice $(BIN)/python -m tests.torture --processes 2 $(TORTURE)
 
 lint: install ## ruff (rules and format), mypy strict, layers and circles of imports
 	$(BIN)/ruff check .

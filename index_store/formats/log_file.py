@@ -4,8 +4,9 @@
 
     type 0 COMMAND (rollback)   1 DELETE   2 CORRUPT   3 AVRO_DATA   4 HFILE_DATA   5 PARQUET_DATA   6 CDC
 
-Strict: a block that is cut off, or whose lengths disagree, is a FormatError for the whole file. Hudi skips such a
-block; here a skipped block could hide what it says, so the reader of the file has to know. Source:
+Strict: a block that is cut off, whose lengths disagree or whose header is not as Hudi writes it is a FormatError for
+the whole file. Hudi skips such a block; here a skipped block could hide what it says, so the reader of the file has to
+know. A block has no checksum: ``table.log_checks`` holds the instants in its header against other sources. Source:
 docs/facts/hudi-metadata-table.md#log-files, ``HoodieLogFormat``, ``HoodieDeleteBlock``.
 """
 
@@ -32,9 +33,12 @@ __all__ = [
     "read_log_blocks",
 ]
 
-COMMAND, DELETE, AVRO_DATA, HFILE_DATA, PARQUET_DATA, CDC = 0, 1, 3, 4, 5, 6
+COMMAND, DELETE, CORRUPT, AVRO_DATA, HFILE_DATA, PARQUET_DATA, CDC = 0, 1, 2, 3, 4, 5, 6
 _MAGIC = b"#HUDI#"
-_INSTANT_TIME, _TARGET_INSTANT_TIME, _SCHEMA, _IS_PARTIAL = 0, 1, 2, 7
+_INSTANT_TIME, _TARGET_INSTANT_TIME, _SCHEMA, _COMMAND_TYPE, _IS_PARTIAL = 0, 1, 2, 3, 7
+#: ``HoodieLogBlock.HeaderMetadataType``; a key beyond them is damage, which could hide any of them.
+_KEYS = range(9)
+_ROLLBACK = "0"
 _LONG = struct.Struct(">q")
 _INTS = struct.Struct(">ii")
 _KNOWN_TYPES = range(7)
@@ -63,7 +67,9 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
     blocks = []
     position = 0
     while position < len(data):
+        begin = position
         kind, header, start, length, position = _block(data, position)
+        _check_header(kind, header, length, begin)
         blocks.append(
             LogBlock(
                 kind,
@@ -75,6 +81,19 @@ def read_log_blocks(data: bytes) -> list[LogBlock]:
             )
         )
     return blocks
+
+
+def _check_header(kind: int, header: dict[int, str], length: int, start: int) -> None:
+    """Raise FormatError for a header that no writer of such a block makes."""
+    if kind == CORRUPT:
+        raise FormatError("a log block is marked as corrupt", start)
+    if not header.get(_INSTANT_TIME, "").isdecimal():
+        raise FormatError("a log block does not name its instant", start)
+    is_rollback = header.get(_COMMAND_TYPE) == _ROLLBACK and header.get(_TARGET_INSTANT_TIME, "").isdecimal()
+    if (kind == COMMAND) != is_rollback or (is_rollback and length):
+        raise FormatError("a log block is half a rollback", start)
+    if header.get(_IS_PARTIAL, "false").lower() not in ("true", "false"):
+        raise FormatError("a log block does not say whether it is partial", start)
 
 
 def data_instants(source: ByteSource) -> set[str]:
@@ -160,6 +179,8 @@ def _texts(data: bytes, position: int, end: int) -> tuple[dict[int, str], int]:
         position += 8
         if length < 0 or position + length > end:
             raise FormatError("a log block header is cut off", position)
+        if key not in _KEYS or key in found:
+            raise FormatError(f"a log block has the header key {key}", position)
         try:
             found[key] = data[position : position + length].decode("utf-8")
         except UnicodeDecodeError as error:

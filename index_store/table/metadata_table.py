@@ -9,21 +9,30 @@ These parts of it are read (docs/facts/hudi-metadata-table.md#which-log-blocks-c
   table's and not pending in the table's (index builds), and which no later rollback block takes back.
 
 Every log file and base file that the metadata table's commits name must exist; ``check_complete`` raises otherwise.
+Instants and numbers of records are cross-checked (``log_checks``, C10).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from index_store.formats.avro_record import RecordReader, unwrap
 from index_store.formats.hfile import HFile, entries
 from index_store.formats.keys import NON_PARTITIONED
-from index_store.formats.log_file import CDC, COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
 from index_store.storage.errors import FormatError, TableError, naming_table
-from index_store.storage.storage import Bytes, Storage
+from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlice, build_slices, parse_base_name, parse_log_name
+from index_store.table.log_checks import (
+    Deletes,
+    LoggedBlock,
+    Records,
+    Written,
+    check_counts,
+    read_layers,
+    without_rolled_back,
+)
 from index_store.table.properties import HOODIE
 from index_store.table.timeline import END_OF_TIME, WRITE_ACTIONS, Instant, Timeline, read_timeline
 
@@ -40,29 +49,17 @@ def timeline_directory(version: int, path: str = "") -> str:
     return f"{HOODIE}/{path or 'timeline'}" if version >= 8 else HOODIE
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
-    """An HFile of one file group: the records of its base file, or of one log block. ``path`` is for messages."""
-
-    path: str
-    hfile: HFile
-
-
-@dataclass(frozen=True, slots=True)
-class Deletes:
-    """Keys that a log block removes."""
-
-    path: str
-    keys: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class MetadataTable:
-    """The committed state of one table's metadata table, read when it is used. Methods raise TableError."""
+    """The committed state of one table's metadata table, read when it is used. Methods raise TableError.
+
+    ``upgraded``: the table may have log files of version 6, whose names do not carry the instants of their blocks.
+    """
 
     storage: Storage
     version: int
     data_timeline: Timeline
+    upgraded: bool = True
 
     @cached_property
     def timeline(self) -> Timeline:
@@ -134,10 +131,6 @@ class MetadataTable:
     def _listed(self) -> dict[str, list[str]]:
         return {}
 
-    @cached_property
-    def _complete(self) -> set[str]:
-        return set()
-
     def layers(self, group: FileSlice) -> Iterator[Records | Deletes]:
         """The records and deletions of a file group, oldest first: later ones go on top."""
         with self.storage.ahead(group.files):
@@ -151,38 +144,65 @@ class MetadataTable:
                 yield from self.layers(group)
 
     def _layers(self, group: FileSlice) -> Iterator[Records | Deletes]:
+        blocks = self._blocks(group)  # checked before anything of them is believed
         if group.base_file:
             path = self.storage.absolute(group.base_file)
             with self.storage.open(group.base_file) as source:
                 with naming_table(path):
                     hfile = HFile.open(source)
+                    self._check_base(group.base_file, hfile)
                 yield Records(path, hfile)
-        for path, block in self._blocks(group):
-            with naming_table(path):
-                if block.type == DELETE:
-                    keys = tuple(deleted_keys(block.content))
-                    if keys:
-                        yield Deletes(path, keys)
-                elif block.type == HFILE_DATA:
-                    if block.content:
-                        yield Records(path, HFile.open(Bytes(block.content)))
-                else:
-                    raise FormatError(f"a block of type {block.type} does not belong into the metadata table")
+        for block in blocks:
+            if block.layer is not None and block.count:
+                yield block.layer
 
-    def _blocks(self, group: FileSlice) -> Iterator[tuple[str, LogBlock]]:
+    def _blocks(self, group: FileSlice) -> list[LoggedBlock]:
         """The valid blocks of a group's log files. A rollback block takes back blocks before it, and no later retry."""
-        found: list[tuple[str, LogBlock]] = []
-        for name in group.log_files:
-            path = self.storage.absolute(name)
-            with naming_table(path):
-                for block in read_log_blocks(self.storage.read(name)):
-                    if block.type == COMMAND:
-                        found = [one for one in found if one[1].instant != block.target]
-                    elif block.type != CDC:
-                        found.append((path, block))
-        for path, block in found:
-            if self.is_valid(block.instant):
-                yield path, block
+        if not group.log_files:
+            return []
+        partition = group.log_files[0].partition("/")[0]
+        read = [block for name in group.log_files for block in self.read_blocks(name)]
+        found, targets = without_rolled_back(read)
+        valid = [block for block in found if self.counts(block, targets)]
+        self.check_complete(partition)
+        files = {name.rpartition("/")[2]: self.storage.absolute(name) for name in group.log_files}
+        check_counts(valid, files, *self._written.get(partition, ({}, frozenset())))
+        return valid
+
+    def read_blocks(self, name: str) -> list[LoggedBlock]:
+        """The blocks of a log file; their instant is compared with its name, where that carries it."""
+        path, file = self.storage.absolute(name), name.rpartition("/")[2]
+        log = parse_log_name(file)
+        instant = log.instant if log is not None and not self.upgraded else ""
+        return read_layers(self.storage.read(name), file, path, instant)
+
+    def counts(self, block: LoggedBlock, rolled_back: Collection[str]) -> bool:
+        """Whether a block counts. Raises TableError when nothing explains its instant."""
+        if self.is_valid(block.instant):
+            return True
+        known = (self.data_timeline.pending, self.timeline.pending, rolled_back)
+        if not block.count or any(block.instant in instants for instants in known) or self._is_new(block.instant):
+            return False
+        raise TableError(block.path, f"a block of instant {block.instant}, which is in no timeline")
+
+    def _is_new(self, instant: str) -> bool:
+        """Whether an instant began after the timeline was read; version 6 appends to log files that are listed."""
+        return self.upgraded and any(instant in names for names in (self._newest.by_name, self._newest.pending))
+
+    @cached_property
+    def _newest(self) -> Timeline:
+        """The metadata table's timeline, listed again."""
+        return read_timeline(self.storage.afresh().below(timeline_directory(self.version)))
+
+    def _check_base(self, name: str, hfile: HFile) -> None:
+        """Raises FormatError when a base file has not as many records as its commit says."""
+        partition, _, file = name.rpartition("/")
+        base = parse_base_name(file)
+        self.check_complete(partition)
+        written, _ = self._written.get(partition, ({}, None))
+        said = written.get(file, {}).get(base.instant) if base else None
+        if said is not None and said.records not in (None, hfile.entry_count):
+            raise FormatError(f"it has {hfile.entry_count} entries, its commit says {said.records}")
 
     def is_valid(self, instant: str) -> bool:
         """Whether the records that an instant wrote into the metadata table count."""
@@ -198,29 +218,70 @@ class MetadataTable:
         """Raise TableError when a file that a commit says it wrote into the partition is not there.
 
         Commits from the one that made the partition's newest base file on are checked; older files may be cleaned.
+        What they say of each file is kept, to be held against its content.
         """
-        if partition in self._complete:
+        if partition in self._written:
             return
         names = set(self._names(partition))
-        since = ""
-        for name in names:
-            base = parse_base_name(name)
-            made = self.timeline.by_name.get(base.instant) if base else None
-            if made is not None:
-                since = max(since, made.completed if made.action == "deltacommit" else made.requested)
+        since = self._begin(names)
         checked = [
             instant
             for instant in self.timeline.instants
             if instant.action in WRITE_ACTIONS and instant.completed >= since
         ]
-        with self.timeline.ahead(checked):
+        written: dict[str, dict[str, Written]] = {}
+        with self.timeline.ahead([instant for instant in checked if instant.file not in self._details]):
             for instant in checked:
-                stats = self.timeline.details(instant).get("partitionToWriteStats") or {}
-                for stat in stats.get(partition, ()):
-                    path = stat.get("path") or ""
-                    if path and path.rpartition("/")[2] not in names:
-                        raise TableError(self.storage.absolute(path), f"written by {instant.requested}, but missing")
-        self._complete.add(partition)
+                for file, said in self._written_by(instant).get(partition, {}).items():
+                    if file not in names:
+                        path = self.storage.absolute(f"{partition}/{file}")
+                        raise TableError(path, f"written by {instant.requested}, but missing")
+                    written.setdefault(file, {})[instant.requested] = said
+        self._written[partition] = written, frozenset(one.requested for one in checked if self._written_by(one))
+
+    def _begin(self, names: Collection[str]) -> str:
+        """From which instant on every file that a commit wrote into a partition is there: its newest base file.
+
+        Without one, the oldest log file: a partition that is dropped and made again starts with empty log files.
+        """
+        since, logged = "", []
+        for name in names:
+            base = parse_base_name(name)
+            made = self.timeline.by_name.get(base.instant) if base else None
+            if made is not None:
+                since = max(since, made.completed if made.action == "deltacommit" else made.requested)
+            elif name.startswith(".") and (log := parse_log_name(name)) is not None:
+                logged.append(log.instant)
+        return since or min(logged, default="")
+
+    def _written_by(self, instant: Instant) -> Mapping[str, Mapping[str, Written]]:
+        """What a commit says it wrote, by partition and name of the file. It is decoded once."""
+        found = self._details.get(instant.file)
+        if found is None:
+            stats = self.timeline.details(instant).get("partitionToWriteStats") or {}
+            try:
+                found = {
+                    partition: {
+                        stat["path"].rpartition("/")[2]: Written(stat.get("numWrites"), stat.get("numDeletes"))
+                        for stat in some
+                        if stat.get("path")
+                    }
+                    for partition, some in stats.items()
+                }
+            except (AttributeError, KeyError, TypeError) as error:
+                path = self.storage.absolute(instant.file)
+                raise TableError(path, f"its write statistics cannot be understood: {error}") from error
+            self._details[instant.file] = found
+        return found
+
+    @cached_property
+    def _written(self) -> dict[str, tuple[dict[str, dict[str, Written]], frozenset[str]]]:
+        """By partition: what the checked commits wrote, by file and instant; the instants that say what they wrote."""
+        return {}
+
+    @cached_property
+    def _details(self) -> dict[str, Mapping[str, Mapping[str, Written]]]:
+        return {}
 
     def files(self) -> dict[str, dict[str, int]]:
         """The ``files`` partition: for each partition path ("" if the table has none) its files and their sizes."""

@@ -176,7 +176,8 @@ class Table:
         """The metadata table, if the table's properties name one."""
         if "files" not in self.available_indexes:
             return None
-        return MetadataTable(self.storage.below(METADATA), self.version, self.timeline)
+        initial = self.properties.get("hoodie.table.initial.version", "")
+        return MetadataTable(self.storage.below(METADATA), self.version, self.timeline, initial not in ("8", "9"))
 
     @cached_property
     def footers(self) -> Footers:

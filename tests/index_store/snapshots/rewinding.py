@@ -1,4 +1,7 @@
-"""Real tables as they were after each of their commits: later instants are taken out of both timelines."""
+"""Real tables as they were after each of their commits: later instants are taken out of both timelines.
+
+In the metadata table's they stay as pending ones: log files of version 6, which are appended to, hold their blocks.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,8 @@ def take_away(table: Path, aside: Path) -> None:
         target = aside / str(number)
         target.mkdir(parents=True)
         for path in list(directory.iterdir()):
-            if path.is_file() and _INSTANT.fullmatch(path.name):
+            pending = path.suffix in (".requested", ".inflight")
+            if path.is_file() and _INSTANT.fullmatch(path.name) and not (number and pending):
                 path.rename(target / path.name)
 
 

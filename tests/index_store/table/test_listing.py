@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -243,7 +244,11 @@ def test_a_partition_comes_and_goes(layered):
 
 def test_blocks_of_pending_instants_do_not_count(layered):
     block = log_block(HFILE_DATA, hfile([(b".", files_value({NEW: 7}, 2))]), "20260103000000000")
-    assert len(layered(block).files("")) == 2
+    root = Path(layered(block).path)
+    (root / ".hoodie/metadata/.hoodie/timeline/20260103000000000.deltacommit.inflight").write_text("")
+    table = open_table(root)
+    assert len(table.files("")) == 2
+    assert table.listing.note == ""
 
 
 def test_a_missing_list_of_partitions_falls_back(layered):
