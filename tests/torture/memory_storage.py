@@ -15,7 +15,7 @@ import pyarrow as pa
 from index_store.storage.errors import TableError
 from index_store.storage.file_cache import FileCache
 from index_store.storage.file_systems import locate
-from index_store.storage.storage import Bytes, ByteSource, Entry, Storage
+from index_store.storage.storage import MAX_WHOLE, Bytes, ByteSource, Entry, Storage
 
 __all__ = ["MemoryStorage", "unpacked"]
 
@@ -60,7 +60,7 @@ class MemoryStorage(Storage):
     def place(self, path: str) -> str:
         return super().place(path).lstrip("/")
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, limit: int = MAX_WHOLE) -> bytes:
         place = self.place(path)
         self.read_paths.add(place)
         found = self.replaced.get(place)
@@ -68,10 +68,11 @@ class MemoryStorage(Storage):
             found = self.files_by_path.get(place)
         if found is None:
             raise TableError(self.absolute(path), "no such file")
+        self._refuse_large(path, len(found), limit)
         return found
 
-    def read_if_there(self, path: str) -> bytes | None:
-        return self.read(path) if self.place(path) in self.files_by_path else None
+    def read_if_there(self, path: str, limit: int = MAX_WHOLE) -> bytes | None:
+        return self.read(path, limit) if self.place(path) in self.files_by_path else None
 
     @contextmanager
     def ahead(self, paths: Sequence[str]) -> Iterator[None]:
@@ -105,6 +106,9 @@ class MemoryStorage(Storage):
         else:
             found = self.folders.get(place, [])
         return [Entry(one[cut:], len(self.replaced.get(one) or self.files_by_path[one])) for one in found]
+
+    def files_outside(self, folder: str) -> list[Entry]:
+        return [one for one in self.files(recursive=True) if not one.path.startswith(f"{folder}/")]
 
 
 def unpacked(archive: Path) -> dict[str, bytes]:
