@@ -60,6 +60,11 @@ async def running(settings: Settings, log: TextIO = sys.stderr) -> AsyncIterator
         lambda: service.tables.unavailable,
     )
     metrics.watch("sargo_cache_bytes", "Bytes that the open tables hold", lambda: service.tables.nbytes)
+    metrics.watch(
+        "sargo_expensive_filters",
+        "Expensive filters that are planned or wait for it",
+        lambda: service.tables.expensive_waiting,
+    )
     metrics.watch("sargo_bytes_in_flight", "Bytes of requests that are held", lambda: server.bytes_held)
     pages = None
     asyncio.get_running_loop().set_exception_handler(lambda _, context: journal.unexpected(context))

@@ -95,7 +95,7 @@ class Settings(BaseSettings):
         description="Threads that open tables, read indexes and evaluate filters; at most three for one table",
     )
     planning_seconds: float = Field(
-        10, gt=0, description="CPU seconds for one expensive filter, in a process of the lowest priority"
+        10, gt=0, description="CPU seconds for one expensive filter, in a process of low priority"
     )
     planning_bytes: int = Field(
         2048 * MEBIBYTE, ge=512 * MEBIBYTE, description="Memory of the process that evaluates expensive filters"

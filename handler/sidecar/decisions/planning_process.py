@@ -1,4 +1,4 @@
-"""The process that plans expensive filters: with the lowest priority, and with limits of its time and memory.
+"""The process that plans expensive filters: with a low priority, and with limits of its time and memory.
 
     sidecar                                      planning process
     -------------------------------------------  ----------------------------------------------------------------
@@ -59,6 +59,10 @@ _MAX_TABLES = 4
 _TABLE_SHARE, _RESTART_SHARE = 4, 2
 #: Seconds that starting the process and opening a table may take, beside the CPU seconds of the job.
 _OPENING_SECONDS = 30.0
+#: On a busy machine a process of low priority takes so many seconds for a CPU second.
+_SHARE_OF_CORE = 4
+#: Others go first, but something is left on a busy machine.
+_NICE = 10
 #: CPU seconds after which the timer fires again, if its first exception was lost in a destructor.
 _AGAIN_SECONDS = 0.5
 
@@ -119,7 +123,7 @@ class PlanningProcess:
         connection = self._running()
         try:
             connection.send(job)
-            if not connection.poll(2 * self._cpu_seconds + _OPENING_SECONDS):
+            if not connection.poll(_SHARE_OF_CORE * self._cpu_seconds + _OPENING_SECONDS):
                 self.stop()
                 raise PlanningFailed("the process that plans expensive filters did not answer and was ended")
             answer, is_last = connection.recv()
@@ -172,7 +176,7 @@ def _serve(connection: Connection, cpu_seconds: float, max_bytes: int) -> None:
     """Answer jobs until the sidecar closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(OSError, AttributeError):
-        os.nice(19)
+        os.nice(_NICE)
     _limit_memory(max_bytes)
     tables = _Tables(max_bytes // _TABLE_SHARE)
     while True:
