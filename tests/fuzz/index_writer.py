@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -13,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -124,8 +127,36 @@ def _write(kind: str, operation: str, folder: Path, table: Path, after_calls: in
         OPERATIONS[kind][operation](Folder.at(folder), table)
 
 
-def killed(kind: str, operation: str, folder: Path, table: Path, *, after_calls: int = 0, after: float = 0.0) -> bool:
-    """Run the operation in a process and kill it after so many calls, or seconds. Whether it died before its end."""
+def killed(
+    kind: str,
+    operation: str,
+    folder: Path,
+    table: Path,
+    *,
+    after_calls: int = 0,
+    after: float = 0.0,
+    beside: bool = False,
+) -> bool:
+    """Run the operation in a process and kill it after so many calls, or seconds. Whether it died before its end.
+
+    ``beside``: another process runs the same operation at the same time, to its end.
+    """
+    with contextlib.ExitStack() as stack:
+        other = stack.enter_context(_started(kind, operation, folder, table, 0)) if beside else None
+        process, ready = stack.enter_context(_started(kind, operation, folder, table, after_calls))
+        if not after_calls and ready.poll(_STUCK_SECONDS):
+            time.sleep(after)
+            process.kill()
+        died = _end(operation, process)
+        if other is not None and _end(operation, other[0]):
+            raise RuntimeError(f"{operation} of {kind} beside a killed one was killed, too")
+        return died
+
+
+@contextmanager
+def _started(
+    kind: str, operation: str, folder: Path, table: Path, after_calls: int
+) -> Iterator[tuple[BaseProcess, Connection]]:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     ready, other = context.Pipe(duplex=False)
@@ -133,16 +164,18 @@ def killed(kind: str, operation: str, folder: Path, table: Path, *, after_calls:
     process.start()
     other.close()
     try:
-        if not after_calls and ready.poll(_STUCK_SECONDS):
-            time.sleep(after)
-            process.kill()
-        process.join(_STUCK_SECONDS)
-        if process.is_alive():
-            raise TimeoutError(f"{operation} does not end within {_STUCK_SECONDS:.0f} s")
-        if process.exitcode not in (0, -signal.SIGKILL):
-            raise RuntimeError(f"{operation} of {kind} ended with {process.exitcode}")
-        return process.exitcode != 0
+        yield process, ready
     finally:
         process.kill()
         process.join()
         ready.close()
+
+
+def _end(operation: str, process: BaseProcess) -> bool:
+    """Wait for its end; whether it was killed."""
+    process.join(_STUCK_SECONDS)
+    if process.is_alive():
+        raise TimeoutError(f"{operation} does not end within {_STUCK_SECONDS:.0f} s")
+    if process.exitcode not in (0, -signal.SIGKILL):
+        raise RuntimeError(f"{operation} ended with {process.exitcode}")
+    return process.exitcode != 0

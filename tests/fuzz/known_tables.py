@@ -12,11 +12,14 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from evaluator.binding.bind import bind
 from evaluator.evaluation.evaluate import evaluate
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.expression import HudiExpression
+from tests.evaluator.evaluation_values import all_answers
 from tests.fuzz.fuzzer import Fault
 from tests.prove.laws import Failure, check
 from tests.prove.rounds import SEMANTICS
@@ -31,6 +34,8 @@ TABLES = 6
 _MAX_NODES_FOR_ROWS = 400
 #: The evaluation of larger filters may reach its budget in one way of asking and not in another.
 _MAX_NODES_IN_BUDGET = 60
+#: Of so many filters one is also asked for reasons, residuals, pruning blockers and orders.
+_EXPLAINED = 6
 _NAMES = tuple(TYPES)
 
 
@@ -48,10 +53,15 @@ def check_filter(expression: HudiExpression, drawn_from: bytes, engine: str = ""
     rng = random.Random(number)
     table = _table(number % TABLES)
     semantics = SEMANTICS[rng.choice([name for name in SEMANTICS if name.startswith(f"{engine}," if engine else "")])]
-    evaluate(bind(expression, SCHEMA, semantics), len(table.holds), table.sources).outcomes  # noqa: B018
+    bound = bind(expression, SCHEMA, semantics)
+    evaluation = evaluate(bound, len(table.holds), table.sources)
+    evaluation.outcomes  # noqa: B018
     nodes = sum(1 for _ in ex.walk(expression))
     if nodes > _MAX_NODES_FOR_ROWS:
         return
+    if number % _EXPLAINED == 0:
+        rows = np.array(sorted(rng.sample(range(len(table.holds)), 4)), np.int64)
+        all_answers(bound, evaluation, table.sources, rows, SCHEMA)
     renamed = in_columns(expression, rng)
     failures = check(renamed, semantics, table, rng).failures
     if nodes > _MAX_NODES_IN_BUDGET:
