@@ -57,7 +57,11 @@ class FramesFuzzer:
             self.sidecar.stop()
 
     def draw(self, rng: random.Random) -> tuple[Peer, ...]:
-        return tuple(self._peer(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6) if rng.random() < 0.98 else (40,))))
+        if rng.random() < 0.03:  # more than may be connected at once, most of them silent
+            peer = self._peer(rng)
+            crowd = tuple(Peer((), "silent") for _ in range(60))
+            return (*crowd, replace(peer, end="silent"))
+        return tuple(self._peer(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6))))
 
     def _peer(self, rng: random.Random) -> Peer:
         names = _names()[: rng.choice((1, 14, 14, 300))]
@@ -77,12 +81,13 @@ class FramesFuzzer:
 
     def check(self, case: tuple[Peer, ...]) -> str:
         self.sidecar.start()
-        answered = self._talk(case)
-        self.sidecar.check()
+        with self._talking(case) as answered:
+            self.sidecar.check()
         return "answered" if answered else "closed"
 
-    def _talk(self, peers: tuple[Peer, ...]) -> bool:
-        """Send the peers' pieces in turns; whether one of them got bytes back."""
+    @contextlib.contextmanager
+    def _talking(self, peers: tuple[Peer, ...]) -> Iterator[bool]:
+        """Send the peers' pieces in turns; gives whether one of them got bytes back. Silent ones stay connected."""
         table, answered = str(self.sidecar.table).encode(), False
         sent = [_at(peer.pieces, table) for peer in peers]
         open_: list[tuple[int, socket.socket]] = []
@@ -101,10 +106,10 @@ class FramesFuzzer:
             for number, connection in open_:
                 with contextlib.suppress(OSError):
                     answered |= _end(peers[number].end, connection)
+            yield answered
         finally:
             for _, connection in open_:
                 connection.close()
-        return answered
 
     def smaller(self, case: tuple[Peer, ...]) -> Iterator[tuple[Peer, ...]]:
         for peers in without_pieces(case):
@@ -152,10 +157,11 @@ def _end(end: str, connection: socket.socket) -> bool:
             return bool(connection.recv(1 << 16))
         case "reset":
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
         case "half":
             connection.shutdown(socket.SHUT_WR)
             connection.settimeout(_READ_SECONDS)
             return bool(connection.recv(1 << 16))
-        case "silent":
-            time.sleep(0.03)
+        case "close":
+            connection.close()
     return False

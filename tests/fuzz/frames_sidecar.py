@@ -35,7 +35,6 @@ _SETTINGS = {
     "max_connections": 32,
     "cache_bytes": 128 << 20,
     "read_seconds": 1,
-    "idle_seconds": 3,
     "request_seconds": 1.5,
     "reports": 50,
     "workers": 4,
