@@ -1,6 +1,7 @@
 """Fuzzes the readers of a table's files: small real tables with damage to some of their files.
 
-Invariants: an error of ours, or a plan that lists every file slice that holds rows and skips none with a matching row.
+Invariants: an error of ours, or a plan that lists every file of the slices that hold rows, skips none with a matching
+row, and takes none for fully matched that holds another row.
 Damage that makes another table of it (``is_decisive``) may only end in an answer or an error of ours.
 """
 
@@ -12,12 +13,12 @@ import json
 import random
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evaluator.language.errors import SargoError
-from handler import open_table, prune
+from handler import Plan, open_table, prune
 from tests.fuzz.fuzzer import Fault
 from tests.fuzz.smaller import without_pieces
 from tests.fuzz.table_damage import Edit, drawn_edit, is_decisive, put_back, put_down
@@ -47,16 +48,24 @@ class TableCase:
     edits: tuple[Edit, ...]
 
 
+@dataclass(frozen=True)
+class _Filter:
+    """A condition, the file groups with a matching row, and those of them in which every row matches."""
+
+    text: str
+    matching: frozenset[str]
+    full: frozenset[str]
+
+
 @dataclass
 class _Subject:
-    """A table on disk, its bytes, and what Spark read of it."""
+    """A table on disk, its bytes, the files of the slices that Spark found rows in, and what Spark read of it."""
 
     root: Path
     files: dict[str, bytes]
     metadata: list[str]
-    groups: set[str]
-    filters: list[tuple[str, set[str]]]
-    known_reasons: set[str] = field(default_factory=set)
+    slices: dict[str, set[str]]
+    filters: list[_Filter]
 
 
 class TableFuzzer:
@@ -77,12 +86,18 @@ class TableFuzzer:
             root = unpack_format_table(name, self._folder / name)
             files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
             latest = reads_of(root)[0]
-            groups = [file_id for _, file_id, _ in latest["groups"]]
-            filters = [(text, {groups[int(place)] for place in places}) for text, places in latest["filters"].items()]
+            rows = {file_id: count for _, file_id, count in latest["groups"]}
             metadata = sorted(path for path in files if path.startswith(".hoodie/"))
-            subject = _Subject(root, files, metadata, set(groups), filters)
+            slices = {one.file_id: set(one.files) for one in open_table(root, cache=None).at().slices}
+            subject = _Subject(
+                root,
+                files,
+                metadata,
+                {file_id: slices[file_id] for file_id in rows},
+                [_filter(text, places, list(rows.items())) for text, places in latest["filters"].items()],
+            )
             self._subjects[name] = subject
-            assert _verdict(subject, filters) == "planned"
+            assert _verdict(subject, subject.filters) == "planned"
         return self._subjects[name]
 
     def draw(self, rng: random.Random) -> TableCase:
@@ -134,27 +149,39 @@ class TableFuzzer:
         return TableCase(name, tuple(Edit(path, what, base64.b64decode(text)) for path, what, text in edits))
 
 
-def _verdict(subject: _Subject, filters: list[tuple[str, set[str]]], *, is_same_table: bool = True) -> str:
+def _filter(text: str, places: dict[str, int], rows: list[tuple[str, int]]) -> _Filter:
+    matching = {rows[int(place)][0]: count for place, count in places.items()}
+    return _Filter(text, frozenset(matching), frozenset(one for one, count in rows if matching.get(one) == count))
+
+
+def _verdict(subject: _Subject, filters: list[_Filter], *, is_same_table: bool = True) -> str:
     """How it ends: "refused" or "planned". Raises Fault for an answer that loses rows."""
     try:
         table = open_table(subject.root, cache=None)
-        for text, matching in filters:
-            plan = prune(table, text, "spark", time_zone="UTC")
-            if not is_same_table:
-                continue
-            listed = {one.file_id for one in plan.slices}
-            kept = {one.file_id for one in plan.kept}
-            why = "; ".join(reason.text for reason in plan.reasons)
-            if not subject.groups <= listed:
-                raise Fault(f"lost slices: {sorted(subject.groups - listed)} are not listed. Reasons: {why}")
-            if not matching <= kept:
-                raise Fault(f"wrong skip: {text} skips {sorted(matching - kept)}. Reasons: {why}")
+        for one in filters:
+            plan = prune(table, one.text, "spark", time_zone="UTC")
+            if is_same_table:
+                _check(subject, one, plan)
             internal = [reason.text for reason in plan.reasons if _is_internal(reason.text)]
             if internal:
                 raise Fault(f"undocumented error: {internal[0]}")
     except SargoError:
         return "refused"
     return "planned"
+
+
+def _check(subject: _Subject, filter_: _Filter, plan: Plan) -> None:
+    why = f"Reasons: {'; '.join(reason.text for reason in plan.reasons)}"
+    listed = {one.file_id: set(one.files) for one in plan.slices}
+    lost = {path for file_id, files in subject.slices.items() for path in files - listed.get(file_id, set())}
+    if lost:
+        raise Fault(f"lost files: {sorted(lost)} are not listed. {why}")
+    skipped = filter_.matching - {one.file_id for one in plan.kept}
+    if skipped:
+        raise Fault(f"wrong skip: {filter_.text} skips {sorted(skipped)}. {why}")
+    claimed = {one.file_id for one in plan.fully_matched} & set(subject.slices) - filter_.full
+    if claimed:
+        raise Fault(f"wrong claim: {filter_.text} matches all of {sorted(claimed)}. {why}")
 
 
 def _is_internal(reason: str) -> bool:
