@@ -24,7 +24,7 @@ HUNG_UP, STOPPED, TERMINATED = 129, 130, 143
 
 #: Every code that ``sargo`` ends with, and its meaning; the page of the command line has the same table.
 EXIT_CODES: Mapping[int, str] = {
-    OK: "answered; also when the reader of stdout has left (`| head`)",
+    OK: "answered; also when the reader of stdout has left, as `head` does",
     FOUND: "`sargo doctor` found something that fails; `sargo demo` found a lost row",
     BAD_INPUT: "bad input: an argument, a filter, or a file or folder that an option names",
     UNREADABLE: "the table or one of its indexes cannot be read or written; the sidecar does not answer",

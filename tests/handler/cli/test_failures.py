@@ -374,7 +374,7 @@ def test_every_character_of_the_messages_has_a_plain_one():
 
 
 def test_the_page_and_the_help_list_every_exit_code():
-    page = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
     rows = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| (.+) \|$", page, re.MULTILINE)}
     assert rows == EXIT_CODES
     shown = CliRunner().invoke(main, ["--help"]).stdout
