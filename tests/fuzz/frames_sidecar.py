@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -42,6 +43,8 @@ _SETTINGS = {
 _SERVE = "from handler.cli.process import run; run()"
 _ANSWER_SECONDS = 10.0
 _FILTER = "i = 100"
+#: Controls, C1, separators of lines, and marks of direction.
+_FORGING = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 class FuzzedSidecar:
@@ -139,6 +142,8 @@ class FuzzedSidecar:
                 fields = json.loads(line)
             except ValueError:
                 raise Fault(f"the log has a line that is no event: {line[:300]!r}") from None
+            if _FORGING.search(line.decode("utf-8", "replace")):
+                raise Fault(f"the log has a character that forges or hides text: {line[:600]!r}")
             if fields.get("level") == "error":
                 raise Fault(f"the log has an undocumented exception: {line.decode('utf-8', 'replace')[:900]}")
 

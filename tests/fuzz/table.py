@@ -11,7 +11,9 @@ import base64
 import contextlib
 import json
 import random
+import tarfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +21,12 @@ from typing import Any
 
 from evaluator.language.errors import SargoError
 from handler import Plan, open_table, prune
+from tests.conformance.stored_truth import DATA as CONFORMANCE
+from tests.conformance.stored_truth import truth_of
 from tests.fuzz.fuzzer import Fault
 from tests.fuzz.smaller import without_pieces
 from tests.fuzz.table_damage import Edit, drawn_edit, is_decisive, put_back, put_down
-from tests.index_store.format_tables import reads_of, unpack_format_table
+from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
 
 __all__ = ["TABLES", "TableCase", "TableFuzzer"]
 
@@ -36,6 +40,9 @@ TABLES = (
     "1.2.0_failed_mor",
     "1.2.0_partcols_cow",
     "1.2.0_replaced_mor",
+    "1.2.0_expr_cow",
+    "1.2.0_secondary_cow",
+    "1.2.0_grown_mor",
 )
 _FILTERS = 3
 
@@ -83,10 +90,9 @@ class TableFuzzer:
 
     def _subject(self, name: str) -> _Subject:
         if name not in self._subjects:
-            root = unpack_format_table(name, self._folder / name)
+            root = self._folder / name
+            rows, filters = _format_table(name, root) if name in FORMAT_TABLES else _conformance_table(name, root)
             files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-            latest = reads_of(root)[0]
-            rows = {file_id: count for _, file_id, count in latest["groups"]}
             metadata = sorted(path for path in files if path.startswith(".hoodie/"))
             slices = {one.file_id: set(one.files) for one in open_table(root, cache=None).at().slices}
             subject = _Subject(
@@ -94,10 +100,10 @@ class TableFuzzer:
                 files,
                 metadata,
                 {file_id: slices[file_id] for file_id in rows},
-                [_filter(text, places, list(rows.items())) for text, places in latest["filters"].items()],
+                [_filter(text, matching, rows) for text, matching in filters.items()],
             )
             self._subjects[name] = subject
-            assert _verdict(subject, subject.filters) == "planned"
+            assert _verdict(subject, subject.filters[::7]) == "planned"
         return self._subjects[name]
 
     def draw(self, rng: random.Random) -> TableCase:
@@ -149,9 +155,37 @@ class TableFuzzer:
         return TableCase(name, tuple(Edit(path, what, base64.b64decode(text)) for path, what, text in edits))
 
 
-def _filter(text: str, places: dict[str, int], rows: list[tuple[str, int]]) -> _Filter:
-    matching = {rows[int(place)][0]: count for place, count in places.items()}
-    return _Filter(text, frozenset(matching), frozenset(one for one, count in rows if matching.get(one) == count))
+def _format_table(name: str, root: Path) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """Unpack a table of ``tests/data/hudi/format``: its file groups with their rows, and those of each filter."""
+    unpack_format_table(name, root)
+    latest = reads_of(root)[0]
+    groups = [file_id for _, file_id, _ in latest["groups"]]
+    filters = {
+        text: {groups[int(place)]: count for place, count in places.items()}
+        for text, places in latest["filters"].items()
+    }
+    return {file_id: count for _, file_id, count in latest["groups"]}, filters
+
+
+def _conformance_table(name: str, root: Path) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """The same of a table of ``tests/data/conformance``."""
+    with tarfile.open(CONFORMANCE / f"{name}.tar.xz") as archive:
+        archive.extractall(root, filter="data")
+    truth = truth_of(name)
+    groups = Counter(truth.groups[place] for _, place in truth.rows)
+    found = {text: truth.numbers(text, "legacy") for text in truth.predicates}
+    filters = {
+        text: dict(Counter(truth.groups[truth.rows[number][1]] for number in numbers))
+        for text, numbers in found.items()
+        if numbers is not None
+    }
+    return dict(groups), filters
+
+
+def _filter(text: str, matching: dict[str, int], rows: dict[str, int]) -> _Filter:
+    return _Filter(
+        text, frozenset(matching), frozenset(one for one, count in rows.items() if matching.get(one) == count)
+    )
 
 
 def _verdict(subject: _Subject, filters: list[_Filter], *, is_same_table: bool = True) -> str:
