@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handler.cli.consoles import print_json, print_text, stdout_console
+from handler.cli.exit_codes import InputError
 
 if TYPE_CHECKING:
     from index_store.snapshots import KeptTable, SnapshotCache
@@ -23,6 +24,7 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
     """Show or clear the snapshots of large tables that are kept on disk.
 
     SARGO_CACHE names the folder, or is "off"; SARGO_CACHE_BYTES is its limit.
+    A folder that others may write into is refused.
     """
     from index_store.snapshots import default_cache
 
@@ -33,6 +35,9 @@ def command(clear: bool, table: str | None, as_json: bool) -> None:
         else:
             print_text("nothing is kept: SARGO_CACHE is off")
         return
+    refused = cache.why_refused()
+    if refused:
+        raise InputError(f"snapshots are neither read nor stored: {refused}")
     removed = cache.clear(None if table is None else _name(table)) if clear else 0
     kept = cache.tables()
     if as_json:

@@ -1,6 +1,7 @@
 """Snapshots: slices and statistics of a table at an instant as arrays on disk, refreshed incrementally after a commit.
 
 state                 the state of a table that a snapshot belongs to
+private_folder        folders and files that nobody but the caller can have written
 cache                 the folder of snapshots, its limit and its manifests
 snapshot              slices and columns of a state: a base, and a delta
 arrays_file           arrays in an Arrow IPC file, mapped into memory
@@ -46,7 +47,7 @@ def open_snapshot(table: Table, cache: SnapshotCache) -> Snapshot | None:
 
     Raises TableError when the table's timeline cannot be listed.
     """
-    state = state_of(table)
+    state = state_of(table) if cache.is_trusted() else None
     if state is None:
         return None
     manifest = cache.find(state)
@@ -68,7 +69,7 @@ def _refreshed(table: Table, state: State, cache: SnapshotCache) -> Snapshot | N
 def keep_slices(table: Table, slices: FileSlices, cache: SnapshotCache) -> Snapshot | None:
     """Store the slices of a table's present state; None when they are few, or cannot be stored."""
     state = state_of(table)
-    if state is None or slices.note or len(slices) < cache.min_slices:
+    if state is None or slices.note or len(slices) < cache.min_slices or not cache.is_trusted():
         return None
     with suppress(OSError, UnusableError):
         return Snapshot.write(cache, state, slices)

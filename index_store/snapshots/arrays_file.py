@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,7 +24,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import xxhash
 
-__all__ = ["ArraysFile", "Stored", "UnusableError", "replacing", "write_arrays"]
+from index_store.snapshots.private_folder import PrivateFile
+
+__all__ = ["ArraysFile", "Stored", "UnusableError", "write_arrays"]
 
 #: What can be stored: a numeric array of one axis, or an Arrow array of large binary or decimals.
 Stored: TypeAlias = Any
@@ -34,7 +35,7 @@ Stored: TypeAlias = Any
 _NOTHING = {"nothing": np.zeros(0, np.int64)}
 _ABOUT, _DIGEST = b"sargo.about", b"sargo.digest"
 _FAULTS = (OSError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_MARK = ".verified"
+_MARK, _MARK_BYTES = ".verified", 4096
 #: Comparing the digest of smaller files is as fast as reading a mark.
 _MARKED_FROM = 1 << 20
 #: Files that this process has verified.
@@ -45,7 +46,7 @@ class UnusableError(Exception):
     """A stored file is missing, damaged, or about something else. The caller writes it again."""
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:
+def write_arrays(file: PrivateFile, arrays: Mapping[str, Stored], about: Mapping[str, Any]) -> None:
     """Write arrays into a file, which is complete or not there. Raises OSError."""
     stored = {name: _arrow(array) for name, array in (arrays or _NOTHING).items()}
     about_json = json.dumps(about, sort_keys=True).encode()
@@ -53,32 +54,18 @@ def write_arrays(path: Path, arrays: Mapping[str, Stored], about: Mapping[str, A
     fields = [pa.field(name, pa.large_list(array.type)) for name, array in stored.items()]
     columns = [pa.LargeListArray.from_arrays(pa.array([0, len(array)], pa.int64()), array) for array in stored.values()]
     schema = pa.schema(fields, metadata)
-    with replacing(path) as temporary, pa.OSFile(temporary, "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+    with file.replacing() as stream, pa.PythonFile(stream, "w") as sink, pa.ipc.new_file(sink, schema) as writer:
         writer.write_batch(pa.record_batch(columns, schema=schema))
-    _mark(path, path.stat())
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[str]:
-    """The name of a new file beside ``path``, which takes its place at the end, or vanishes after an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(handle)
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with file.opened() as stream:
+        _mark(file, os.fstat(stream.fileno()))
 
 
 class ArraysFile:
     """An open file of arrays."""
 
-    def __init__(self, path: Path, batch: pa.RecordBatch, stat: os.stat_result) -> None:
+    def __init__(self, file: PrivateFile, batch: pa.RecordBatch, stat: os.stat_result) -> None:
         metadata = batch.schema.metadata or {}
-        self.path = path
+        self.file = file
         self._said: bytes = metadata[_ABOUT]
         self.about: Mapping[str, Any] = json.loads(self._said)
         self._batch = batch
@@ -86,30 +73,30 @@ class ArraysFile:
         self._stat = stat
 
     @classmethod
-    def open(cls, path: Path, about: Mapping[str, Any]) -> ArraysFile:
+    def open(cls, file: PrivateFile, about: Mapping[str, Any]) -> ArraysFile:
         """Open a file if it is whole, and about what is expected, as far as ``about`` says it. Raises UnusableError."""
         try:
-            with path.open("rb") as stream:
+            with file.opened() as stream:
                 stat = os.fstat(stream.fileno())
                 mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
             batch = pa.ipc.open_file(pa.py_buffer(mapped)).get_batch(0)
-            found = cls(path, batch, stat)
+            found = cls(file, batch, stat)
             if batch.num_rows != 1:
                 raise ValueError("not a file of arrays")
             if any(found.about.get(name) != value for name, value in about.items()):
-                raise UnusableError(f"{path}: about something else")
+                raise UnusableError(f"{file}: about something else")
             found._verify()
         except _FAULTS as error:
-            raise UnusableError(f"{path}: {error}") from error
+            raise UnusableError(f"{file}: {error}") from error
         return found
 
     def _verify(self) -> None:
         """Compare the digest with what is there, unless that was done. Raises UnusableError."""
-        if _is_marked(self.path, self._stat):
+        if _is_marked(self.file, self._stat):
             return
         if _digest(self._said, {name: self._values(name) for name in self._batch.schema.names}) != self._digest:
-            raise UnusableError(f"{self.path}: damaged")
-        _mark(self.path, self._stat)
+            raise UnusableError(f"{self.file}: damaged")
+        _mark(self.file, self._stat)
 
     @property
     def names(self) -> list[str]:
@@ -121,7 +108,7 @@ class ArraysFile:
         try:
             found: npt.NDArray[Any] = self._values(name).to_numpy(zero_copy_only=True)
         except _FAULTS as error:
-            raise UnusableError(f"{self.path}: {name}: {error}") from error
+            raise UnusableError(f"{self.file}: {name}: {error}") from error
         return found
 
     def arrow(self, name: str) -> pa.Array:
@@ -129,17 +116,17 @@ class ArraysFile:
         try:
             return self._values(name)
         except _FAULTS as error:
-            raise UnusableError(f"{self.path}: {name}: {error}") from error
+            raise UnusableError(f"{self.file}: {name}: {error}") from error
 
     def _values(self, name: str) -> pa.Array:
         return self._batch.column(name).values
 
 
-def _identity(path: Path, stat: os.stat_result) -> str:
+def _identity(file: PrivateFile, stat: os.stat_result) -> str:
     """What changes with any change to a file, and when the machine starts; "" where the latter is not known."""
     boot = _boot()
     return boot and " ".join(
-        map(str, (boot, path.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
+        map(str, (boot, file.name, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
     )
 
 
@@ -151,22 +138,22 @@ def _boot() -> str:
         return ""
 
 
-def _is_marked(path: Path, stat: os.stat_result) -> bool:
-    identity = _identity(path, stat)
+def _is_marked(file: PrivateFile, stat: os.stat_result) -> bool:
+    identity = _identity(file, stat)
     if identity and identity not in _verified and stat.st_size >= _MARKED_FROM:
         with suppress(OSError, ValueError):
-            if path.with_name(path.name + _MARK).read_text("utf-8") == identity:
+            if file.beside(_MARK).read_text(_MARK_BYTES) == identity:
                 _verified.add(identity)
     return identity in _verified
 
 
-def _mark(path: Path, stat: os.stat_result) -> None:
-    identity = _identity(path, stat)
+def _mark(file: PrivateFile, stat: os.stat_result) -> None:
+    identity = _identity(file, stat)
     if identity:
         _verified.add(identity)
     if identity and stat.st_size >= _MARKED_FROM:
-        with suppress(OSError), replacing(path.with_name(path.name + _MARK)) as temporary:
-            Path(temporary).write_text(identity, "utf-8")
+        with suppress(OSError), file.beside(_MARK).replacing() as stream:
+            stream.write(identity.encode())
 
 
 def _arrow(array: Stored) -> pa.Array:

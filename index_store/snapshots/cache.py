@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,10 +23,10 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
-from index_store.snapshots.arrays_file import replacing
+from index_store.snapshots.private_folder import Entry, PrivateFile, PrivateFolder, UntrustedFolderError
 from index_store.snapshots.state import FORMAT, State
 
-__all__ = ["DEFAULT_LIMIT", "KeptTable", "Manifest", "SnapshotCache", "default_cache"]
+__all__ = ["DEFAULT_LIMIT", "KeptTable", "Manifest", "SnapshotCache", "default_cache", "is_column_file"]
 
 DEFAULT_LIMIT = 4 << 30
 #: Smaller tables are read as fast as a snapshot of them is opened.
@@ -38,6 +39,13 @@ _STATES = 2
 _GRACE_SECONDS = 600.0
 #: A process measures the folder at its first write, and then at most once in so many seconds.
 _SECONDS_BETWEEN_MEASURES = 60.0
+#: Bytes of a manifest: a timeline of a million instants has 50 MB.
+_MAX_MANIFEST = 256 << 20
+#: Names of what the cache writes, and so removes: folders of tables, bases and deltas, manifests, unfinished files.
+_DIGEST, _MANIFEST = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{32}\.json")
+_TEMPORARY = re.compile(r"\.[0-9a-f]{32}\.json\..+\.tmp")
+#: Why folders were refused, each of which is said once.
+_warned: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Manifest:
         if plain["format"] != FORMAT:
             raise ValueError("another format")
         names = [plain["base"], *([] if plain["since"] is None else [plain["since"]])]
-        if not all(isinstance(name, str) and name.isalnum() for name in names):
+        if not all(isinstance(name, str) and _DIGEST.fullmatch(name) for name in names):
             raise ValueError("no name of a folder")
         return cls(
             State.from_dict(plain["state"]), plain["base"], plain["since"], plain["instant"], str(plain["source"])
@@ -89,7 +97,10 @@ class KeptTable:
 
 
 class SnapshotCache:
-    """A folder of snapshots. Reading never raises; writing raises OSError."""
+    """A folder of snapshots. Reading never raises; writing raises OSError.
+
+    A folder that is not the caller's alone is refused (``private_folder``): nothing is read from it or written to it.
+    """
 
     def __init__(
         self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT, min_slices: int = MIN_SLICES
@@ -98,29 +109,48 @@ class SnapshotCache:
         self.folder = Path(folder)
         self.limit = limit
         self.min_slices = min_slices
+        self._root = PrivateFolder(self.folder)
         self._made_room = float("-inf")
 
     def __repr__(self) -> str:
         return f"SnapshotCache({os.fspath(self.folder)!r}, limit={self.limit})"
 
-    def of_table(self, state: State) -> Path:
+    def why_refused(self) -> str:
+        """Why the folder is not trusted, or ""."""
+        try:
+            self._root.check()
+        except UntrustedFolderError as error:
+            return str(error)
+        except OSError:
+            pass  # a folder that cannot be opened has nothing to read, and writing says why
+        return ""
+
+    def is_trusted(self) -> bool:
+        """Whether the folder is the caller's alone; the first time that it is not, a warning says why."""
+        why = self.why_refused()
+        if why and why not in _warned:
+            _warned.add(why)
+            warnings.warn(f"snapshots are neither read nor stored: {why}", RuntimeWarning, stacklevel=3)
+        return not why
+
+    def of_table(self, state: State) -> PrivateFolder:
         """The folder of a table."""
-        return self.folder / state.table_digest
+        return self._root / state.table_digest
 
     def find(self, state: State) -> Manifest | None:
         """The manifest of this very state."""
-        path = self.of_table(state) / f"{state.digest}.json"
-        manifest = _read(path)
+        file = self.of_table(state).file(f"{state.digest}.json")
+        manifest = _read(file)
         if manifest is None or manifest.state != state:
             return None
         with suppress(OSError):
-            os.utime(path)
+            file.touch()
         return manifest
 
     def latest(self, state: State) -> Manifest | None:
         """The newest manifest of the table in any state."""
-        for path in _by_age(self.of_table(state)):
-            manifest = _read(path)
+        for file in _by_age(self.of_table(state)):
+            manifest = _read(file)
             if manifest is not None and manifest.state.table == state.table:
                 return manifest
         return None
@@ -128,46 +158,47 @@ class SnapshotCache:
     def publish(self, manifest: Manifest) -> None:
         """Write the manifest of a state whose arrays are written, and make room."""
         folder = self.of_table(manifest.state)
-        with replacing(folder / f"{manifest.state.digest}.json") as temporary:
-            Path(temporary).write_text(json.dumps(manifest.to_dict()), "utf-8")
+        with folder.file(f"{manifest.state.digest}.json").replacing() as stream:
+            stream.write(json.dumps(manifest.to_dict()).encode())
         self.tidy(folder)
         if time.monotonic() - self._made_room > _SECONDS_BETWEEN_MEASURES:
             self._made_room = time.monotonic()
             self.make_room(folder)
 
-    def tidy(self, folder: Path) -> None:
-        """Remove all states of a table but the newest, and the folders that no state needs."""
+    def tidy(self, folder: PrivateFolder) -> None:
+        """Remove all states of a table but the newest, and what no state needs; nothing that has another name."""
         manifests = list(_by_age(folder))
-        for path in manifests[_STATES:]:
-            _remove(path)
+        for file in manifests[_STATES:]:
+            _remove(folder, file.name)
         needed = {
             name
-            for path in manifests[:_STATES]
-            if (found := _read(path)) is not None
+            for file in manifests[:_STATES]
+            if (found := _read(file)) is not None
             for name in (found.base, found.delta)
         }
-        for path in folder.iterdir():
-            if path.suffix != ".json" and path.name not in needed and _age(path) > _GRACE_SECONDS:
-                _remove(path)
+        for entry in _entries(folder):
+            is_ours = _DIGEST.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name)
+            if is_ours and entry.name not in needed and time.time() - entry.modified > _GRACE_SECONDS:
+                _remove(folder, entry.name)
 
-    def make_room(self, keep: Path) -> None:
+    def make_room(self, keep: PrivateFolder | None = None) -> None:
         """Remove the least recently used tables until the rest fits; ``keep`` stays."""
-        sizes = {path: _bytes(path) for path in self.folder.iterdir() if path.is_dir()}
+        sizes = {folder: _bytes(folder) for folder in self._tables()}
         total = sum(sizes.values())
-        for path in sorted(sizes, key=_last_use):
+        for folder in sorted(sizes, key=_last_use):
             if total <= self.limit:
                 break
-            if path != keep:
-                _remove(path)
-                total -= sizes[path]
+            if folder != keep:
+                _remove(self._root, folder.name)
+                total -= sizes[folder]
 
     def tables(self) -> list[KeptTable]:
         """What the folder holds, by table; folders without a snapshot are left out."""
         found = []
-        for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
-            manifests = [manifest for path in _by_age(folder) if (manifest := _read(path)) is not None]
+        for folder in self._tables():
+            manifests = [manifest for file in _by_age(folder) if (manifest := _read(file)) is not None]
             if manifests:
-                columns = sum(1 for _ in (folder / manifests[0].base).glob("*-*.arrow"))
+                columns = sum(is_column_file(entry.name) for entry in _entries(folder / manifests[0].base))
                 found.append(
                     KeptTable(
                         manifests[0].state.table, manifests[0].instant, columns, _bytes(folder), _last_use(folder)
@@ -178,16 +209,23 @@ class SnapshotCache:
     def clear(self, table: str | None = None) -> int:
         """Remove the snapshots of one table, or of all; returns the number of tables removed."""
         removed = 0
-        for folder in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
-            manifest = next((one for path in _by_age(folder) if (one := _read(path)) is not None), None)
+        for folder in self._tables():
+            manifest = next((one for file in _by_age(folder) if (one := _read(file)) is not None), None)
             if manifest is not None and table in (None, manifest.state.table):
-                _remove(folder)
+                _remove(self._root, folder.name)
                 removed += 1
         return removed
 
+    def _tables(self) -> list[PrivateFolder]:
+        """The folders that have the name of a table's digest, whatever else the folder holds."""
+        return [self._root / entry.name for entry in _entries(self._root) if _is_table(entry)]
+
 
 def default_cache() -> SnapshotCache | None:
-    """The folder that SARGO_CACHE names, by default the user's cache folder; None when SARGO_CACHE is "off"."""
+    """The folder that SARGO_CACHE names, by default the user's cache folder; None when SARGO_CACHE is "off".
+
+    The folder may be refused later on (``SnapshotCache.is_trusted``).
+    """
     named = os.environ.get(VARIABLE, "")
     if named.lower() == "off":
         return None
@@ -198,48 +236,47 @@ def default_cache() -> SnapshotCache | None:
     return SnapshotCache(named or user_cache_path("sargo") / "snapshots", limit)
 
 
-def _read(path: Path) -> Manifest | None:
+def is_column_file(name: str) -> bool:
+    """Whether a file of this name in the folder of a base or a delta holds a column."""
+    return "-" in name and name.endswith(".arrow") and not name.startswith(".")
+
+
+def _is_table(entry: Entry) -> bool:
+    return entry.is_folder and _DIGEST.fullmatch(entry.name) is not None
+
+
+def _read(file: PrivateFile) -> Manifest | None:
     try:
-        return Manifest.from_dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Manifest.from_dict(json.loads(file.read_text(_MAX_MANIFEST)))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
-def _by_age(folder: Path) -> Iterator[Path]:
+def _entries(folder: PrivateFolder) -> list[Entry]:
+    try:
+        return folder.entries()
+    except OSError:
+        return []
+
+
+def _by_age(folder: PrivateFolder) -> Iterator[PrivateFile]:
     """The manifests of a table, newest first."""
-    try:
-        found = sorted(((path.stat().st_mtime_ns, path) for path in folder.glob("*.json")), reverse=True)
-    except OSError:
-        return
-    yield from (path for _, path in found)
+    manifests = [entry for entry in _entries(folder) if entry.is_file and _MANIFEST.fullmatch(entry.name)]
+    manifests.sort(key=lambda entry: (entry.modified, entry.name), reverse=True)
+    yield from (folder.file(entry.name) for entry in manifests)
 
 
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except OSError:
-        return 0.0
+def _last_use(folder: PrivateFolder) -> float:
+    return max((entry.modified for entry in _entries(folder) if _MANIFEST.fullmatch(entry.name)), default=0.0)
 
 
-def _last_use(folder: Path) -> float:
-    try:
-        return max((path.stat().st_mtime for path in folder.glob("*.json")), default=0.0)
-    except OSError:
-        return 0.0
+def _bytes(folder: PrivateFolder) -> int:
+    """The size of the files of a table: manifests, and arrays one folder below."""
+    entries = _entries(folder)
+    below = [file for entry in entries if entry.is_folder for file in _entries(folder / entry.name)]
+    return sum(entry.size for entry in (*entries, *below) if entry.is_file)
 
 
-def _bytes(folder: Path) -> int:
-    total = 0
-    for root, _, files in os.walk(folder):
-        for name in files:
-            with suppress(OSError):
-                total += os.stat(os.path.join(root, name)).st_size
-    return total
-
-
-def _remove(path: Path) -> None:
+def _remove(folder: PrivateFolder, name: str) -> None:
     with suppress(OSError):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
+        folder.remove(name)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from evaluator.statistics.columns import ColumnStatistics, PartStatistics, array
 from evaluator.statistics.stored_bounds import StoredBounds, is_storable
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, Stored, UnusableError, write_arrays
+from index_store.snapshots.private_folder import PrivateFile
 
 __all__ = ["StoredColumn", "column_file_name", "open_column", "write_column"]
 
@@ -53,7 +53,12 @@ def column_file_name(kind: str, column: str) -> str:
 
 
 def write_column(
-    path: Path, kind: str, column: Field, n: int, statistics: ColumnStatistics | None, files: FileStatistics | None
+    file: PrivateFile,
+    kind: str,
+    column: Field,
+    n: int,
+    statistics: ColumnStatistics | None,
+    files: FileStatistics | None,
 ) -> None:
     """Write the statistics of a column in n slices. Raises OSError."""
     arrays: dict[str, Stored] = {}
@@ -68,12 +73,12 @@ def write_column(
             arrays[_INDEX], about[_INDEX] = _packed(parts)
     if files is not None:
         arrays.update(_of_files(files))
-    write_arrays(path, arrays, about)
+    write_arrays(file, arrays, about)
 
 
-def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
+def open_column(file: PrivateFile, kind: str, column: Field, n: int) -> StoredColumn:
     """Read the statistics of a column. Raises UnusableError for a missing, damaged or wrong file."""
-    stored = ArraysFile.open(path, _about(kind, column, n))
+    stored = ArraysFile.open(file, _about(kind, column, n))
     if stored.about.get("known") is not True:
         return StoredColumn(None, None)
     try:
@@ -88,7 +93,7 @@ def open_column(path: Path, kind: str, column: Field, n: int) -> StoredColumn:
             statistics = replace(statistics, index=ColumnIndex.from_arrays(column.type, _read_index(stored)))
         files = _read_files(stored, column.type) if _FILE_INDEX in names else None
     except (ValueError, KeyError, TypeError) as error:
-        raise UnusableError(f"{path}: {error}") from error
+        raise UnusableError(f"{file}: {error}") from error
     return StoredColumn(statistics, files)
 
 

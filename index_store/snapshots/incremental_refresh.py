@@ -77,8 +77,8 @@ def refresh_snapshot(old: Snapshot, state: State, table: Table) -> Snapshot:
             statistics, files = columns.of(one, column)
         except (NotIncremental, UnusableError, TableError, StatsError):
             continue
-        path = folder / column_file_name(one.kind, column.name)
-        write_column(path, one.kind, column, len(delta.slices), statistics, files)
+        file = folder.file(column_file_name(one.kind, column.name))
+        write_column(file, one.kind, column, len(delta.slices), statistics, files)
     old.cache.publish(manifest)
     return Snapshot(old.cache, manifest)
 

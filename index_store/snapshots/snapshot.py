@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +23,9 @@ from evaluator.statistics.indexing import with_index
 from evaluator.statistics.layers import Layers
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.snapshots.arrays_file import ArraysFile, UnusableError, write_arrays
-from index_store.snapshots.cache import Manifest, SnapshotCache
+from index_store.snapshots.cache import Manifest, SnapshotCache, is_column_file
 from index_store.snapshots.column_file import StoredColumn, column_file_name, open_column, write_column
+from index_store.snapshots.private_folder import PrivateFolder
 from index_store.snapshots.state import State
 from index_store.snapshots.stored_slices import ChangedSlices, StoredSlices, slice_arrays
 from index_store.table.file_slices import FileSlice, FileSlices
@@ -65,12 +65,12 @@ class Snapshot:
         self.manifest = manifest
         table = cache.of_table(manifest.state)
         self.base_folder = table / manifest.base
-        self.delta_folder: Path | None = None if manifest.delta is None else table / manifest.delta
-        self.base = StoredSlices(ArraysFile.open(self.base_folder / _SLICES, _about(manifest.state)))
+        self.delta_folder: PrivateFolder | None = None if manifest.delta is None else table / manifest.delta
+        self.base = StoredSlices(ArraysFile.open(self.base_folder.file(_SLICES), _about(manifest.state)))
         self.tombstoned: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self.delta: StoredSlices | None = None
         if self.delta_folder is not None:
-            stored = ArraysFile.open(self.delta_folder / _SLICES, _about(manifest.state))
+            stored = ArraysFile.open(self.delta_folder.file(_SLICES), _about(manifest.state))
             self.delta, self.tombstoned = StoredSlices(stored), stored.array(_TOMBSTONED)
 
     def __repr__(self) -> str:
@@ -97,14 +97,14 @@ class Snapshot:
 
     def base_column(self, kind: str, column: Field) -> StoredColumn:
         """A column in the slices of the base, tombstoned ones included."""
-        return open_column(self.base_folder / column_file_name(kind, column.name), kind, column, len(self.base))
+        return open_column(self.base_folder.file(column_file_name(kind, column.name)), kind, column, len(self.base))
 
     def delta_column(self, kind: str, column: Field) -> StoredColumn:
         """A column in the slices of the delta."""
         if self.delta_folder is None or self.delta is None:
             raise UnusableError("the snapshot has no delta")
-        path = self.delta_folder / column_file_name(kind, column.name)
-        return open_column(path, kind, column, len(self.delta))
+        file = self.delta_folder.file(column_file_name(kind, column.name))
+        return open_column(file, kind, column, len(self.delta))
 
     def keep(self, kind: str, column: Field, statistics: ColumnStatistics | None, files: FileStatistics | None) -> None:
         """Store statistics of all slices; ``files``: those of their files, which are stored for a base without a delta.
@@ -119,15 +119,19 @@ class Snapshot:
             files = None
         if base is not None and len(base) >= INDEXED_FROM:
             base = with_index(base)
-        write_column(self.base_folder / name, kind, column, len(self.base), base, files)
+        write_column(self.base_folder.file(name), kind, column, len(self.base), base, files)
         if self.delta is not None and self.delta_folder is not None:
-            write_column(self.delta_folder / name, kind, column, len(self.delta), delta, None)
+            write_column(self.delta_folder.file(name), kind, column, len(self.delta), delta, None)
 
     def kept_columns(self) -> list[KeptColumn]:
         """The columns that are stored in the base."""
         columns = []
-        for path in sorted(self.base_folder.glob("*-*.arrow")):
-            about = ArraysFile.open(path, {"what": "column"}).about
+        try:
+            names = [entry.name for entry in self.base_folder.entries() if is_column_file(entry.name)]
+        except OSError as error:
+            raise UnusableError(f"{self.base_folder.path}: {error}") from error
+        for name in names:
+            about = ArraysFile.open(self.base_folder.file(name), {"what": "column"}).about
             columns.append(KeptColumn(str(about["kind"]), str(about["column"]), about["known"] is True))
         return columns
 
@@ -135,15 +139,15 @@ class Snapshot:
     def write(cls, cache: SnapshotCache, state: State, slices: FileSlices) -> Snapshot:
         """Store the slices of a state; columns are stored later. Raises OSError and UnusableError."""
         manifest = Manifest(state, state.digest, None, slices.instant, slices.source)
-        write_arrays(cache.of_table(state) / state.digest / _SLICES, slice_arrays(slices.items), _about(state))
+        write_arrays((cache.of_table(state) / state.digest).file(_SLICES), slice_arrays(slices.items), _about(state))
         cache.publish(manifest)
         return cls(cache, manifest)
 
 
-def write_delta(folder: Path, state: State, delta: Sequence[FileSlice], tombstoned: npt.NDArray[Any]) -> None:
+def write_delta(folder: PrivateFolder, state: State, delta: Sequence[FileSlice], tombstoned: npt.NDArray[Any]) -> None:
     """Write the slices of a delta, and the numbers of the tombstoned slices of the base. Raises OSError."""
     arrays = slice_arrays(delta)
-    write_arrays(folder / _SLICES, {**arrays, _TOMBSTONED: tombstoned.astype(np.int64)}, _about(state))
+    write_arrays(folder.file(_SLICES), {**arrays, _TOMBSTONED: tombstoned.astype(np.int64)}, _about(state))
 
 
 def _about(state: State) -> dict[str, Any]:

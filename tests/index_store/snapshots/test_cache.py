@@ -42,14 +42,14 @@ def test_the_table_used_longest_ago_goes_first(hudi_table: Callable[[str], Path]
     kept = {}
     for place, name in enumerate(names):
         kept[name] = keep(hudi_table(name), cache)
-        for manifest in cache.of_table(kept[name].manifest.state).glob("*.json"):
+        for manifest in cache.of_table(kept[name].manifest.state).path.glob("*.json"):
             os.utime(manifest, (1000 + place, 1000 + place))
     assert len(cache.tables()) == 3
     used = cache.find(kept["1.1.1_main_cow"].manifest.state)  # a look at the oldest makes it the newest
     assert used is not None
     sizes = {one.table: one.size for one in cache.tables()}
     small = SnapshotCache(tmp_path, limit=sum(sizes.values()) - 1, min_slices=0)
-    small.make_room(tmp_path)
+    small.make_room()
     assert {one.table for one in small.tables()} == {
         kept[name].manifest.state.table for name in ("1.1.1_main_cow", "1.1.1_main_mor")
     }
@@ -65,7 +65,7 @@ def test_states_before_the_last_two_go(hudi_copy: Callable[[str], Path], tmp_pat
         carried += snapshot is not None
         if snapshot is None:
             snapshot = keep(path, cache)
-        folder = cache.of_table(snapshot.manifest.state)
+        folder = cache.of_table(snapshot.manifest.state).path
         assert 1 <= len(list(folder.glob("*.json"))) <= 2
         for other in folder.iterdir():
             if other.is_dir() and other.name != snapshot.manifest.base:
