@@ -20,6 +20,7 @@ from index_store.registered_kinds import REGISTERED_KINDS
 from index_store.storage.storage import Storage
 from index_store.table.file_slices import FileSlices
 from index_store.table.table import Table
+from index_store.table.table_options import check_table_options
 
 __all__ = ["IndexedTable", "open_table"]
 
@@ -48,6 +49,8 @@ def open_table(
 
     ``options``: what only the table's entry in a catalog says of it, such as ``hoodie.index.type``.
     ``storage_options``: what the file system needs, such as region and endpoint (``storage.storage_options``).
-    Raises TableError when there is no Hudi table, or one of a version that is not supported.
+    Raises TableError when there is no Hudi table, or one of a version that is not supported; TypeError and
+    UnsupportedError for options that are none or misspelt.
     """
+    check_table_options(options)
     return IndexedTable(Storage.at(path, filesystem, storage_options), options)

@@ -42,7 +42,7 @@ from handler.cli.table_options import table_argument, with_options, with_storage
 from handler.cli.text_arguments import read_filter_argument, read_sql_argument
 
 if TYPE_CHECKING:
-    from evaluator.language.expression import HudiExpression
+    from handler.planning.filters import ReadFilter
     from handler.planning.plan import Plan
     from handler.sql.parsing import Engine
 
@@ -102,20 +102,20 @@ def _exit(code: int, message: str) -> NoReturn:
     sys.exit(code)
 
 
-def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | None) -> tuple[HudiExpression, Engine]:
+def _chosen_filter(where: str | None, hive_filter: str | None, engine: Engine | None) -> tuple[ReadFilter, Engine]:
     """The filter of exactly one of the two options, and the engine whose rules it follows."""
     if (where is None) == (hive_filter is None):
         raise click.UsageError("give either --where SQL|@FILE|- or --hive-filter B64|@FILE|-")
+    from handler.planning.filters import ReadFilter, read_condition
+
     if where is not None:
         text = read_sql_argument(where)
-        from handler.sql.parsing import parse
-
-        return parse(text, engine or "spark"), engine or "spark"
+        return read_condition(text, engine or "spark"), engine or "spark"
     assert hive_filter is not None
     given = read_filter_argument(hive_filter)
     import sarg
 
-    return sarg.decode(given), engine or "hive"
+    return ReadFilter(sarg.decode(given)), engine or "hive"
 
 
 def _with_plan(command: Callable[..., None]) -> Any:
@@ -134,14 +134,15 @@ def _with_plan(command: Callable[..., None]) -> Any:
         strict: bool,
         **others: Any,
     ) -> None:
-        expression, rules = _chosen_filter(where, hive_filter, engine)
+        read, rules = _chosen_filter(where, hive_filter, engine)
         _check_session(time_zone, as_of)
-        from handler.planning.prune import prune
+        from handler.planning.prune import OnFailure, plan_expression
         from index_store.opened_table import open_table
 
         with spinner("pruning"):
             opened = open_table(table, table_options, storage_options=storage_options)
-            plan = prune(opened, expression, rules, as_of, strict, time_zone)
+            on_failure = OnFailure.RAISE if strict else OnFailure.SKIP_NOTHING
+            plan = plan_expression(opened, read, rules, as_of, time_zone, on_failure=on_failure)
         command(plan, **others)
 
     return with_options(

@@ -78,8 +78,13 @@ def read_named_filter(given: Filter, engine: Engine) -> ReadFilter:
         case str() if is_hive_filter(given):
             return ReadFilter(sarg.decode("".join(given.split())))
         case _:
-            parsed = parse_condition(given, engine)
-            return ReadFilter(parsed.expression, parsed.columns)
+            return read_condition(given, engine)
+
+
+def read_condition(text: str, engine: Engine) -> ReadFilter:
+    """Read SQL text. Raises SqlError."""
+    parsed = parse_condition(text, engine)
+    return ReadFilter(parsed.expression, parsed.columns)
 
 
 def _decode(given: bytes) -> HudiExpression:

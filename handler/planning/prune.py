@@ -119,20 +119,21 @@ def prune(
 
 def plan_expression(
     opened: OpenTable,
-    expression: HudiExpression,
+    filter: HudiExpression | ReadFilter,  # noqa: A002
     engine: Engine,
     as_of: str | None = None,
     time_zone: str | None = None,
     *,
     on_failure: OnFailure,
 ) -> Plan:
-    """The plan of an expression. ``Unknown`` in it stands for a condition that the caller could not read.
+    """The plan of a filter that was read before. ``Unknown`` in it stands for what the caller could not read.
 
     With ``OnFailure.SKIP_NOTHING`` nothing but the failure to list the table's slices is raised (TableError).
     """
     watch = _Stopwatch()
     watch.lap("filter")
-    return _plan(opened, ReadFilter(expression), engine, as_of, time_zone, on_failure, watch)
+    read = filter if isinstance(filter, ReadFilter) else ReadFilter(filter)
+    return _plan(opened, read, engine, as_of, time_zone, on_failure, watch)
 
 
 def _plan(

@@ -28,6 +28,7 @@ from index_store.storage.errors import TableError
 from index_store.storage.masking import Mask, masked_uri, plain_uri
 from index_store.storage.retries import Patience
 from index_store.storage.storage_options import (
+    COMMON,
     AzureOptions,
     GcsOptions,
     HdfsOptions,
@@ -87,6 +88,10 @@ def locate(path: str | os.PathLike[str], filesystem: Any = None, options: Mappin
     ``filesystem``: of pyarrow or of fsspec. ``options``: see ``storage_options``; with a file system given, only
     those for waiting. Raises TableError when there is no such file system or an option is wrong; nothing is read yet.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(
+            f"the options of a file system are a dict such as {{'region': ...}}, not {type(options).__name__}"
+        )
     text = os.fspath(path)
     shown = masked_uri(text)
     mask = Mask.of(options or {})
@@ -138,7 +143,7 @@ def _opened(text: str, options: Mapping[str, str]) -> tuple[Any, str, bool]:
 
 def _refuse_rest(options: Mapping[str, str]) -> None:
     if options:
-        raise ValueError(f"option {next(iter(options))} is not known for local paths")
+        raise ValueError(f"option {next(iter(options))} is not known for local paths (known: {', '.join(COMMON)})")
 
 
 def _take_apart(text: str) -> _Parts:

@@ -11,6 +11,7 @@ a typing error must not look like wrong credentials. Source: pyarrow.fs, Hadoop'
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -175,7 +176,10 @@ def read_options(store: str, options: Mapping[str, str], environment: Mapping[st
     for given, value in options.items():
         name = _canonical(store, given)
         if name not in known:
-            raise ValueError(f"option {given} is not known (known: {', '.join((*known, *COMMON))})")
+            names = (*known, *COMMON)
+            near = difflib.get_close_matches(name, (*names, *_SYNONYMS[store]), 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(f"option {given} is not known (known: {', '.join(names)}){meant}")
         found[name] = _typed(given, value, known[name])
     return kind(**found)  # type: ignore[arg-type]
 

@@ -38,6 +38,7 @@ from handler.spark.reading.slice_source import SliceSource
 from handler.spark.source.pushed_filters import condition_of_filters
 from index_store import FileSlice
 from index_store.opened_table import OpenTable, open_table
+from index_store.table.table_options import USED, closest
 
 __all__ = ["PruningSource", "SargoSource", "SlicePartition"]
 
@@ -105,11 +106,17 @@ class SargoSource(DataSource):
     def _open(self) -> OpenTable:
         self._query()
         for name in self.options:  # a catalog adds options such as "owner": only misspelt ones are refused
-            meant = difflib.get_close_matches(name, _OPTIONS, 1, _MISSPELT)
+            meant = difflib.get_close_matches(name, _OPTIONS, 1, _MISSPELT) or _misspelt_table_option(name)
             if meant and name not in _OPTIONS:
                 raise UnsupportedError(f'option {name} of format("sargo"): is {meant[0]} meant?')
         options = {name: value for name, value in self.options.items() if name.startswith(_TABLE)}
         return open_table(self.path, options, storage_options=self.storage_options())
+
+
+def _misspelt_table_option(name: str) -> list[str]:
+    """The option of a table that is meant by a name without its prefix; ``open_table`` checks those that have it."""
+    meant = "" if name.startswith((_TABLE, _STORAGE, "index.")) else closest(name, USED)
+    return [meant] if meant else []
 
 
 class PruningSource(SargoSource):

@@ -19,13 +19,14 @@ from index_store.own.store.own_index import OwnIndex
 from index_store.own.store.versions import NoIndexError
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
+from index_store.table.table_options import OTHER_INDEXES
 
 if TYPE_CHECKING:
     from index_store.table.table import Table
 
 __all__ = ["DIRECTORY", "OTHERS", "IndexLocation", "folder_of", "indexes_of", "may_have_indexes", "version_names"]
 
-DIRECTORY, OTHERS = ".sargo", "sargo.index.paths"
+DIRECTORY, OTHERS = ".sargo", OTHER_INDEXES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,93 @@
+"""The options of a table that only its entry in a catalog has, checked for typing errors.
+
+    hoodie.index.type                                 which index its writers use, such as BUCKET
+    hoodie.index.bucket.engine, hoodie.bucket.index.* its buckets (``index_store.kinds.bucket_index``)
+    sargo.index.paths                                 folders of own indexes that are not beside the data
+
+A catalog's entry has many more properties, and all of them may be given. A name or a value that is no such option and
+looks like one is refused, because a misspelt option would be ignored without a word.
+
+Source of the names that are no typing errors: ``HoodieIndexConfig``, ``HoodieHBaseIndexConfig``, ``FlinkOptions``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from evaluator.language.errors import UnsupportedError
+
+__all__ = ["OTHER_INDEXES", "USED", "check_table_options", "closest"]
+
+#: The option with the folders of own indexes that are not beside the data.
+OTHER_INDEXES = "sargo.index.paths"
+#: The options that are read.
+USED = (
+    "hoodie.index.type",
+    "hoodie.index.bucket.engine",
+    "hoodie.bucket.index.num.buckets",
+    "hoodie.bucket.index.hash.field",
+    "hoodie.bucket.index.partition.expressions",
+    "hoodie.bucket.index.partition.rule.type",
+    OTHER_INDEXES,
+)
+_VALUES: Mapping[str, tuple[str, ...]] = {
+    "hoodie.index.type": (
+        *("BUCKET", "BLOOM", "GLOBAL_BLOOM", "SIMPLE", "GLOBAL_SIMPLE", "INMEMORY", "HBASE", "FLINK_STATE"),
+        *("RECORD_INDEX", "RECORD_LEVEL_INDEX", "GLOBAL_RECORD_LEVEL_INDEX"),
+    ),
+    "hoodie.index.bucket.engine": ("SIMPLE", "CONSISTENT_HASHING"),
+}
+#: Names of Hudi that resemble those above.
+_OTHERS = frozenset(
+    (
+        *("hoodie.index.class", "hoodie.index.name", "hoodie.index.function", "hoodie.index.bloom.fpp"),
+        *("hoodie.index.bloom.num_entries", "hoodie.bucket.index.max.num.buckets", "hoodie.bucket.index.query.pruning"),
+        *("hoodie.bucket.index.min.num.buckets", "hoodie.bucket.index.merge.threshold", "hoodie.table.name"),
+        *("hoodie.bucket.index.split.threshold", "hoodie.bucket.index.remote.partitioner.enable", "hoodie.table.type"),
+    )
+)
+_OTHER_FAMILIES = ("hoodie.index.hbase.", "hoodie.bloom.index.", "hoodie.simple.index.", "hoodie.metadata.", "index.")
+#: Similarity from which an unknown word is taken for a misspelt one.
+_MISSPELT = 0.8
+_MAX_LENGTH = 200
+
+
+def check_table_options(options: Mapping[str, str] | None) -> None:
+    """Raise TypeError for what is no mapping of texts, UnsupportedError for a misspelt name or value."""
+    if options is None:
+        return
+    if not isinstance(options, Mapping):
+        raise TypeError(f"the options of a table are a dict such as {{{USED[0]!r}: 'BUCKET'}}, not {_kind(options)}")
+    for name, value in options.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"the options of a table are texts: {name!r:.60} is {_kind(value)}; give str(...)")
+        if name in USED:
+            _check_value(name, value)
+        elif name not in _OTHERS and not name.startswith(_OTHER_FAMILIES):
+            meant = closest(name, USED)
+            if meant:
+                raise UnsupportedError(f"option {name:.100} of a table: is {meant} meant?")
+
+
+def _check_value(name: str, value: str) -> None:
+    known = _VALUES.get(name, ())
+    if known and value.upper() not in known:
+        meant = closest(value, known)
+        if meant:
+            raise UnsupportedError(f"option {name}: is {meant} meant by {value!r:.60}?")
+
+
+def closest(text: str, known: Iterable[str]) -> str:
+    """The known word that is probably meant by another spelling or letter case, or ""."""
+    by_folded = {_folded(one): one for one in known}
+    near = difflib.get_close_matches(_folded(text[:_MAX_LENGTH]), by_folded, 1, _MISSPELT)
+    return by_folded[near[0]] if near else ""
+
+
+def _folded(text: str) -> str:
+    return text.strip().lower().replace("_", ".").replace("-", ".")
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -1,0 +1,85 @@
+"""A misspelt option of a table is refused, and every option that a catalog may have is not."""
+
+import pytest
+
+from evaluator.language.errors import UnsupportedError
+from index_store.table.table_options import USED, check_table_options
+
+MISSPELT = [
+    ("hoodie.index.tpye", "hoodie.index.type"),
+    ("hoodie.index.typ", "hoodie.index.type"),
+    ("hoodie.index.types", "hoodie.index.type"),
+    ("hoodie.indx.type", "hoodie.index.type"),
+    ("hoodi.index.type", "hoodie.index.type"),
+    ("Hoodie.Index.Type", "hoodie.index.type"),
+    ("HOODIE.INDEX.TYPE", "hoodie.index.type"),
+    ("hoodie_index_type", "hoodie.index.type"),
+    ("hoodie-index-type", "hoodie.index.type"),
+    (" hoodie.index.type", "hoodie.index.type"),
+    ("hoodie.index.bucket.engin", "hoodie.index.bucket.engine"),
+    ("hoodie.bucket.index.num.bucket", "hoodie.bucket.index.num.buckets"),
+    ("hoodie.bucket.index.number.buckets", "hoodie.bucket.index.num.buckets"),
+    ("hoodie.bucket.num.buckets", "hoodie.bucket.index.num.buckets"),
+    ("hoodie.bucket.index.hash.fields", "hoodie.bucket.index.hash.field"),
+    ("hoodie.bucket.index.partition.expression", "hoodie.bucket.index.partition.expressions"),
+    ("sargo.index.path", "sargo.index.paths"),
+    ("sargo.indexes.paths", "sargo.index.paths"),
+]
+
+
+@pytest.mark.parametrize(("name", "meant"), MISSPELT)
+def test_a_misspelt_name_is_refused_with_the_closest_one(name, meant):
+    with pytest.raises(UnsupportedError, match=f"is {meant} meant"):
+        check_table_options({name: "BUCKET"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("hoodie.index.type", "BUKET", "BUCKET"),
+        ("hoodie.index.type", "buckets", "BUCKET"),
+        ("hoodie.index.bucket.engine", "CONSISTENT-HASH", "CONSISTENT_HASHING"),
+        ("hoodie.index.bucket.engine", "SIMPEL", "SIMPLE"),
+    ],
+)
+def test_a_misspelt_value_is_refused_with_the_closest_one(name, value, meant):
+    with pytest.raises(UnsupportedError, match=f"is {meant} meant"):
+        check_table_options({name: value})
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *USED,
+        *("owner", "EXTERNAL", "primaryKey", "preCombineField", "type", "transient_lastDdlTime", "path", "provider"),
+        *("spark.sql.sources.schema.part.0", "last_commit_time_sync", "index.type", "index.global.enabled", "", "x"),
+        *("hoodie.index.class", "hoodie.index.name", "hoodie.index.function", "hoodie.index.bloom.fpp"),
+        *("hoodie.index.bloom.num_entries", "hoodie.bloom.index.filter.type", "hoodie.simple.index.use.caching"),
+        *("hoodie.index.hbase.zkquorum", "hoodie.index.hbase.zkport", "hoodie.index.hbase.table"),
+        *("hoodie.bucket.index.max.num.buckets", "hoodie.bucket.index.min.num.buckets"),
+        *("hoodie.bucket.index.merge.threshold", "hoodie.bucket.index.split.threshold"),
+        *("hoodie.bucket.index.query.pruning", "hoodie.bucket.index.remote.partitioner.enable"),
+        *("hoodie.table.type", "hoodie.table.name", "hoodie.table.version", "hoodie.table.recordkey.fields"),
+        *("hoodie.metadata.index.bloom.filter.enable", "hoodie.metadata.index.column.stats.enable"),
+        *("hoodie.datasource.write.recordkey.field", "hoodie.datasource.hive_sync.enable", "hoodie.payload.type"),
+    ],
+)
+def test_what_a_catalog_may_have_is_accepted(name):
+    check_table_options({name: "BUCKET" if name == "hoodie.index.type" else "4"})
+
+
+def test_every_index_type_of_hudi_is_accepted():
+    for value in ("BUCKET", "bucket", "BLOOM", "GLOBAL_BLOOM", "SIMPLE", "RECORD_INDEX", "FLINK_STATE", "another"):
+        check_table_options({"hoodie.index.type": value})
+
+
+@pytest.mark.parametrize("options", ["hoodie.index.type=BUCKET", [("a", "b")], 5, {"a"}])
+def test_what_is_no_mapping_is_a_type_error(options):
+    with pytest.raises(TypeError, match="a dict"):
+        check_table_options(options)
+
+
+@pytest.mark.parametrize("options", [{5: "a"}, {"hoodie.bucket.index.num.buckets": 4}, {"a": None}, {b"a": "b"}])
+def test_what_is_no_text_is_a_type_error(options):
+    with pytest.raises(TypeError, match="texts"):
+        check_table_options(options)
