@@ -1,8 +1,17 @@
-"""The pages for operators: ``/metrics`` for Prometheus and ``/healthz``, over HTTP, on an address of their own."""
+"""The pages for operators: ``/metrics`` for Prometheus and ``/healthz``, over HTTP, on an address of their own.
+
+Both pages are open to whoever reaches that address, which is on the loopback unless ``metrics_host`` says otherwise.
+They hold counts and name no table, user or value. A peer has ``_SECONDS`` for its request and for reading the answer;
+of more than ``_MAX_CONNECTIONS`` the oldest one is closed.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterable
 from socketserver import ThreadingMixIn
 from typing import Any
@@ -14,16 +23,59 @@ from handler.sidecar.settings import SettingsError
 
 __all__ = ["Pages"]
 
+_MAX_CONNECTIONS = 16
+_SECONDS = 5.0
+
 
 class _Threads(ThreadingMixIn, WSGIServer):
+    """A thread for each connection, as long as the connection may be open."""
+
     daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._open: dict[socket.socket, float] = {}  # in the order of their arrival, with the time of it
+        self._lock = threading.Lock()
+        super().__init__(*args, **kwargs)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            if len(self._open) >= _MAX_CONNECTIONS:
+                self._end(next(iter(self._open)))
+            self._open[request] = time.monotonic()
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """End the connections whose time is up; called several times a second."""
+        with self._lock:
+            latest = time.monotonic() - _SECONDS
+            for request in [request for request, since in self._open.items() if since < latest]:
+                self._end(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def _end(self, request: socket.socket) -> None:
+        """Wake up the thread that reads or writes; it closes the socket. The caller holds the lock."""
+        del self._open[request]
+        with contextlib.suppress(OSError):
+            request.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A peer that leaves or sends nonsense is no fault of the sidecar. The base class would print a traceback."""
 
 
 class _Quiet(WSGIRequestHandler):
-    timeout = 10  # seconds that a peer may be silent
+    timeout = _SECONDS
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         """Scrapes are not logged."""
+
+    def get_stderr(self) -> Any:
+        """The log is not the place for tracebacks, which hold what the peer sent."""
+        return io.StringIO()
 
 
 class Pages:
