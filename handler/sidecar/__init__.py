@@ -2,7 +2,8 @@
 
     settings                                  one schema for file, environment and command line
     allowed_roots, sandboxed_file_system      the tables and files that may be read
-    server, wire, idl                         connections, limits, TLS; frames <-> calls of sargo.thrift
+    slots, connection                         which connections may be open; the bytes and times of one
+    server, wire, idl                         TLS, the secret; frames <-> calls of sargo.thrift
     service                                   a request from its check to its reply
     tables, view, sizes                       open tables, kept up to date and within a limit of memory
     names, request_matching                   the listed names, and those of them that may be skipped

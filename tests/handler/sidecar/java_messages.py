@@ -111,11 +111,29 @@ def messages() -> dict[str, bytes]:
         frames[f"refused.{name}"] = frame(result(call, refused=module.Refused(**why)))
     frames["exception.of_the_call"] = frame(failure(call, "an internal error"))
     frames["exception.of_no_call"] = frame(failure(None, "no such method"))
+    frames |= version_messages()
     answer = module.PruneReply(**ANSWER)
     frames["other.sequence"] = frame(result(ThriftCall("prune", 2, ()), answer))
     frames["other.method"] = frame(result(ThriftCall("explain", 1, ()), "a report"))
     frames["other.no_result"] = frame(result(call))
     return frames
+
+
+def version_messages() -> dict[str, bytes]:
+    """The call that shows the secret, its answer, the answer of a sidecar that does not know it, and a refusal."""
+    module = interface()
+    memory = MemoryTransport()
+    protocol: Any = TBinaryProtocol(memory)
+    protocol.write_message_begin("version", TMessageType.CALL, 0)
+    module.Sargo.version_args(secret="open sesame").write(protocol)
+    protocol.write_message_end()
+    call = ThriftCall("version", 0, ())
+    refused = module.Refused(code="secret", why="the secret is missing or wrong")
+    return {
+        "version.shows_secret": frame(memory.written()),
+        "version.reply": frame(result(call, '{"sargo": "1.0.0", "protocol": 1}')),
+        "version.refused": frame(result(call, refused=refused)),
+    }
 
 
 def text() -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from handler.sidecar.wire import read_call
-from tests.handler.sidecar.java_messages import MESSAGES, REQUESTS, text
+from tests.handler.sidecar.java_messages import MESSAGES, REQUESTS, text, version_messages
 
 
 def test_the_messages_of_the_java_tests_are_those_of_the_idl():
@@ -17,3 +17,9 @@ def test_the_sidecar_reads_every_field_of_the_java_clients_request(name):
     (request,) = call.arguments
     given = {field: value for field, value in vars(request).items() if value is not None}
     assert (call.method, call.sequence, given) == ("prune", 1, REQUESTS[name])
+    assert call.secret == REQUESTS[name].get("secret")
+
+
+def test_the_sidecar_reads_the_secret_that_the_java_client_shows():
+    call = read_call(memoryview(version_messages()["version.shows_secret"][4:]))
+    assert (call.method, call.secret, call.arguments) == ("version", "open sesame", ())

@@ -66,10 +66,10 @@ final class Pruner {
         listed.length,
         skipped,
         TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
-        listing.base,
-        reply.reportId,
-        job.get("hive.query.id"),
-        reply.reasons);
+        printable(listing.base),
+        printable(reply.reportId),
+        printable(job.get("hive.query.id")),
+        printable(reply.reasons));
     return kept;
   }
 
@@ -130,8 +130,35 @@ final class Pruner {
         listed.length,
         reason,
         times,
-        where,
-        job.get("hive.query.id"),
-        why);
+        printable(where),
+        printable(job.get("hive.query.id")),
+        printable(why));
+  }
+
+  /**
+   * A text on one line: control and format characters are escaped, such as those that begin a line
+   * or turn the direction of the text.
+   */
+  static String printable(Object value) {
+    StringBuilder text = new StringBuilder();
+    String.valueOf(value)
+        .codePoints()
+        .forEach(
+            point -> {
+              switch (Character.getType(point)) {
+                case Character.CONTROL:
+                case Character.FORMAT:
+                case Character.LINE_SEPARATOR:
+                case Character.PARAGRAPH_SEPARATOR:
+                case Character.SURROGATE:
+                case Character.PRIVATE_USE:
+                case Character.UNASSIGNED:
+                  text.append(String.format("\\u%04x", point));
+                  break;
+                default:
+                  text.appendCodePoint(point);
+              }
+            });
+    return text.toString();
   }
 }

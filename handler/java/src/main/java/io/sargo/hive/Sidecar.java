@@ -150,19 +150,23 @@ final class Sidecar {
       TTransport pooled = idle.pollFirst();
       if (pooled != null) {
         try {
-          return exchange(pooled);
+          return exchange(pooled, false);
         } catch (TException e) {
           // The sidecar may have restarted and closed this connection. Retry once, on a new one.
         }
       }
-      return exchange(connect());
+      return exchange(connect(), true);
     }
 
-    private Reply exchange(TTransport transport) throws TException, KeepAll {
+    private Reply exchange(TTransport transport, boolean isNew) throws TException, KeepAll {
       use(transport);
       boolean complete = false;
       try {
         TProtocol protocol = Wire.protocol(transport);
+        if (isNew && request.secret != null) {
+          connected = true;
+          Wire.showSecret(protocol, request.secret);
+        }
         request.write(protocol, 1);
         connected = true;
         Reply reply = Reply.read(protocol, 1);

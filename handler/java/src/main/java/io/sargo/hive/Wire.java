@@ -23,7 +23,8 @@ import org.apache.thrift.transport.TTransport;
 import org.apache.thrift.transport.layered.TFramedTransport;
 
 /**
- * The messages of {@code prune} in {@code handler/sargo.thrift}, in Thrift's binary protocol.
+ * The messages of {@code prune}, and of {@code version} to show the secret, in {@code
+ * handler/sargo.thrift}, in Thrift's binary protocol.
  *
  * <p>They are written by hand, because a build would otherwise need the Thrift compiler, which
  * Maven Central does not have. Field numbers are those of the IDL. {@code
@@ -46,6 +47,49 @@ final class Wire {
    */
   static TProtocol protocol(TTransport framed) {
     return new TBinaryProtocol(framed, Settings.MAX_FRAME_BYTES, MAX_LIST_LENGTH, true, true);
+  }
+
+  /**
+   * Shows the secret on a new connection. Without it the sidecar reads short requests only. An
+   * older sidecar ignores the secret and answers.
+   *
+   * <p>Throws KeepAll if the sidecar refused, and TException if the answer is no reply.
+   */
+  static void showSecret(TProtocol protocol, String secret) throws TException, KeepAll {
+    protocol.writeMessageBegin(new TMessage("version", TMessageType.CALL, 0));
+    writeBytes(protocol, 1, secret.getBytes(StandardCharsets.UTF_8));
+    protocol.writeFieldStop();
+    protocol.writeMessageEnd();
+    protocol.getTransport().flush();
+    readResult(protocol, "version", 0);
+  }
+
+  private static void writeBytes(TProtocol out, int id, byte[] bytes) throws TException {
+    out.writeFieldBegin(new TField("", TType.STRING, (short) id));
+    out.writeBinary(ByteBuffer.wrap(bytes));
+  }
+
+  /** The result of a call. Throws KeepAll if the sidecar refused. */
+  private static Map<Integer, Object> readResult(TProtocol in, String method, int sequence)
+      throws TException, KeepAll {
+    TMessage message = in.readMessageBegin();
+    if (message.type == TMessageType.EXCEPTION) {
+      throw TApplicationException.readFrom(in);
+    }
+    if (message.type != TMessageType.REPLY
+        || message.seqid != sequence
+        || !method.equals(message.name)) {
+      throw new TProtocolException("no reply to this call");
+    }
+    Map<Integer, Object> result = readStruct(in);
+    if (result.get(1) instanceof Map) {
+      Map<?, ?> refused = (Map<?, ?>) result.get(1);
+      String code = text(refused.get(2));
+      throw new KeepAll(
+          "version".equals(code) ? KeepAll.Reason.WRONG_VERSION : KeepAll.Reason.REFUSED,
+          code + ": " + text(refused.get(1)));
+    }
+    return result;
   }
 
   /** A PruneRequest. A field that is null is not sent. */
@@ -98,8 +142,7 @@ final class Wire {
               fields[id] instanceof byte[]
                   ? (byte[]) fields[id]
                   : ((String) fields[id]).getBytes(StandardCharsets.UTF_8);
-          out.writeFieldBegin(new TField("", TType.STRING, id));
-          out.writeBinary(ByteBuffer.wrap(bytes));
+          writeBytes(out, id, bytes);
         }
       }
       out.writeFieldStop(); // of the request
@@ -136,23 +179,7 @@ final class Wire {
      * call.
      */
     static Reply read(TProtocol in, int sequence) throws TException, KeepAll {
-      TMessage message = in.readMessageBegin();
-      if (message.type == TMessageType.EXCEPTION) {
-        throw TApplicationException.readFrom(in);
-      }
-      if (message.type != TMessageType.REPLY
-          || message.seqid != sequence
-          || !"prune".equals(message.name)) {
-        throw new TProtocolException("no reply to this call");
-      }
-      Map<Integer, Object> result = readStruct(in);
-      if (result.get(1) instanceof Map) {
-        Map<?, ?> refused = (Map<?, ?>) result.get(1);
-        String code = text(refused.get(2));
-        throw new KeepAll(
-            "version".equals(code) ? KeepAll.Reason.WRONG_VERSION : KeepAll.Reason.REFUSED,
-            code + ": " + text(refused.get(1)));
-      }
+      Map<Integer, Object> result = readResult(in, "prune", sequence);
       if (!(result.get(0) instanceof Map)) {
         throw new TProtocolException("the reply has no answer");
       }

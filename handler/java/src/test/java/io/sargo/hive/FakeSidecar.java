@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -134,12 +135,30 @@ final class FakeSidecar implements AutoCloseable {
       out = socket.getOutputStream();
     }
 
-    /** Reads one request and returns how many there were on all connections, from 1. */
+    /**
+     * Reads one request, after a call that shows the secret, and returns how many calls there were.
+     */
     int readRequest() throws IOException {
+      int calls = readCall();
+      while (lastMethod().equals("version")) {
+        write(Messages.frame("version.reply"));
+        calls = readCall();
+      }
+      return calls;
+    }
+
+    /** Reads one call and returns how many there were on all connections, from 1. */
+    int readCall() throws IOException {
       byte[] request = new byte[in.readInt()];
       in.readFully(request);
       lastRequest = request;
       return requests.incrementAndGet();
+    }
+
+    /** The method of the last request. */
+    String lastMethod() {
+      byte[] message = lastRequest;
+      return new String(message, 8, message[7], StandardCharsets.US_ASCII);
     }
 
     void write(byte[] bytes) throws IOException {

@@ -309,4 +309,22 @@ class PrunerTest {
     assertArrayEquals(String.join("\n", NAMES).getBytes(StandardCharsets.UTF_8), names);
     assertEquals(3, request().get(12));
   }
+
+  // ---- the log
+
+  static Stream<Arguments> texts() {
+    return Stream.of(
+        arguments("gr\u00f6\u00dfe \u8868 \ud83d\ude00", "gr\u00f6\u00dfe \u8868 \ud83d\ude00"),
+        arguments("a\nsargo: asked", "a\\u000asargo: asked"),
+        arguments("a\r\0\u001b[2J\u007f\u0085", "a\\u000d\\u0000\\u001b[2J\\u007f\\u0085"),
+        arguments("\u2028\u2029\u202e\u2066\u200b", "\\u2028\\u2029\\u202e\\u2066\\u200b"),
+        arguments("\ud800 \udb40\udc41", "\\ud800 \\ue0041"),
+        arguments(null, "null"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("texts")
+  void aTextInTheLogStaysOnItsLine(String text, String printable) {
+    assertEquals(printable, Pruner.printable(text));
+  }
 }

@@ -284,6 +284,68 @@ class SidecarTest {
     }
   }
 
+  /** Answers {@code version} with one frame, and every other call with another. */
+  private static Behavior guarded(byte[] version, byte[] prune) {
+    return connection -> {
+      while (true) {
+        connection.readCall();
+        boolean isVersion = connection.lastMethod().equals("version");
+        connection.write(isVersion ? version : prune);
+      }
+    };
+  }
+
+  private static String outcomeWithSecret(Settings settings) {
+    try {
+      Request request = WireTest.request(changed -> changed.secret = "open sesame");
+      return Sidecar.at(settings).ask(request, settings).skip.toString();
+    } catch (KeepAll e) {
+      return e.reason.name();
+    }
+  }
+
+  @Test
+  void aNewConnectionShowsTheSecretBeforeTheFirstRequestAndOnlyThen() throws IOException {
+    Behavior behavior = guarded(Messages.frame("version.reply"), RIGHT);
+    try (FakeSidecar sidecar = new FakeSidecar(behavior)) {
+      Settings settings = sidecar.settings();
+      assertEquals("{0, 2}", outcomeWithSecret(settings));
+      assertEquals(2, sidecar.requests.get());
+      assertEquals("{0, 2}", outcomeWithSecret(settings));
+      assertEquals(3, sidecar.requests.get());
+      assertEquals(1, sidecar.connections.get());
+    }
+  }
+
+  @Test
+  void aRequestWithoutASecretShowsNone() throws IOException {
+    try (FakeSidecar sidecar = new FakeSidecar(guarded(REFUSAL, RIGHT))) {
+      assertEquals("{0, 2}", outcome(sidecar.settings()));
+      assertEquals(1, sidecar.requests.get());
+    }
+  }
+
+  @Test
+  void aRefusedSecretIsARefusalAndTheRequestIsNotSent() throws IOException {
+    Behavior behavior = guarded(Messages.frame("version.refused"), RIGHT);
+    try (FakeSidecar sidecar = new FakeSidecar(behavior)) {
+      Settings settings = sidecar.settings("sidecar.breaker.ms", LONG_PAUSE);
+      for (int i = 1; i <= 4; i++) {
+        assertEquals("REFUSED", outcomeWithSecret(settings));
+        assertEquals(i, sidecar.requests.get());
+        assertEquals(i, sidecar.connections.get());
+      }
+    }
+  }
+
+  @Test
+  void anAnswerThatIsNoReplyToTheSecretIsAWrongAnswer() throws IOException {
+    try (FakeSidecar sidecar = new FakeSidecar(guarded(RIGHT, RIGHT))) {
+      assertEquals("WRONG_ANSWER", outcomeWithSecret(sidecar.settings()));
+      assertEquals(1, sidecar.requests.get());
+    }
+  }
+
   // ---- circuit breaker
 
   static Stream<Arguments> failures() {

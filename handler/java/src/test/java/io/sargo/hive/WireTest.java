@@ -23,7 +23,9 @@ import io.sargo.hive.KeepAll.Reason;
 import io.sargo.hive.Wire.Reply;
 import io.sargo.hive.Wire.Request;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -130,6 +132,47 @@ class WireTest {
     request.write(Wire.protocol(Wire.framed(written)), 1);
     assertArrayEquals(
         Messages.frame("request." + name), Arrays.copyOf(written.getArray(), written.length()));
+  }
+
+  // ---- the secret
+
+  private static byte[] showSecret(byte[] answer) throws TException, KeepAll {
+    TMemoryBuffer written = new TMemoryBuffer(1024);
+    TIOStreamTransport stream =
+        new TIOStreamTransport(
+            new ByteArrayInputStream(answer),
+            new OutputStream() {
+              @Override
+              public void write(int one) throws IOException {
+                try {
+                  written.write(new byte[] {(byte) one});
+                } catch (TException e) {
+                  throw new IOException(e);
+                }
+              }
+            });
+    Wire.showSecret(Wire.protocol(Wire.framed(stream)), "open sesame");
+    return Arrays.copyOf(written.getArray(), written.length());
+  }
+
+  @Test
+  void theCallThatShowsTheSecretIsTheBytesThatTheIdlSays() throws TException, KeepAll {
+    assertArrayEquals(
+        Messages.frame("version.shows_secret"), showSecret(Messages.frame("version.reply")));
+  }
+
+  @Test
+  void aRefusedSecretKeepsEveryFile() {
+    KeepAll keepAll =
+        assertThrows(KeepAll.class, () -> showSecret(Messages.frame("version.refused")));
+    assertEquals(Reason.REFUSED, keepAll.reason);
+    assertEquals("secret: the secret is missing or wrong", keepAll.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"reply.two_skipped", "other.sequence", "exception.of_the_call"})
+  void anotherReplyIsNoAnswerToTheSecret(String name) {
+    assertThrows(TException.class, () -> showSecret(Messages.frame(name)));
   }
 
   // ---- replies that are used
