@@ -14,6 +14,7 @@ from evaluator.language.semantics import Semantics
 from evaluator.reference.row_oracle import value_of
 from handler import open_table, prune
 from handler.inspection.table_report import report_table
+from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import parse
 from tests.handler.conftest import DATA
 from tests.handler.table_rows import rows_of
@@ -48,7 +49,8 @@ def test_no_filter_loses_a_row(unpack, name):
     faults, decided = [], 0
     for text in filters():
         expression = parse(text, "spark")
-        plan = prune(table, expression, "spark", time_zone="UTC", strict=True)
+        has_its_columns = not any(unknown_columns(expression, (), schema, SPARK))
+        plan = prune(table, expression, "spark", time_zone="UTC", strict=has_its_columns)
         try:
             for items, wrong in ((plan.skipped, True), (plan.fully_matched, False)):
                 faults += [
