@@ -52,5 +52,9 @@ def open_table(
     Raises TableError when there is no Hudi table, or one of a version that is not supported; TypeError and
     UnsupportedError for options that are none or misspelt.
     """
+    if isinstance(path, bytes) or not isinstance(path, str | os.PathLike):
+        raise TypeError(f"the path of a table is text or a path, not {type(path).__name__}")
+    if not os.fspath(path):
+        raise ValueError("the path of the table is empty: give the folder that holds .hoodie")
     check_table_options(options)
     return IndexedTable(Storage.at(path, filesystem, storage_options), options)

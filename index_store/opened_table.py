@@ -153,7 +153,9 @@ def open_table(
     filesystem        an open file system of pyarrow or fsspec; ``path`` is then a path in it
     storage_options   settings of the file system, such as region, endpoint and keys; others come from the environment
     """
+    if not (cache is None or cache == "default" or isinstance(cache, SnapshotCache)):
+        raise TypeError(f"cache is a SnapshotCache, None or 'default', not {cache!r:.60}")
     return OpenTable(
-        open_indexed_table(os.fspath(path), filesystem=filesystem, options=options, storage_options=storage_options),
+        open_indexed_table(path, filesystem=filesystem, options=options, storage_options=storage_options),
         default_cache() if cache == "default" else cache,
     )

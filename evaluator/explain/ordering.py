@@ -103,6 +103,10 @@ class SliceOrder:
         ``worst`` is the value of the column in the worst of the n rows found so far, as a Python value or in the form
         of ``language.types``; None is NULL. ``ties_matter``: further sort columns may put an equal row first.
         """
+        if not isinstance(read, int) or isinstance(read, bool):
+            raise TypeError(f"read is the number of slices that were read, not {type(read).__name__}")
+        if read < 0:
+            raise ValueError(f"read is {read}: give the number of slices that were read, from 0 on")
         if read >= len(self.slices) or self.ranks[read] == Rank.NOTHING:
             return True
         rank = self.ranks[read]

@@ -95,6 +95,10 @@ def read_workload(
     max_filters: int = MAX_FILTERS,
 ) -> Workload:
     """Read the filters of one table. ``engine`` and ``time_zone``: of lines that name none; default as in ``prune``."""
+    if isinstance(lines, str | bytes) or not isinstance(lines, Iterable):
+        raise TypeError(f"a workload is its lines, such as an open file, not {type(lines).__name__}")
+    if engine is not None and engine not in ENGINES:
+        raise ValueError(f"engine is one of {', '.join(ENGINES)}, not {engine!r:.60}")
     counts: Counter[_Line] = Counter()
     first_line: dict[_Line, int] = {}
     unread_lines: list[UnreadLine] = []

@@ -115,6 +115,9 @@ class IndexWork:
 
     def create(self, on: Sequence[str], using: Sequence[str], name: str = "", *, if_needed: bool = False) -> Report:
         """Create an index with each of these sketches of each of these columns."""
+        for what, given in (("on", on), ("using", using)):
+            if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+                raise TypeError(f"{what} is a list of texts, not {type(given).__name__}")
         return self.create_of(
             [(column, sketch) for column in on for sketch in using or (DEFAULT_SKETCH,)], name, if_needed=if_needed
         )

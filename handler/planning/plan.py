@@ -11,6 +11,7 @@ Residuals, row counts, coverage and dictionaries are computed when they are read
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ import numpy.typing as npt
 from evaluator.explain.ordering import SortKey, order_slices, rejects_null, why_unordered
 from evaluator.explain.pruning_blockers import PruningBlocker
 from evaluator.explain.residual import Residuals, is_complete
+from evaluator.language.column_resolution import resolve_column, with_near_names
+from evaluator.language.errors import UnknownColumnError, UnsupportedError
 from evaluator.language.expression import Constant, HudiExpression, to_dict, to_text
 from evaluator.language.outcome import UNKNOWN, Outcomes
 from evaluator.language.schema import Field, Schema
@@ -168,8 +171,13 @@ class Plan:
         return tuple(self._residuals.expressions[group] for group in self._residuals.group_of.tolist())
 
     def residual(self, item: FileSlice | int) -> HudiExpression:
-        """The residual of one slice, given itself or by its index in ``slices``; FALSE if it is skipped."""
-        index = self.slices.items.index(item) if isinstance(item, FileSlice) else item
+        """The residual of one slice, given itself or by its index in ``slices``; FALSE if it is skipped.
+
+        Raises ValueError for a slice of another plan, IndexError and TypeError for an index that is none.
+        """
+        index = self.slices.items.index(item) if isinstance(item, FileSlice) else operator.index(item)
+        if not 0 <= index < len(self.slices):
+            raise IndexError(f"the plan has {len(self.slices)} slices, from 0 on: {index} is none")
         position = int(np.searchsorted(self.kept_rows, index))
         if position == len(self.kept_rows) or self.kept_rows[position] != index:
             return Constant(False)
@@ -184,7 +192,11 @@ class Plan:
         return RowCount(int(counts[known].sum()), self._at(counted), self._at(_without(self.kept_rows, counted)))
 
     def slices_for_limit(self, n: int) -> tuple[FileSlice, ...]:
-        """The fewest kept slices that surely hold n matching rows; all kept ones, those first, if none surely do."""
+        """The fewest kept slices that surely hold n matching rows; all kept ones, those first, if none surely do.
+
+        Raises TypeError when n is no number of rows.
+        """
+        n = operator.index(n)
         counts = self._full_counts
         order = np.argsort(-counts, kind="stable")
         order = order[counts[order] > 0]
@@ -202,6 +214,10 @@ class Plan:
         ``nulls_first``: where NULL sorts; by default as Spark does, first when ascending. Hive's default differs by
         version: when it is not given, slices that may hold NULL come first and no NULL ends the reading.
         """
+        if not isinstance(by, str):
+            raise TypeError(f"by is the name of a column, not {type(by).__name__}")
+        if not isinstance(descending, bool) or not isinstance(nulls_first, bool | None):
+            raise TypeError("descending and nulls_first are True or False")
         column, note = self._sort_column(by)
         nulls = default_nulls(self.engine, descending=descending)
         if nulls_first is not None:
@@ -220,9 +236,12 @@ class Plan:
         if self.schema is None or self.explanation is None:
             return unknown, "the filter could not be evaluated"
         semantics = self.explanation.bound.semantics
-        column = self.schema.resolve(by, case_sensitive=semantics.case_sensitive)
-        if column is None:
-            return unknown, f"column {by} is not in the table, or its name is ambiguous"
+        try:
+            column = resolve_column(by, self.schema, case_sensitive=semantics.case_sensitive)
+        except UnknownColumnError as error:
+            return unknown, str(with_near_names(error, self.schema))
+        except UnsupportedError as error:
+            return unknown, str(error)
         return column, why_unordered(column, semantics)
 
     @cached_property

@@ -80,6 +80,8 @@ class Listing:
 
     def files(self, partition: str) -> PartitionFiles:
         """The files of one partition, by name. Raises TableError when the table has no such partition."""
+        if not isinstance(partition, str):
+            raise TypeError(f"a partition is text such as 'dt=2026-01-01', not {type(partition).__name__}")
         if partition not in self._known:
             found = PartitionFiles.of({}) if self._whole else self._one(partition)
             if not len(found) and partition not in self.partitions():

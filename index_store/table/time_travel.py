@@ -28,6 +28,8 @@ def instant_at(timeline: Timeline, as_of: str) -> Instant:
 
     Raises ValueError for a text that is neither, LookupError when no write is that old.
     """
+    if not isinstance(as_of, str):
+        raise TypeError(f"as_of is text such as '2026-11-01 00:00:00' or an instant, not {type(as_of).__name__}")
     wanted = parse_as_of(as_of)
     found = [write for write in timeline.writes if write.requested <= wanted]
     if not found:

@@ -170,7 +170,7 @@ def parse_as_of(text: str) -> str:
 
     Times of second precision mean the end of that second, as in Hudi. Raises ValueError for anything else.
     """
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return text + "999" if len(text) == 14 else text
     match = _DATE_TIME.fullmatch(text.strip())
     if not match:

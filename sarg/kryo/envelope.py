@@ -30,7 +30,9 @@ _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/_\-= \t\r\n\v\f]")
 
 
 def to_bytes(data: str | bytes) -> bytes:
-    """The bytes of Kryo. Raises DecodeError for input that is neither Kryo nor Base64, or too long."""
+    """The bytes of Kryo. Raises DecodeError for input that is neither Kryo nor Base64, or too long; else TypeError."""
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        raise TypeError(f"a Hive filter is its bytes, or their Base64 as text, not {type(data).__name__}")
     if isinstance(data, str):
         if len(data) > MAX_BASE64:
             raise DecodeError(0, f"{len(data)} characters; at most {MAX_BASE64} are read")

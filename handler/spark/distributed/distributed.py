@@ -55,6 +55,7 @@ from index_store import FileSlice, FileSlices, IndexKind, Table
 from index_store.kinds.base import filter_match_of
 from index_store.opened_table import OpenTable, TableAtInstant, TableStatistics
 from index_store.storage.errors import TableError
+from index_store.table.table_options import check_table_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,6 +86,7 @@ def open_distributed(
     default the setting ``spark.sargo.sharedFolder``, and on a local master the user's cache folder. ``path`` must mean
     the same table on every machine. Raises TableError when there is no table, or no such folder is known.
     """
+    check_table_options(options)
     folder = shared_folder or spark.conf.get(_FOLDER_SETTING, "") or _local_folder(spark)
     stored = tuple(sorted((storage_options or {}).items()))
     state_folder = StateFolder(

@@ -41,7 +41,7 @@ def test_the_command_line_refuses_a_misspelt_table_option(main_cow, command):
 
 @pytest.mark.parametrize("name", ["regoin", "regio", "endpiont", "acces_key", "fs.s3a.endpiont"])
 def test_a_misspelt_storage_option_is_refused_with_the_closest_one(name):
-    with pytest.raises(TableError, match="did you mean (region|endpoint|access_key)") as raised:
+    with pytest.raises(TableError, match=r"did you mean (region|endpoint|access_key)") as raised:
         handler.open_table("s3://bucket/trips", storage_options={name: "value-of-it"})
     assert "value-of-it" not in str(raised.value)
 
