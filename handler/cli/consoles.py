@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["print_json", "print_text", "spinner", "stderr_console", "stdout_console"]
 
+#: A narrower terminal breaks lines itself.
+_LEAST_COLUMNS = 40
+
 
 def stdout_console() -> Console:
     """Stdout, as wide as the terminal; 120 columns when it is not a terminal."""

@@ -33,7 +33,7 @@ def _hive(address: str, user: str | None) -> Iterator[RunStatement]:
     except ImportError as error:
         raise SargoError("--hive needs the extra 'hive': pip install 'sargo[hive]'") from error
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
+    if not host or not port.isdecimal() or len(port) > 5:
         raise SargoError(f"--hive {address!r} is not HOST:PORT")
     try:
         connection = hive.connect(host, int(port), user, auth="NONE")

@@ -28,7 +28,7 @@ EXIT_CODES: Mapping[int, str] = {
     FOUND: "`sargo doctor` found something that fails; `sargo demo` found a lost row",
     BAD_INPUT: "bad input: an argument, a filter, or a file or folder that an option names",
     UNREADABLE: "the table or one of its indexes cannot be read or written; the sidecar does not answer",
-    NO_OUTPUT: "stdout is closed or full, no space is left, or the system refuses a file or memory",
+    NO_OUTPUT: "stdout is closed or full, no space is left, or the system refuses a file, memory or a library",
     OWN_FAULT: "a fault of Sargo's own; SARGO_TRACEBACK=1 shows where, for a report",
     HUNG_UP: "stopped by SIGHUP",
     STOPPED: "stopped by Ctrl-C",
@@ -75,6 +75,10 @@ def code_and_message(error: Exception) -> tuple[int, str]:
             return NO_OUTPUT, _CLOSED
         case MemoryError():
             return NO_OUTPUT, "there is not enough memory"
+        case RuntimeError() if "start new thread" in str(error):
+            return NO_OUTPUT, "the system refuses another thread"
+        case ImportError():
+            return NO_OUTPUT, f"a library cannot be loaded, check the installation: {one_line(str(error))[:300]}"
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             return NO_OUTPUT, f"{_named_file(error)}: no space is left"
         case OSError():

@@ -25,6 +25,7 @@ from handler.cli.consoles import print_json, print_text, spinner, stdout_console
 from handler.cli.doctor_command import command as doctor_command
 from handler.cli.encodable_output import EncodableOutput, OutputError
 from handler.cli.exit_codes import (
+    BAD_INPUT,
     NO_SPACE,
     OK,
     STOPPED,
@@ -49,6 +50,10 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 
+#: The variable in which a shell asks for completions.
+_COMPLETE = "_SARGO_COMPLETE"
+
+
 class _Sargo(click.Group):
     """The command group: every error is printed as one line and becomes an exit code."""
 
@@ -60,8 +65,10 @@ class _Sargo(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        if not standalone_mode or os.environ.get(complete_var or "_SARGO_COMPLETE"):
-            return super().main(args, prog_name, complete_var, standalone_mode=standalone_mode, **extra)
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        if os.environ.get(_COMPLETE):
+            self._complete(prog_name or "sargo")
         try:
             code = self._answer(list(sys.argv[1:] if args is None else args), prog_name or "sargo", extra)
         except KeyboardInterrupt:
@@ -73,6 +80,17 @@ class _Sargo(click.Group):
                 traceback.print_exc()
             _exit(*code_and_message(error))
         sys.exit(code)
+
+    def _complete(self, name: str) -> NoReturn:
+        """Answer the shell, which asks for completions by a variable of the environment."""
+        from click.shell_completion import shell_complete
+
+        try:
+            code = shell_complete(self, {}, name, _COMPLETE, os.environ[_COMPLETE])
+            EncodableOutput(sys.stdout).flush()
+        except Exception as error:
+            _exit(BAD_INPUT, f"{_COMPLETE}={os.environ[_COMPLETE]} is no request for completions: {error}")
+        _exit(BAD_INPUT if code else OK, f"{_COMPLETE}={os.environ[_COMPLETE]} is not known" if code else "")
 
     def _answer(self, arguments: list[str], name: str, extra: dict[str, Any]) -> int:
         """Run the command; the exit code. click's ``main`` answers errors with codes of its own and other streams."""

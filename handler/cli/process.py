@@ -127,6 +127,11 @@ def _report_in_one_line() -> None:
 
 
 def _own_fault(error: BaseException) -> int:
+    if isinstance(error, MemoryError | ImportError):
+        _say(
+            f"a library cannot be loaded, check the installation: {error}" if str(error) else "there is no memory left"
+        )
+        return 4
     if os.environ.get("SARGO_TRACEBACK"):
         import traceback
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from handler.cli.consoles import print_text
-from handler.cli.exit_codes import BAD_INPUT, UNREADABLE, message_line
+from handler.cli.exit_codes import BAD_INPUT, UNREADABLE, InputError, message_line
 from handler.cli.extras import needs_extra
 
 __all__ = ["command"]
@@ -42,8 +42,11 @@ def command(report_id: str, sidecar: str, secret_file: Path | None, tls_ca: Path
         from handler.sidecar.idl import Refused
 
     try:
-        secret = read_secret(secret_file, sidecar)
-        print_text(Client(sidecar, tls_ca=tls_ca, secret=secret).explain(report_id), newline=False)
+        client = Client(sidecar, tls_ca=tls_ca, secret=read_secret(secret_file, sidecar))
+    except ClientError as error:
+        raise InputError(error.why) from error
+    try:
+        print_text(client.explain(report_id), newline=False)
     except Refused as refused:
         click.echo(f"sargo: {message_line(refused.why)}", err=True)
         sys.exit(BAD_INPUT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,9 @@ __all__ = ["check_jar"]
 
 _ENTRY = "io/sargo/hive/PruningInputFormat.class"
 _CLASS_VERSION_OF_JAVA_8 = 52
+_MAX_ENTRY_BYTES = 1 << 20
+#: What ``zipfile`` raises for bytes that are no archive, or one of another kind: encrypted, of a later version, ...
+_UNREADABLE = (OSError, zipfile.BadZipFile, struct.error, zlib.error, EOFError, ValueError, RuntimeError, LookupError)
 
 
 def check_jar(path: Path) -> Iterator[Finding]:
@@ -26,10 +30,10 @@ def check_jar(path: Path) -> Iterator[Finding]:
             if _ENTRY not in names:
                 yield Finding("jar", "failed", f"{path} does not hold {_ENTRY}", build)
                 return
-            major = struct.unpack("!4xHH", jar.read(_ENTRY)[:8])[1]
+            major = struct.unpack("!4xHH", _start(jar, _ENTRY)[:8])[1]
             jar_version = _jar_version(jar)
-    except (OSError, zipfile.BadZipFile, struct.error) as error:
-        yield Finding("jar", "failed", f"{path} cannot be read: {error}", build)
+    except _UNREADABLE as error:
+        yield Finding("jar", "failed", f"{path} cannot be read: {str(error) or type(error).__name__}", build)
         return
     ours = version("sargo")
     if jar_version is None:
@@ -61,10 +65,16 @@ def _jar_version(jar: zipfile.ZipFile) -> str | None:
                 r"version=(\S+)" if re.fullmatch(r"META-INF/maven/io\.sargo[^/]*/[^/]+/pom\.properties", name) else None
             )
         )
-        match = re.search(key, jar.read(name).decode("utf-8", "replace")) if key else None
+        match = re.search(key, _start(jar, name).decode("utf-8", "replace")) if key else None
         if match:
             return match[1]
     return None
+
+
+def _start(jar: zipfile.ZipFile, name: str) -> bytes:
+    """The first bytes of an entry, which may inflate to far more."""
+    with jar.open(name) as entry:
+        return entry.read(_MAX_ENTRY_BYTES)
 
 
 def _base(text: str) -> str:

@@ -36,7 +36,7 @@ def site_settings(paths: Iterable[Path]) -> dict[str, str]:
     for path in paths:
         try:
             root = ElementTree.parse(path).getroot()
-        except (OSError, ElementTree.ParseError) as error:
+        except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:  # an encoding that is not known
             raise SargoError(f"{path}: {error}") from error
         for entry in root.iter("property"):
             name = (entry.findtext("name") or "").strip()

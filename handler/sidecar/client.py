@@ -23,6 +23,7 @@ from handler.views.texts import visible
 
 __all__ = ["Client", "ClientError", "read_secret"]
 
+_MAX_PORT = 65535
 _BinaryProtocol: Any = TBinaryProtocol
 _MAX_ANSWER_BYTES = 64 << 20
 
@@ -46,7 +47,7 @@ class Client:
         secret: str | None = None,
     ) -> None:
         host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal():
+        if not host or not port.isdecimal() or len(port) > 5 or int(port) > _MAX_PORT:
             raise ClientError(f"{address!r} is not HOST:PORT")
         self._host, self._port = host.strip("[]"), int(port)
         self._seconds = seconds
@@ -111,6 +112,8 @@ class Client:
             raise ClientError(f"TLS: {error.reason or error}") from error
         except OSError as error:
             raise ClientError(f"{self._host}:{self._port}: {error.strerror or error}") from error
+        except UnicodeError as error:
+            raise ClientError(f"{self._host!r} is not the name of a host") from error
         return value
 
 
@@ -122,6 +125,8 @@ def read_secret(path: Path | None, address: str) -> str | None:
         text = path.read_text("utf-8").strip()
     except OSError as error:
         raise ClientError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ClientError(f"{path} is not UTF-8 text") from error
     for line in text.splitlines():
         where, _, secret = line.strip().partition(" ")
         if where == address:

@@ -173,7 +173,7 @@ def load_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
         content = {} if file is None else tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"{file}: {error}") from error
 
     class Loaded(Settings):

@@ -158,6 +158,18 @@ def test_an_index_that_exists_already_is_bad_input(main_cow_copy):
         (["doctor", "--sidecar", "nowhere"], "is not HOST:PORT"),
         (["doctor", "--sidecar", "127.0.0.1:1", "--secret-file", "{folder}/missing"], "missing"),
         (["report", "x", "--sidecar", "nowhere"], "is not HOST:PORT"),
+        (["report", "x", "--sidecar", "localhost:65536"], "is not HOST:PORT"),
+        (["report", "x", "--sidecar", "localhost:" + "9" * 5000], "is not HOST:PORT"),
+        (["report", "x", "--sidecar", "\udcff:1"], "is not the name of a host"),
+        (["report", "x", "--tls-ca", "{bytes}"], "bytes"),
+        (["doctor", "--sidecar", "127.0.0.1:1", "--secret-file", "{bytes}"], "is not UTF-8 text"),
+        (["doctor", "--sidecar", "127.0.0.1:1", "--tls-ca", "{bytes}"], "bytes"),
+        (["doctor", "--hive-site", "{bytes}"], "bytes"),
+        (["doctor", "--hive-site", "{wide}"], "multi-byte encodings"),
+        (["doctor", "--hive-site", "{unknown}"], "unknown encoding"),
+        (["serve", "--config", "{bytes}"], "bytes"),
+        (["serve", "--config", "{deep}"], "recursion"),
+        (["serve", "--roots", '["/tmp"'], "roots"),
         (["report", "x", "--sidecar", "127.0.0.1:1"], "Connection refused"),
         (["demo", "--keep", ""], "--keep needs"),
         (["demo", "--keep", "{file}"], "File exists"),
@@ -168,10 +180,15 @@ def test_an_index_that_exists_already_is_bad_input(main_cow_copy):
 )
 def test_a_mistake_is_one_line_that_names_it(arguments, why, main_cow, tmp_path):
     (tmp_path / "file").write_text("x")
-    places = {"{table}": str(main_cow), "{folder}": str(tmp_path), "{file}": str(tmp_path / "file")}
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\0")
+    (tmp_path / "wide").write_text('<?xml version="1.0" encoding="utf-32"?><a/>')
+    (tmp_path / "unknown").write_text('<?xml version="1.0" encoding="nonsense"?><a/>')
+    (tmp_path / "deep").write_text("a = " + "[" * 100_000)
+    places = {"{table}": str(main_cow), "{folder}": str(tmp_path)}
+    places |= {f"{{{name}}}": str(tmp_path / name) for name in ("file", "bytes", "wide", "unknown", "deep")}
     for name, place in places.items():
         arguments = [word.replace(name, place) for word in arguments]
-    no_such_thing = arguments[:2] == ["report", "x"] or "--partition" in arguments
+    no_such_thing = why in ("Connection refused", "is not the name of a host") or "--partition" in arguments
     assert why in failure(3 if no_such_thing else 2, *arguments)
 
 
@@ -208,13 +225,34 @@ def test_an_error_that_nobody_foresaw_has_a_code_of_its_own(monkeypatch, main_co
     assert "test_failures.py" in told
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (MemoryError(), 4), (RecursionError(), 70)])
+STOPPING = [
+    (KeyboardInterrupt(), 130),
+    (MemoryError(), 4),
+    (RuntimeError("can't start new thread"), 4),
+    (ImportError("libx.so: failed to map segment"), 4),
+    (OSError(errno.EMFILE, "Too many open files"), 4),
+    (RecursionError(), 70),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), STOPPING, ids=[type(error).__name__ for error, _ in STOPPING])
 def test_what_stops_a_command_is_one_line(error, code, monkeypatch, main_cow):
     def fails(*_, **__):
         raise error
 
     monkeypatch.setattr("index_store.opened_table.open_table", fails)
     failure(code, "inspect", main_cow)
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"), [("bash_source", 0), ("nonsense", 2), ("bash_complete", 2), ("x_source", 2)]
+)
+def test_a_shell_that_asks_for_completions_gets_a_code_too(asked, code, monkeypatch):
+    monkeypatch.setenv("_SARGO_COMPLETE", asked)
+    monkeypatch.delenv("COMP_WORDS", raising=False)
+    result = CliRunner().invoke(main, [])
+    assert result.exit_code == code
+    assert result.stderr.count("\n") == bool(code)
 
 
 def test_a_workload_of_odd_lines_is_read_line_by_line(main_cow, tmp_path):

@@ -196,3 +196,17 @@ def test_bad_input_ends_with_one_line_and_code_2(arguments):
     result = CliRunner().invoke(main, ["doctor", *arguments])
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
+
+
+def test_a_damaged_jar_is_a_finding_and_no_error(tmp_path):
+    """Bytes of an archive are changed: entries that are encrypted, of a later version, cut or no deflate."""
+    with zipfile.ZipFile(tmp_path / "good.jar", "w", zipfile.ZIP_DEFLATED) as jar:
+        jar.writestr("io/sargo/hive/PruningInputFormat.class", struct.pack("!IHH", 0xCAFEBABE, 0, 52) * 100)
+        jar.writestr("META-INF/MANIFEST.MF", f"Implementation-Version: {version('sargo')}\n" * 100)
+    good = (tmp_path / "good.jar").read_bytes()
+    for position in range(len(good)):
+        for pattern in (0x01, 0xFF):
+            (tmp_path / "bad.jar").write_bytes(
+                good[:position] + bytes([good[position] ^ pattern]) + good[position + 1 :]
+            )
+            assert list(check_jar(tmp_path / "bad.jar")), position
