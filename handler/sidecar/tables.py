@@ -174,6 +174,9 @@ class Tables:
 
     async def explain(self, location: AllowedTable, view: View, query: FilterQuery) -> str:
         """The explanation of the query's plan. Raises PlanningFailed."""
+        cached = view.cached_explanation(query)
+        if cached is not None:
+            return cached
         entry = self._entry(location)
 
         async def make() -> str:
@@ -182,7 +185,9 @@ class Tables:
                     return await self._run(lambda: view.explain(query))
             source = await self._run(lambda: self._source(entry, view))
             job = PlanningJob(source=source, query=query, limits=self._last_limits, wanted="explanation")
-            return str(await self._expensive.ask(job))
+            text = str(await self._expensive.ask(job))
+            view.keep_explanation(query, text)
+            return text
 
         return await self._once(entry, (id(view), query.key, "explanation"), make)
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from sys import getsizeof
 
 import numpy as np
 import numpy.typing as npt
 
 from handler.sidecar.decisions.planning import (
+    EXPLAINED_AT_ONCE,
     SMALL,
     FilterQuery,
     PlannedFilter,
@@ -30,6 +32,8 @@ __all__ = ["FilterDecision", "FilterQuery", "View"]
 
 #: The limits of a view's cache: decisions and their bytes, matched lists and their bytes.
 MAX_DECISIONS, MAX_DECISION_BYTES, MAX_LISTS, MAX_LIST_BYTES = 64, 32 << 20, 64, 64 << 20
+#: Explanations that took long are kept for the next who asks.
+MAX_EXPLANATIONS = 4
 #: The bytes of a decision beside its arrays and texts.
 _DECISION_BYTES = 1_000
 #: The table is weighed again after so many decisions: evaluation keeps arrays beside the statistics.
@@ -80,6 +84,7 @@ class View:
         self.files = ViewFiles.of(slices)
         self._decisions: OrderedDict[bytes, FilterDecision] = OrderedDict()
         self._decision_bytes = 0
+        self._explanations: OrderedDict[bytes, str] = OrderedDict()
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
         self._lock = threading.Lock()
         self._decided = 0
@@ -90,7 +95,7 @@ class View:
     def nbytes(self) -> int:
         """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
-            cached = self._list_bytes() + self._decision_bytes
+            cached = self._list_bytes() + self._decision_bytes + sum(map(getsizeof, self._explanations.values()))
         return self._table_bytes + self.files.nbytes + cached
 
     def _statistics_read(self) -> int:
@@ -121,7 +126,19 @@ class View:
 
     def explain(self, query: FilterQuery) -> str:
         """The explanation of a small filter's plan. Raises TooExpensive. Like ``decide``, for one thread at a time."""
-        return explain_filter(self.opened, self.as_of, query, self.limits)
+        return explain_filter(self.opened, self.as_of, query, EXPLAINED_AT_ONCE)
+
+    def cached_explanation(self, query: FilterQuery) -> str | None:
+        """The explanation that was made for the same query before."""
+        with self._lock:
+            return self._explanations.get(query.key)
+
+    def keep_explanation(self, query: FilterQuery, text: str) -> None:
+        """Keep an explanation for those who ask again."""
+        with self._lock:
+            self._explanations[query.key] = text
+            while len(self._explanations) > MAX_EXPLANATIONS:
+                self._explanations.popitem(last=False)
 
     def keep(self, query: FilterQuery, planned: PlannedFilter) -> FilterDecision:
         """The decision that follows from a plan; it is cached if all statistics could be read."""

@@ -35,6 +35,7 @@ from index_store.opened_table import OpenTable
 from sarg import Limits, TooLargeError
 
 __all__ = [
+    "EXPLAINED_AT_ONCE",
     "MAX_REASONS",
     "MAX_REASON_LENGTH",
     "SMALL",
@@ -96,6 +97,10 @@ class PlanningLimits:
 
 #: Filters within these limits take some 20 ms on a table of any size.
 SMALL = PlanningLimits(filter_bytes=16 << 10, nodes=512, evaluations=16_000_000, is_last=False)
+
+
+#: Filters within these limits are explained there in some 50 ms; reports on conditions take more than outcomes.
+EXPLAINED_AT_ONCE = PlanningLimits(filter_bytes=4 << 10, nodes=64, evaluations=1_000_000, is_last=False)
 
 
 class TooExpensive(Exception):  # noqa: N818 - a choice of the way, not a fault

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from handler import open_table
+from handler.sidecar import service
 from handler.sidecar.decisions import expensive_filters
 from handler.sidecar.decisions.planning import nothing_planned
 from handler.sidecar.decisions.planning_process import PlanningFailed, PlanningProcess
@@ -151,8 +152,24 @@ def test_an_expensive_filter_skips_what_it_would_have_skipped_in_a_thread(sideca
         small = client.prune(request(root / "t0", hostile.encoded(hostile.one_of(7)), names))
         large = client.prune(request(root / "t0", hostile.encoded(hostile.doubled(10, 2 / 7)), names))
         same = client.prune(request(root / "t0", hostile.encoded(hostile.less(2 / 7)), names))
-        text = client.explain(large.report_id)
+        texts = [client.explain(large.report_id) for _ in range(2)]
     assert small.skipped > 0
     assert (large.skip, large.fully_matched) == (same.skip, same.fully_matched)
     assert large.skipped > 0
-    assert "What each condition rules out" in text
+    assert "What each condition rules out" in texts[0]
+    assert texts[0] == texts[1]
+
+
+def test_an_explanation_that_takes_long_is_there_for_those_who_ask_again(sidecar, root, names, planning, monkeypatch):
+    monkeypatch.setattr(service, "_EXPLAIN_SECONDS", 0.2)
+    running = sidecar(roots=[str(root)])
+    with running.client() as client:
+        reply = client.prune(request(root / "t0", hostile.encoded(hostile.one_of(100)), names))
+        assert reply.skipped > 0
+        report = client.explain(reply.report_id)
+        assert "Ask again" in report
+        assert [job.wanted for job in planning] == ["explanation"]  # too much for a thread, though the plan is not
+        planning.gate.set()
+        wait_until(lambda: running.sidecar.service.tables.expensive_waiting == 0)
+        assert "planned elsewhere" in client.explain(reply.report_id)
+    assert len(planning) == 1
