@@ -20,12 +20,13 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError as SettingsSourceError
 
-from evaluator.language.errors import SargoError
+from evaluator.language.errors import SargoError, UnsupportedError
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+from index_store.table.table_options import check_table_options
 
 __all__ = ["Settings", "SettingsError", "load_settings", "print_settings"]
 
@@ -133,6 +134,17 @@ class Settings(BaseSettings):
             return given
         text = given.strip()
         return json.loads(text) if text.startswith("[") else [part.strip() for part in text.split(",") if part.strip()]
+
+    @field_validator("table_options")
+    @classmethod
+    def _check_table_options(cls, given: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
+        """A misspelt option would be ignored without a word."""
+        for options in given.values():
+            try:
+                check_table_options(options)
+            except UnsupportedError as error:
+                raise ValueError(str(error)) from None
+        return given
 
     @model_validator(mode="after")
     def _fit_together(self) -> Settings:

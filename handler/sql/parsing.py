@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import InvalidOperation
 
 from sqlglot import TokenType, exp
 from sqlglot.dialects.hive import Hive
@@ -123,6 +124,8 @@ def _read(text: str, dialect: Hive) -> ParsedCondition:
             raise RecursionError from None
         unclosed = "Missing" in str(error.__cause__ or error)
         raise SqlError(text, "a quote or a comment is not closed" if unclosed else "it is not SQL") from None
+    except InvalidOperation:  # sqlglot takes another word before BD for a number
+        raise SqlError(text, "the suffix BD stands behind what is no number") from None
     except Exception as error:
         if _is_too_deep(error):
             raise RecursionError from None

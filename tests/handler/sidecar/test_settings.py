@@ -80,6 +80,11 @@ def test_a_secret_is_read_from_its_file_and_never_shown(tmp_path):
     assert "AKIA" not in print_settings(settings)
 
 
+def test_a_misspelt_option_of_a_table_is_refused_with_the_closest_one(file):
+    with pytest.raises(SettingsError, match=r"is hoodie\.index\.type meant"):
+        load_settings(file('roots = ["/a"]\n[table_options."/a/t"]\n"hoodie.index.tpye" = "BUCKET"\n'), {})
+
+
 def test_what_is_printed_reads_back_as_the_same_settings(file):
     given = load_settings(
         file(

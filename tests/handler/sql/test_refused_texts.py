@@ -41,6 +41,7 @@ def reads_or_refuses(text, engine):
         ("i < 1.5e", "1.5e is not a number"),
         ("i < -1600e", "1600e is not a number"),
         ("i = 1e99999999982.5", ""),
+        ("${x} ^ a -> 1.5BD . b::date", "BD"),
         (".2.3 != i", ".2.3 is not a number"),
         ("a = CAST(1 AS decimal(\u00b2,1))", "decimal(\u00b2, 1) is not a type"),
         ("a = CAST(1 AS decimal(1,2,3))", "decimal(1, 2, 3) is not a type"),
