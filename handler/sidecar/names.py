@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ import xxhash
 
 from handler.sidecar.idl import Refused
 
-__all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames"]
+__all__ = ["MAX_NAME_BYTES", "NOT_KNOWN", "FileIndices", "FileNames", "ListedNames", "computed_once"]
 
 #: The index of a name that is no file of the view.
 NOT_KNOWN = -1
@@ -43,6 +43,26 @@ _SEED = secrets.randbits(64)
 _FEW = 16
 
 
+_Value = TypeVar("_Value")
+
+
+class computed_once(Generic[_Value]):  # noqa: N801 - used as functools.cached_property is
+    """``functools.cached_property`` without its lock.
+
+    Before Python 3.12 all instances share the lock: a long list on a thread would hold up short ones on the event loop.
+    """
+
+    def __init__(self, compute: Callable[[Any], _Value]) -> None:
+        self._compute = compute
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> _Value:
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
+
+
 @dataclass(frozen=True)
 class ListedNames:
     """The names of one request as they were sent.
@@ -58,17 +78,21 @@ class ListedNames:
     count: int
     max_bytes: int
 
-    @cached_property
+    @computed_once
     def digest(self) -> int:
         """CRC32 of the bytes as sent."""
         return zlib.crc32(self.blob)
 
-    @cached_property
+    @computed_once
     def key(self) -> bytes:
         """16 bytes that identify this list."""
         return xxhash.xxh3_128_digest(self.blob, _SEED) + b"%d %d" % (self.count, self.compressed)
 
-    @cached_property
+    def compute_hashes(self) -> None:
+        """Compute ``digest`` and ``key``, which read the whole list."""
+        self.digest, self.key  # noqa: B018
+
+    @computed_once
     def text(self) -> bytes | memoryview:
         """The names joined by line feeds. Raises Refused when they cannot be unpacked or are too many."""
         if self.compressed:
@@ -101,7 +125,7 @@ class ListedNames:
             raise Refused("request", "the list of names is not one whole zlib stream")
         return bytes(text)
 
-    @cached_property
+    @computed_once
     def ends(self) -> npt.NDArray[np.int64]:
         """``(count,) int64``: the end of each name in ``text``.
 
@@ -168,7 +192,7 @@ class FileNames:
     def nbytes(self) -> int:
         return int(self._lines.nbytes) * (3 if self.is_indexed else 1)
 
-    @cached_property
+    @computed_once
     def _by_name(self) -> Mapping[bytes, int]:
         return {line[:-1]: index for index, line in enumerate(self._lines.to_pylist())}
 

@@ -36,13 +36,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames
+from handler.sidecar.names import NOT_KNOWN, FileIndices, FileNames, ListedNames, computed_once
 from index_store import FileSlices
 from index_store.table.file_slices import parse_base_name, parse_log_name
 
@@ -107,12 +106,12 @@ class ViewFiles:
             count[i] = len(files) if has_data or item.base_file is None else -1
         return cls(slices, FileNames(paths), np.array(slice_of, np.int32), np.array(is_base, np.bool_), count)
 
-    @cached_property
+    @computed_once
     def groups(self) -> Mapping[tuple[str, str], int]:
         """The slice of each file group (partition, file id)."""
         return {(item.partition, item.file_id): i for i, item in enumerate(self.slices)}
 
-    @cached_property
+    @computed_once
     def digest(self) -> bytes:
         """16 bytes that identify the files of all slices in their order."""
         return hashlib.blake2b(self.names.digest + self.slice_of.tobytes(), digest_size=16).digest()

@@ -243,6 +243,9 @@ class Service:
     async def _answer(self, request: _CheckedRequest) -> _Answer:
         if request.location.path in self._turned_off:
             return _Answer(because="audit", reasons=(BECAUSE["audit"],))
+        loop = asyncio.get_running_loop()
+        if len(request.listed.blob) > _SHORT_LIST_BYTES:
+            await loop.run_in_executor(self._threads, request.listed.compute_hashes)
         arrived = self.tables.now()
         view = await self.tables.view(request.location, request.as_of)
         if needs_fresh_view(view.table_type, view.version, request.query_type):
@@ -252,7 +255,6 @@ class Service:
         is_short = len(listed.blob) <= _SHORT_LIST_BYTES and not listed.compressed
         if view.has_match(listed) or (is_short and view.files.matches_quickly(view.table_type)):
             return self._to_answer(request, view, decision)
-        loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._to_answer, request, view, decision)
 
     def close(self) -> None:

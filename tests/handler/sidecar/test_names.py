@@ -1,12 +1,14 @@
 """Lists of names from hostile clients: they are refused before they cost memory or time."""
 
 import random
+import threading
 import tracemalloc
 import zlib
 from contextlib import contextmanager
 
 import pytest
 
+from handler.sidecar import names as names_module
 from handler.sidecar.idl import Refused
 from handler.sidecar.names import MAX_NAME_BYTES, ListedNames
 
@@ -111,3 +113,27 @@ def test_random_streams_are_refused_or_are_the_list():
         except Refused:
             continue
         assert bytes(listed.text) == text
+
+
+def test_a_long_list_on_a_thread_does_not_hold_up_other_lists(monkeypatch):
+    begun, gate = threading.Event(), threading.Event()
+    crc32 = zlib.crc32
+
+    def slow(blob):
+        if blob == b"long":
+            begun.set()
+            assert gate.wait(30)
+        return crc32(blob)
+
+    monkeypatch.setattr(names_module.zlib, "crc32", slow)
+    thread = threading.Thread(target=lambda: ListedNames(b"long", False, 1, 10).digest)
+    thread.start()
+    try:
+        assert begun.wait(30)
+        other = threading.Thread(target=lambda: ListedNames(b"short", False, 1, 10).digest)
+        other.start()
+        other.join(20)
+        assert not other.is_alive()
+    finally:
+        gate.set()
+        thread.join()
