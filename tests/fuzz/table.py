@@ -11,22 +11,18 @@ import base64
 import contextlib
 import json
 import random
-import tarfile
 import zlib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evaluator.language.errors import SargoError
 from handler import Plan, open_table, prune
-from tests.conformance.stored_truth import DATA as CONFORMANCE
-from tests.conformance.stored_truth import truth_of
 from tests.fuzz.fuzzer import Fault
 from tests.fuzz.smaller import without_pieces
 from tests.fuzz.table_damage import Edit, drawn_edit, is_decisive, put_back, put_down
-from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
+from tests.torture.tables import Query, subject
 
 __all__ = ["TABLES", "TableCase", "TableFuzzer"]
 
@@ -44,35 +40,28 @@ TABLES = (
     "1.2.0_secondary_cow",
     "1.2.0_grown_mor",
 )
-_FILTERS = 3
+#: Queries of a table, and how many of them are planned after each damage.
+_QUERIES, _PLANNED = 40, 3
 
 
 @dataclass(frozen=True)
 class TableCase:
-    """Damage to a table."""
+    """Damage to a table, and the number that its queries are drawn from."""
 
     table: str
     edits: tuple[Edit, ...]
-
-
-@dataclass(frozen=True)
-class _Filter:
-    """A condition, the file groups with a matching row, and those of them in which every row matches."""
-
-    text: str
-    matching: frozenset[str]
-    full: frozenset[str]
+    number: int
 
 
 @dataclass
-class _Subject:
-    """A table on disk, its bytes, the files of the slices that Spark found rows in, and what Spark read of it."""
+class _OnDisk:
+    """A table on disk, its bytes, and what Spark found in it; ``listed``: by instant the files of each slice."""
 
     root: Path
-    files: dict[str, bytes]
+    files: Mapping[str, bytes]
     metadata: list[str]
-    slices: dict[str, set[str]]
-    filters: list[_Filter]
+    queries: Sequence[Query]
+    listed: dict[str | None, dict[str, set[str]]]
 
 
 class TableFuzzer:
@@ -85,56 +74,53 @@ class TableFuzzer:
     @contextlib.contextmanager
     def prepared(self, folder: Path) -> Iterator[None]:
         self._folder = folder
-        self._subjects: dict[str, _Subject] = {}
+        self._subjects: dict[str, _OnDisk] = {}
         yield
 
-    def _subject(self, name: str) -> _Subject:
+    def _subject(self, name: str) -> _OnDisk:
         if name not in self._subjects:
-            root = self._folder / name
-            rows, filters = _format_table(name, root) if name in FORMAT_TABLES else _conformance_table(name, root)
-            files = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-            metadata = sorted(path for path in files if path.startswith(".hoodie/"))
-            slices = {one.file_id: set(one.files) for one in open_table(root, cache=None).at().slices}
-            subject = _Subject(
-                root,
-                files,
-                metadata,
-                {file_id: slices[file_id] for file_id in rows},
-                [_filter(text, matching, rows) for text, matching in filters.items()],
-            )
-            self._subjects[name] = subject
-            assert _verdict(subject, subject.filters[::7]) == "planned"
+            table, root = subject(name, _QUERIES), self._folder / name
+            for path, data in table.files.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_bytes(data)
+            opened = open_table(root, cache=None)
+            listed = {
+                as_of: {one.file_id: set(one.files) for one in opened.at(as_of).slices}
+                for as_of in {query.as_of for query in table.queries}
+            }
+            metadata = sorted(path for path in table.files if path.startswith(".hoodie/"))
+            self._subjects[name] = _OnDisk(root, table.files, metadata, table.queries, listed)
+            assert _verdict(self._subjects[name], table.queries) == "planned"
         return self._subjects[name]
 
     def draw(self, rng: random.Random) -> TableCase:
         name = rng.choice(TABLES)
-        subject = self._subject(name)
-        everything = sorted(set(subject.files) - {"_oracle.json"})
+        table = self._subject(name)
+        everything = sorted(set(table.files) - {"_oracle.json"})
         edits = {}
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            edit = drawn_edit(rng, subject.files, everything if rng.random() < 0.05 else subject.metadata)
+            edit = drawn_edit(rng, table.files, everything if rng.random() < 0.05 else table.metadata)
             edits[edit.path] = edit
-        return TableCase(name, tuple(edits.values()))
+        return TableCase(name, tuple(edits.values()), rng.randrange(1 << 32))
 
     def check(self, case: TableCase) -> str:
-        subject = self._subject(case.table)
-        number = zlib.crc32(self.dump(case))
-        chosen = random.Random(number).sample(subject.filters, _FILTERS)
+        table = self._subject(case.table)
+        chosen = random.Random(case.number).sample(table.queries, min(_PLANNED, len(table.queries)))
         is_same_table = not any(is_decisive(edit) for edit in case.edits)
         try:
             for edit in case.edits:
-                put_down(subject.root, edit)
-            return _verdict(subject, chosen, is_same_table=is_same_table)
+                put_down(table.root, edit)
+            return _verdict(table, chosen, is_same_table=is_same_table)
         finally:
             for edit in case.edits:
-                put_back(subject.root, edit, subject.files)
+                put_back(table.root, edit, table.files)
 
     def smaller(self, case: TableCase) -> Iterator[TableCase]:
         for edits in without_pieces(case.edits):
             yield replace(case, edits=tuple(edits))
-        subject = self._subject(case.table)
+        table = self._subject(case.table)
         for place, edit in enumerate(case.edits):
-            whole = subject.files.get(edit.path, b"")
+            whole = table.files.get(edit.path, b"")
             if edit.what != "write" or len(edit.data) != len(whole):
                 continue
             changed = [at for at, (a, b) in enumerate(zip(edit.data, whole, strict=True)) if a != b]
@@ -148,54 +134,21 @@ class TableFuzzer:
 
     def dump(self, case: TableCase) -> bytes:
         edits: list[Any] = [[one.path, one.what, base64.b64encode(one.data).decode()] for one in case.edits]
-        return zlib.compress(json.dumps([case.table, edits]).encode())
+        return zlib.compress(json.dumps([case.table, edits, case.number]).encode())
 
     def load(self, data: bytes) -> TableCase:
-        name, edits = json.loads(zlib.decompress(data))
-        return TableCase(name, tuple(Edit(path, what, base64.b64decode(text)) for path, what, text in edits))
+        name, edits, number = json.loads(zlib.decompress(data))
+        return TableCase(name, tuple(Edit(path, what, base64.b64decode(text)) for path, what, text in edits), number)
 
 
-def _format_table(name: str, root: Path) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """Unpack a table of ``tests/data/hudi/format``: its file groups with their rows, and those of each filter."""
-    unpack_format_table(name, root)
-    latest = reads_of(root)[0]
-    groups = [file_id for _, file_id, _ in latest["groups"]]
-    filters = {
-        text: {groups[int(place)]: count for place, count in places.items()}
-        for text, places in latest["filters"].items()
-    }
-    return {file_id: count for _, file_id, count in latest["groups"]}, filters
-
-
-def _conformance_table(name: str, root: Path) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """The same of a table of ``tests/data/conformance``."""
-    with tarfile.open(CONFORMANCE / f"{name}.tar.xz") as archive:
-        archive.extractall(root, filter="data")
-    truth = truth_of(name)
-    groups = Counter(truth.groups[place] for _, place in truth.rows)
-    found = {text: truth.numbers(text, "legacy") for text in truth.predicates}
-    filters = {
-        text: dict(Counter(truth.groups[truth.rows[number][1]] for number in numbers))
-        for text, numbers in found.items()
-        if numbers is not None
-    }
-    return dict(groups), filters
-
-
-def _filter(text: str, matching: dict[str, int], rows: dict[str, int]) -> _Filter:
-    return _Filter(
-        text, frozenset(matching), frozenset(one for one, count in rows.items() if matching.get(one) == count)
-    )
-
-
-def _verdict(subject: _Subject, filters: list[_Filter], *, is_same_table: bool = True) -> str:
+def _verdict(table: _OnDisk, queries: Sequence[Query], *, is_same_table: bool = True) -> str:
     """How it ends: "refused" or "planned". Raises Fault for an answer that loses rows."""
     try:
-        table = open_table(subject.root, cache=None)
-        for one in filters:
-            plan = prune(table, one.text, "spark", time_zone="UTC")
+        opened = open_table(table.root, cache=None)
+        for query in queries:
+            plan = prune(opened, query.filter, "spark", as_of=query.as_of, time_zone="UTC")
             if is_same_table:
-                _check(subject, one, plan)
+                _check(table, query, plan)
             internal = [reason.text for reason in plan.reasons if _is_internal(reason.text)]
             if internal:
                 raise Fault(f"undocumented error: {internal[0]}")
@@ -204,18 +157,19 @@ def _verdict(subject: _Subject, filters: list[_Filter], *, is_same_table: bool =
     return "planned"
 
 
-def _check(subject: _Subject, filter_: _Filter, plan: Plan) -> None:
-    why = f"Reasons: {'; '.join(reason.text for reason in plan.reasons)}"
-    listed = {one.file_id: set(one.files) for one in plan.slices}
-    lost = {path for file_id, files in subject.slices.items() for path in files - listed.get(file_id, set())}
+def _check(table: _OnDisk, query: Query, plan: Plan) -> None:
+    why = f"As of {query.as_of}. Reasons: {'; '.join(reason.text for reason in plan.reasons)}"
+    here = {one.file_id: set(one.files) for one in plan.slices}
+    lost = {path for file_id, files in table.listed[query.as_of].items() for path in files - here.get(file_id, set())}
     if lost:
         raise Fault(f"lost files: {sorted(lost)} are not listed. {why}")
-    skipped = filter_.matching - {one.file_id for one in plan.kept}
+    skipped = query.matching & {one.file_id for one in plan.skipped}
     if skipped:
-        raise Fault(f"wrong skip: {filter_.text} skips {sorted(skipped)}. {why}")
-    claimed = {one.file_id for one in plan.fully_matched} & set(subject.slices) - filter_.full
-    if claimed:
-        raise Fault(f"wrong claim: {filter_.text} matches all of {sorted(claimed)}. {why}")
+        raise Fault(f"wrong skip: {query.text} skips {sorted(skipped)}. {why}")
+    if query.full is not None:
+        claimed = {one.file_id for one in plan.fully_matched} & set(table.listed[query.as_of]) - query.full
+        if claimed:
+            raise Fault(f"wrong claim: {query.text} matches all of {sorted(claimed)}. {why}")
 
 
 def _is_internal(reason: str) -> bool:

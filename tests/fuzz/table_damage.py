@@ -1,6 +1,7 @@
 """Damage to the files of a table: bytes, lengths, digits, and whole files that are missing, swapped or half written.
 
-Tools that flip single bytes are in ``tests.torture``; here several files suffer at once, and on a real file system.
+``tests.torture`` tries every single byte, in memory. Here several files suffer at once, on a real file system: there a
+file may be missing, a folder or a link.
 """
 
 from __future__ import annotations

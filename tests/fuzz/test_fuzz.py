@@ -97,7 +97,8 @@ def test_a_plan_that_believes_damaged_files_is_found_by_table(monkeypatch: pytes
     def credulous(*given: Any, **options: Any) -> SimpleNamespace:
         plan = prune(*given, **options)
         is_damaged = any(reason.scope == "store" for reason in plan.reasons)
-        return SimpleNamespace(slices=plan.slices, kept=() if is_damaged else plan.kept, fully_matched=(), reasons=())
+        skipped = plan.slices if is_damaged else plan.skipped
+        return SimpleNamespace(slices=plan.slices, skipped=skipped, fully_matched=(), reasons=())
 
     monkeypatch.setattr("tests.fuzz.table.prune", credulous)
     monkeypatch.setattr("tests.fuzz.table.TABLES", ("1.2.0_replaced_mor",))
