@@ -10,6 +10,7 @@ The fields that are read have the form that Hudi writes, or the file is refused:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,9 +18,19 @@ from index_store.formats.bounded.avro_container import MAGIC, first_record
 from index_store.formats.bounded.json_text import MAX_COMMIT, parse_json
 from index_store.storage.errors import FormatError
 
-__all__ = ["read_details"]
+__all__ = ["is_of_another", "read_details"]
 
 _WHAT = "the instant's metadata"
+#: The end of a base file's name: the instant that wrote it.
+_WRITER = re.compile(rb"_(\d{14,17})\.(?:parquet|orc|hfile)\b")
+
+
+def is_of_another(data: bytes, requested: str) -> bool:
+    """Whether the content of a commit names base files of other instants only: a copy of another commit's file.
+
+    Its schema and its replaced file groups are of another time. A commit that names no base file has no such proof.
+    """
+    return f"_{requested}.".encode() not in data and _WRITER.search(data) is not None
 
 
 def read_details(data: bytes) -> Mapping[str, Any]:

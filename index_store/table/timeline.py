@@ -22,10 +22,10 @@ from functools import cached_property
 from typing import Any
 
 from index_store.formats.bounded.json_text import MAX_COMMIT
-from index_store.storage.errors import naming_table
+from index_store.storage.errors import TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.history import History
-from index_store.table.instant_details import read_details
+from index_store.table.instant_details import is_of_another, read_details
 
 __all__ = ["END_OF_TIME", "WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of", "read_timeline"]
 
@@ -33,6 +33,8 @@ __all__ = ["END_OF_TIME", "WRITE_ACTIONS", "Instant", "Timeline", "parse_as_of",
 WRITE_ACTIONS = frozenset({"commit", "deltacommit", "replacecommit"})
 #: An instant after every instant: longer and greater than any that Hudi writes.
 END_OF_TIME = "9" * 24
+#: Those of them that write base files under their own name. A deltacommit names the base files that it adds logs to.
+_WRITES_BASE_FILES = frozenset({"commit", "replacecommit"})
 _COMPACTIONS = frozenset({"compaction", "logcompaction"})
 #: Table services write with the schema that they were planned with (``WriteOperationType.canUpdateSchema``).
 _SERVICES = frozenset({"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"})
@@ -120,7 +122,7 @@ class Timeline:
         """Whether the schema in a write's file can be the table's; that of a table service cannot."""
         if self.storage is None or not instant.file:
             return True
-        data = self.storage.read(instant.file, MAX_COMMIT)
+        data = self._content(self.storage, instant)
         return (
             not any(word in data for word in _SERVICE_WORDS)
             or self.details(instant).get("operationType") not in _SERVICES
@@ -130,9 +132,17 @@ class Timeline:
         """The content of an instant's file (``instant_details``); {} for an empty file. Raises TableError."""
         if self.storage is None or not instant.file:
             return {}
-        data = self.storage.read(instant.file, MAX_COMMIT)
+        data = self._content(self.storage, instant)
         with naming_table(self.storage.absolute(instant.file)):
             return read_details(data)
+
+    def _content(self, storage: Storage, instant: Instant) -> bytes:
+        data = storage.read(instant.file, MAX_COMMIT)
+        if instant.action in _WRITES_BASE_FILES and is_of_another(data, instant.requested):
+            raise TableError(
+                storage.absolute(instant.file), "it names files of other instants only: it is another's file"
+            )
+        return data
 
 
 def read_timeline(storage: Storage, history: str = "history") -> Timeline:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from index_store import TableError
+from index_store import TableError, open_table
 from index_store.storage.storage import Storage
 from index_store.table.properties import parse_properties
 from index_store.table.timeline import parse_as_of, read_timeline
+from tests.index_store.format_tables import ALL, unpack_format_table
 
 A, B, C = "20260101000000001", "20260102000000002", "20260103000000003"
 
@@ -122,3 +125,23 @@ def test_metadata_that_is_no_record_is_an_error(tmp_path):
 )
 def test_properties_as_java_reads_them(text, expected):
     assert parse_properties(text) == expected
+
+
+@pytest.mark.parametrize("name", ["0.15.0_evolved_cow", "1.2.0_evolved_cow"])
+def test_a_commit_with_the_content_of_another_one_is_refused(tmp_path, name):
+    """Its schema is that of an older state: ``x`` was a number, and was compared as one."""
+    table = unpack_format_table(name, tmp_path / "table")
+    opened = open_table(table)
+    first, last = (one for one in (opened.timeline.writes[0], opened.timeline.writes[-1]) if one.action == "commit")
+    folder = opened.timeline.storage
+    Path(folder.absolute(last.file)).write_bytes(Path(folder.absolute(first.file)).read_bytes())
+    with pytest.raises(TableError, match="files of other instants only"):
+        _ = open_table(table).schema
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_commit_of_a_real_table_is_taken_for_another_ones(tmp_path, name):
+    opened = open_table(unpack_format_table(name, tmp_path / "table"))
+    for instant in opened.timeline.instants:
+        if instant.action in ("commit", "replacecommit"):
+            opened.timeline.details(instant)
