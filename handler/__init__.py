@@ -16,10 +16,10 @@ Public names are imported at their first use, so that ``sargo --help`` and execu
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # ``typing`` would be the first thing that ``sargo`` loads
 if TYPE_CHECKING:
+    from typing import Any
+
     from handler.planning.plan import Plan as Plan
     from handler.planning.plan import Reason as Reason
     from handler.planning.prune import prune as prune
@@ -45,6 +45,8 @@ __all__ = ["FileSlice", "OpenTable", "Plan", "Reason", "TableError", "open_table
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return value
 

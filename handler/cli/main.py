@@ -95,6 +95,8 @@ class _Sargo(click.Group):
     def _answer(self, arguments: list[str], name: str, extra: dict[str, Any]) -> int:
         """Run the command; the exit code. click's ``main`` answers errors with codes of its own and other streams."""
         code: object = OK
+        if any("\0" in one for one in arguments):
+            raise InputError("an argument holds a NUL character")
         try:
             with self.make_context(name, arguments, **extra) as context:
                 self.invoke(context)

@@ -5,19 +5,21 @@ During the shutdown of the interpreter, a native thread of a library that releas
 
 Nothing ends with a traceback: signals become exit codes (``exit_codes``), a closed stdin, stdout or stderr is opened
 anew so that no file of a table gets its number, and errors in threads and destructors are one line on stderr.
+
+What the interpreter has not loaded itself is imported after signals are answered: until then Ctrl-C is a traceback.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import signal
 import sys
-import threading
-import warnings
-from contextlib import suppress
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from types import FrameType
+    from typing import NoReturn
 
 __all__ = ["run"]
 
@@ -61,6 +63,9 @@ def run() -> NoReturn:
 
 def _end_well() -> None:
     """Wait for threads, and run what is registered for the end."""
+    import atexit
+    import threading
+
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
             thread.join()
@@ -68,12 +73,13 @@ def _end_well() -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    for name in _STOPPING:
-        with suppress(AttributeError, ValueError, OSError):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in _stopping():
+        signal.signal(number, signal.SIG_IGN)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # the reader has closed the pipe
+        try:
             stream.flush()
+        except (OSError, ValueError, AttributeError):  # the reader has closed the pipe
+            continue
     os._exit(code)
 
 
@@ -85,10 +91,14 @@ def _answer_signals() -> None:
         signal.signal(number, lambda number, _: os._exit(128 + number))  # the second one does not wait
         raise _Stopped(number)
 
-    for name in _STOPPING:
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+    for number in _stopping():
+        if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
+
+
+def _stopping() -> list[int]:
+    """The numbers of the signals that stop a command; Windows lacks one."""
+    return [number for number in (getattr(signal, name, None) for name in _STOPPING) if number is not None]
 
 
 def _open_closed_streams() -> None:
@@ -109,6 +119,8 @@ def _open_closed_streams() -> None:
 
 def _report_in_one_line() -> None:
     """Warnings, and errors in threads and destructors that nobody can catch, are one line on stderr each."""
+    import threading
+    import warnings
 
     def in_thread(arguments: threading.ExceptHookArgs) -> None:
         _say(f"a thread ended with {arguments.exc_type.__name__}: {arguments.exc_value}")
@@ -141,5 +153,7 @@ def _own_fault(error: BaseException) -> int:
 
 
 def _say(text: str) -> None:
-    with suppress(OSError, ValueError, AttributeError):
+    try:
         sys.stderr.write(f"sargo: {' '.join(text.split())}\n")
+    except (OSError, ValueError, AttributeError):
+        return

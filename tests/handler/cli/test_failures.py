@@ -302,7 +302,7 @@ def test_a_file_that_cannot_be_read_as_a_filter_is_bad_input(option, main_cow, t
         (f"@{tmp_path / 'missing'}", "No such file"),
         (f"@{tmp_path}", "Is a directory"),
         ("@", "is not the name of a file"),
-        ("@a\0b", "is not the name of a file"),
+        ("@a\0b", "holds a NUL character"),
         (f"@{tmp_path / 'large'}", "is larger than"),
         ("@/dev/zero", "is larger than"),
         (f"@{tmp_path / 'empty'}", ""),
