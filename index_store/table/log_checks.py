@@ -124,7 +124,9 @@ def check_counts(
     written: Mapping[str, Mapping[str, Written]],
     instants: frozenset[str],
 ) -> None:
-    """Hold the blocks that count against the commits that wrote them. Raises TableError where they disagree.
+    """Hold blocks that were not rolled back against the commits that wrote them. Raises TableError if they disagree.
+
+    Blocks of an instant that is pending in the table are among them: the metadata table's commit comes first.
 
     files      the log files that were read: their names, and their paths for messages
     written    for each log file the instants that say they wrote it, and how much

@@ -166,7 +166,7 @@ class MetadataTable:
         valid = [block for block in found if self.counts(block, targets)]
         self.check_complete(partition)
         files = {name.rpartition("/")[2]: self.storage.absolute(name) for name in group.log_files}
-        check_counts(valid, files, *self._written.get(partition, ({}, frozenset())))
+        check_counts(found, files, *self._written.get(partition, ({}, frozenset())))
         return valid
 
     def read_blocks(self, name: str) -> list[LoggedBlock]:

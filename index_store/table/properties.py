@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from index_store.storage.errors import TableError
 from index_store.storage.storage import Storage
+from index_store.table.property_checks import find_damage
 
 __all__ = ["HOODIE", "names", "parse_properties", "read_properties"]
 
@@ -52,7 +53,7 @@ def parse_properties(text: str) -> dict[str, str]:
 def read_properties(storage: Storage) -> Mapping[str, str]:
     """A table's properties; Hudi's backup copy serves when an update of the file was interrupted.
 
-    Raises TableError when neither copy is there or neither names a table version.
+    Raises TableError when neither copy is there, whole, and names a table version.
     """
     why = "not a Hudi table: it has no .hoodie/hoodie.properties"
     for name in ("hoodie.properties", "hoodie.properties.backup"):
@@ -61,9 +62,14 @@ def read_properties(storage: Storage) -> Mapping[str, str]:
         if data is None:
             continue
         try:
-            found = parse_properties(data.decode("utf-8"))
+            text = data.decode("utf-8")
         except UnicodeDecodeError:
             why = f"{path} is not text"
+            continue
+        found = parse_properties(text)
+        damage = find_damage(text, found)
+        if damage:
+            why = f"{path} is damaged: {damage}"
             continue
         if "hoodie.table.name" in found or "hoodie.table.version" in found:
             return MappingProxyType(found)

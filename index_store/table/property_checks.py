@@ -1,0 +1,115 @@
+"""Damage in ``hoodie.properties`` that can be told from what Hudi writes (C10): the file has no checksum of its own.
+
+``hoodie.table.checksum`` covers the table's name only. So each line must be a property, and a property that decides how
+the table is read must not have vanished by one changed byte:
+
+    a key               that is one byte away from a key that decides something, or the first part of one
+    a line break        that is gone: a value or a comment holds another property
+    a line break more   a line without ``=``
+    versions            the table's, its first one and its timeline's layout must fit each other
+    yes or no           ``true`` or ``false``, nothing else
+
+A value that is another value of the same sort (the name of another column, say) cannot be told from the right one.
+Source: ``HoodieTableConfig``, ``TimelineLayoutVersion``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["find_damage"]
+
+_SWITCHES = (
+    "hoodie.populate.meta.fields",
+    "hoodie.datasource.write.drop.partition.columns",
+    "hoodie.datasource.write.hive_style_partitioning",
+    "hoodie.datasource.write.partitionpath.urlencode",
+    "hoodie.datasource.write.slash.separated.date.partitioning",
+    "hoodie.table.cdc.enabled",
+    "hoodie.table.multiple.base.file.formats.enable",
+)
+#: What decides how a table is read.
+_DECIDING = (
+    *_SWITCHES,
+    "hoodie.compaction.payload.class",
+    "hoodie.compaction.record.merger.strategy",
+    "hoodie.record.merge.mode",
+    "hoodie.record.merge.strategy.id",
+    "hoodie.table.base.file.format",
+    "hoodie.table.create.schema",
+    "hoodie.table.index.defs.path",
+    "hoodie.table.initial.version",
+    "hoodie.table.keygenerator.class",
+    "hoodie.table.keygenerator.type",
+    "hoodie.table.legacy.payload.class",
+    "hoodie.table.metadata.partitions",
+    "hoodie.table.metadata.partitions.inflight",
+    "hoodie.table.name",
+    "hoodie.table.ordering.fields",
+    "hoodie.table.partial.update.mode",
+    "hoodie.table.partition.fields",
+    "hoodie.table.precombine.field",
+    "hoodie.table.recordkey.fields",
+    "hoodie.table.type",
+    "hoodie.table.version",
+    "hoodie.timeline.history.path",
+    "hoodie.timeline.layout.version",
+    "hoodie.timeline.path",
+)
+_WITHOUT_EQUALS = frozenset(_DECIDING) - {"hoodie.table.create.schema", "hoodie.table.name"}
+_LAYOUTS = {"6": ("0", "1"), "8": ("2",), "9": ("2",)}
+_MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM")
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9._-]+")
+_PROPERTY_INSIDE = re.compile(r"hoodie\.[a-z_.]+=")
+_TWICE = re.compile("[^=:]*[=:][^=]*=")
+_HIDDEN = re.compile(r"[#!].?oodie\.[a-z_.]+=")
+
+
+def find_damage(text: str, found: Mapping[str, str]) -> str:
+    """What is wrong with a properties file, of which ``found`` was read; "" when nothing is."""
+    for line in text.splitlines():
+        plain = line.lstrip(" \t\f")
+        if plain[:1] in ("#", "!"):
+            if _PROPERTY_INSIDE.search(plain) or _HIDDEN.match(plain):
+                return f"a comment holds a property: {plain[:60]}"
+        elif plain and "=" not in plain and ":" not in plain:
+            return f"a line is no property: {plain[:60]}"
+        elif _TWICE.match(plain) and re.split("[=:]", plain)[0] in _WITHOUT_EQUALS:
+            return f"a line is two properties: {plain[:60]}"
+    for key, value in found.items():
+        if not _PLAIN_KEY.fullmatch(key):
+            return f"a property has no name: {key[:60]!r}"
+        meant = None if key in _DECIDING else next((one for one in _DECIDING if _is_like(key, one)), None)
+        if meant is not None and (meant not in found or not meant.startswith(key)):
+            return f"{key} seems to be {meant}"
+        if _PROPERTY_INSIDE.search(value):
+            return f"{key} holds another property"
+    return _contradiction(found)
+
+
+def _contradiction(found: Mapping[str, str]) -> str:
+    for key in _SWITCHES:
+        if found.get(key, "").strip().lower() not in ("", "true", "false"):
+            return f"{key} is {found[key]}, neither true nor false"
+    version, layout = found.get("hoodie.table.version", ""), found.get("hoodie.timeline.layout.version")
+    if layout is not None and layout not in _LAYOUTS.get(version, (layout,)):
+        return f"table version {version} has no timeline of layout {layout}"
+    initial = found.get("hoodie.table.initial.version", "0")
+    if version in _LAYOUTS and (not initial.isdecimal() or int(initial) > int(version)):
+        return f"the table's first version is {initial}, its version is {version}"
+    mode = found.get("hoodie.record.merge.mode")
+    if mode and mode not in _MODES:
+        return f"merge mode {mode} is not known"
+    return ""
+
+
+def _is_like(key: str, meant: str) -> bool:
+    """Whether one changed byte may have made a key of another: a letter changed or gone, or a separator put in."""
+    if len(key) == len(meant):
+        return sum(one != other for one, other in zip(key, meant, strict=True)) == 1
+    if len(key) == len(meant) - 1:
+        return any(meant[:place] + meant[place + 1 :] == key for place in range(len(meant)))
+    if len(key) < len(meant):
+        return meant.startswith(key)
+    return key.startswith(meant) and key[len(meant)] != "."
