@@ -62,7 +62,7 @@ _LAYOUTS = {"6": ("0", "1"), "8": ("2",), "9": ("2",)}
 _MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9._-]+")
 _PROPERTY_INSIDE = re.compile(r"hoodie\.[a-z_.]+=")
-_TWICE = re.compile("[^=:]*[=:][^=]*=")
+_TWICE = re.compile(r"([^=: \t\f]*)[=: \t\f][^=]*=")
 _HIDDEN = re.compile(r"[#!].?oodie\.[a-z_.]+=")
 
 
@@ -75,7 +75,7 @@ def find_damage(text: str, found: Mapping[str, str]) -> str:
                 return f"a comment holds a property: {plain[:60]}"
         elif plain and "=" not in plain and ":" not in plain:
             return f"a line is no property: {plain[:60]}"
-        elif _TWICE.match(plain) and re.split("[=:]", plain)[0] in _WITHOUT_EQUALS:
+        elif (twice := _TWICE.match(plain)) is not None and twice[1] in _WITHOUT_EQUALS:
             return f"a line is two properties: {plain[:60]}"
     for key, value in found.items():
         if not _PLAIN_KEY.fullmatch(key):
