@@ -115,7 +115,7 @@ class Tables:
         self._last_limits = PlanningLimits(
             filter_bytes=settings.max_filter_bytes,
             nodes=settings.max_filter_nodes,
-            evaluations=settings.max_evaluations,
+            max_evaluations=settings.max_evaluations,
         )
         self.closed = 0
 

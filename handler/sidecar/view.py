@@ -74,9 +74,7 @@ class View:
         self.opened = opened
         self.as_of = as_of
         self.signature = signature
-        self.limits: PlanningLimits = replace(
-            SMALL, evaluations=min(max_evaluations, SMALL.evaluations), max_evaluations=max_evaluations
-        )
+        self.limits: PlanningLimits = replace(SMALL, max_evaluations=max_evaluations)
         self.table_type = opened.table.table_type
         self.version = opened.table.version
         slices = opened.at(as_of).slices

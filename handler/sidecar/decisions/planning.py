@@ -5,7 +5,7 @@
     filter_bytes    reading the bytes under all profiles                of the small limits: ``TooExpensive``
     nodes           back-references that expand                         of the last limits: nothing is skipped
     objects         bytes that no profile reads to the end
-    evaluations     parts of the filter times file slices
+    evaluations     parts of the filter times file slices; a function counts as many parts
 
 Filters within ``SMALL`` take milliseconds and are planned in a thread of the sidecar. All others are planned in a
 process of their own (``planning_process``).
@@ -25,7 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from evaluator.language.expression import HudiExpression, Literal, Unknown, to_text, walk
+from evaluator.functions.conversions import keeps_value
+from evaluator.language.expression import Call, Cast, Column, HudiExpression, If, Literal, Unknown, to_text, walk
+from evaluator.language.types import Type
 from handler.planning.hive_filter import read_hive_filter
 from handler.planning.plan import Plan
 from handler.planning.prune import OnFailure, plan_expression
@@ -54,6 +56,8 @@ __all__ = [
 MAX_REASONS, MAX_REASON_LENGTH = 16, 300
 #: The characters that are kept of a filter's text, and of an explanation.
 _MAX_FILTER_TEXT, _MAX_EXPLANATION = 4_000, 200_000
+#: A function of a column costs a slice about as much as so many comparisons.
+_FUNCTION_PARTS = 800
 #: Objects of Kryo for each node: a comparison of a column and a constant, three nodes, has some 15.
 _OBJECTS_PER_NODE = 32
 
@@ -77,17 +81,17 @@ class FilterQuery:
 class PlanningLimits:
     """What planning one filter may cost. ``is_last``: a filter beyond them skips nothing; else TooExpensive is raised.
 
-    filter_bytes     the length of the filter as it was sent
-    nodes            its nodes when every shared subtree is written out
-    evaluations      its parts, constants left out, times the file slices of the table
-    max_evaluations  the same of the last limits, where these are not the last ones
+    filter_bytes      the length of the filter as it was sent
+    nodes             its nodes when every shared subtree is written out
+    max_evaluations   its parts, constants left out, times the file slices of the table: more skip nothing
+    evaluations       the same, with functions counted as ``_FUNCTION_PARTS``: for limits that are not the last ones
     """
 
     filter_bytes: int
     nodes: int
-    evaluations: int
-    is_last: bool = True
     max_evaluations: int = 1 << 62
+    evaluations: int = 1 << 62
+    is_last: bool = True
 
     @property
     def decoding(self) -> Limits:
@@ -189,15 +193,31 @@ def _plan(opened: OpenTable, as_of: str | None, query: FilterQuery, limits: Plan
         raise
     except Exception as error:
         expression = Unknown(f"the filter cannot be read: {type(error).__name__}: {error}")
-    parts = sum(not isinstance(node, Literal) for node in walk(expression))
-    if parts * n > limits.evaluations:
-        if not limits.is_last and parts * n <= limits.max_evaluations:
+    parts, functions = _count_parts(expression)
+    if parts * n <= limits.max_evaluations:
+        if not limits.is_last and (parts + _FUNCTION_PARTS * functions) * n > limits.evaluations:
             raise TooExpensive
+    else:
         is_too_large = True
         expression = Unknown(f"{parts} parts of the filter on {n} file slices: more than max_evaluations")
     zone = query.time_zone or "UTC"
     plan = plan_expression(opened, expression, query.engine, as_of, zone, on_failure=OnFailure.SKIP_NOTHING)
     return plan, is_read, is_too_large
+
+
+def _count_parts(expression: HudiExpression) -> tuple[int, int]:
+    """The nodes of a filter without constants, and how many of them are evaluated slice by slice in Python."""
+    parts = functions = 0
+    for node in walk(expression):
+        match node:
+            case Literal():
+                continue
+            case Cast(operand=Column(type=Type() as source), type=target) if keeps_value(source, target):
+                pass  # binding looks through it
+            case Cast() | Call() | If():
+                functions += 1
+        parts += 1
+    return parts, functions
 
 
 def _read(opened: OpenTable, query: FilterQuery, limits: PlanningLimits) -> HudiExpression:

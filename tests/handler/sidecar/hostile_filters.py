@@ -64,6 +64,14 @@ def undecided(count, seed=0):
     )
 
 
+def product(factors):
+    """A product of one column: of each slice it is worked out in Python."""
+    operand = column("amount", DOUBLE)
+    for _ in range(factors):
+        operand = function("OPMultiply", operand, column("amount", DOUBLE), hive_type=DOUBLE)
+    return function("OPLessThan", operand, number(5))
+
+
 def any_hostile(seed, scale=1.0):
     """A hostile filter by its seed; every seed gives another one. ``scale``: of those that are large as bytes."""
     chance = random.Random(seed)
@@ -74,5 +82,6 @@ def any_hostile(seed, scale=1.0):
         lambda: long_texts(int(scale * chance.randint(10, 200)), seed),
         lambda: undecided(chance.randint(1, 300), seed),
         lambda: wildcards(seed),
+        lambda: function("OPAnd", product(chance.randint(2, 150)), less(seed)),
     ]
     return encoded(chance.choice(kinds)())

@@ -25,7 +25,7 @@ from tests.index_store.synthetic import write_table
 
 FILTERS = [one for one in hive_filters() if one["hive"] == "4.0.1"]
 #: Limits that are reached in milliseconds.
-LAST = PlanningLimits(filter_bytes=1 << 20, nodes=1_000, evaluations=1 << 40)
+LAST = PlanningLimits(filter_bytes=1 << 20, nodes=1_000)
 
 
 def query(text):
@@ -79,7 +79,7 @@ def test_an_expensive_filter_is_told_apart_before_it_costs_much(table, tree):
 def test_bytes_that_no_profile_reads_to_the_end_are_expensive_too(table):
     cut = hostile.encoded(hostile.one_of(250))[:-400]
     assert len(cut) < SMALL.filter_bytes
-    few = PlanningLimits(filter_bytes=1 << 20, nodes=60, evaluations=1 << 40, is_last=False)
+    few = PlanningLimits(filter_bytes=1 << 20, nodes=60, is_last=False)
     with pytest.raises(TooExpensive):
         plan_filter(table, None, query(cut), few)
 
@@ -97,14 +97,23 @@ def test_beyond_the_last_limits_nothing_is_skipped_and_the_reason_says_so(table,
 def test_parts_times_slices_are_limited(table):
     text = hostile.encoded(hostile.one_of(10))
     for evaluations, skips in ((21 * 20, True), (21 * 20 - 1, False)):
-        limits = PlanningLimits(filter_bytes=1 << 20, nodes=512, evaluations=evaluations)
+        limits = PlanningLimits(filter_bytes=1 << 20, nodes=512, max_evaluations=evaluations)
         planned = plan_filter(table, None, query(text), limits)
         assert planned.skipped.any() == skips
         assert planned.is_too_large != skips
 
 
+def test_functions_weigh_more_than_comparisons(tmp_path):
+    write_table(tmp_path / "table", 500)
+    opened = open_table(tmp_path / "table")
+    assert plan_filter(opened, None, query(hostile.encoded(hostile.product(20))), SMALL).is_evaluated
+    assert plan_filter(opened, None, query(hostile.encoded(hostile.one_of(150))), SMALL).is_evaluated
+    with pytest.raises(TooExpensive):
+        plan_filter(opened, None, query(hostile.encoded(hostile.product(60))), SMALL)
+
+
 def test_texts_are_cut_when_they_are_kept(table):
-    limits = PlanningLimits(filter_bytes=1 << 30, nodes=200_000, evaluations=1 << 40)
+    limits = PlanningLimits(filter_bytes=1 << 30, nodes=200_000)
     for tree in (hostile.undecided(100), hostile.long_texts(9), hostile.wildcards()):
         planned = plan_filter(table, None, query(hostile.encoded(tree)), limits)
         assert len(planned.reasons) <= MAX_REASONS + 1

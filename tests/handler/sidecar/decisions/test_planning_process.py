@@ -14,7 +14,7 @@ from tests.handler.sidecar import hostile_filters as hostile
 from tests.handler.sidecar.decisions.test_planning import FILTERS, query
 from tests.index_store.synthetic import write_table
 
-LIMITS = PlanningLimits(filter_bytes=1 << 20, nodes=250_000, evaluations=1 << 40)
+LIMITS = PlanningLimits(filter_bytes=1 << 20, nodes=250_000)
 
 
 def source_of(folder, **given):
