@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from evaluator.language.errors import SargoError
 from handler.doctor.findings import Finding, RunStatement
 from handler.inspection.table_report import report_table
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
+from handler.views.texts import visible
 from index_store.opened_table import open_table
 
 __all__ = ["check_filter", "check_sidecar", "check_table"]
@@ -21,6 +23,8 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
     try:
         versions = json.loads(client.version())
         health = json.loads(client.health())
+        if not (isinstance(versions, dict) and isinstance(health, dict)):
+            raise ClientError("who listens there is no sidecar")
     except (ClientError, Refused, ValueError) as error:
         yield Finding(
             "sidecar",
@@ -35,16 +39,16 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
         yield Finding(
             "sidecar",
             "failed",
-            f"it speaks version {versions.get('protocol')} of the protocol, not {ours}",
+            f"it speaks version {_said(versions, 'protocol')} of the protocol, not {ours}",
             "install the same version of both",
         )
     if health.get("status") != "ok":
-        yield Finding("sidecar", "failed", f"it says {health.get('status')!r}", "start it again")
+        yield Finding("sidecar", "failed", f"it says {_said(health, 'status')}", "start it again")
     else:
         yield Finding(
             "sidecar",
             "ok",
-            f"{address} is there, version {versions.get('sargo')}, with {health.get('tables')} tables open",
+            f"{address} is there, version {_said(versions, 'sargo')}, with {_said(health, 'tables')} tables open",
         )
     if health.get("shadow"):
         yield Finding(
@@ -54,9 +58,13 @@ def check_sidecar(address: str, client: Client) -> Iterator[Finding]:
         yield Finding(
             "sidecar",
             "failed",
-            f"an audit found a wrong skip in {health['turned_off']} tables: they are not pruned",
+            f"an audit found a wrong skip in {_said(health, 'turned_off')} tables: they are not pruned",
             "see 'audit_failed' in its log, keep the file, report it",
         )
+
+
+def _said(answer: Mapping[str, Any], key: str) -> str:
+    return visible(str(answer.get(key)))[:80]
 
 
 # -- a table
@@ -121,11 +129,11 @@ def _check_table_of_sidecar(table: str, client: Client) -> Iterator[Finding]:
         yield Finding(
             "table",
             "failed",
-            f"{table}: the sidecar cannot open it: {why}",
+            f"{table}: the sidecar cannot open it: {visible(why)}",
             "let the user that it runs as read the table",
         )
     else:
-        yield Finding("table", "ok", f"{table}: the sidecar has it open at {reply.instant}")
+        yield Finding("table", "ok", f"{table}: the sidecar has it open at {visible(reply.instant)}")
 
 
 # -- from query to sidecar

@@ -7,8 +7,10 @@ import sys
 import unicodedata
 
 import pytest
+from click.testing import CliRunner
 
 from handler import open_table
+from handler.cli.main import main
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused
 from handler.sidecar.journal import Journal, json_line
@@ -127,3 +129,16 @@ def test_events_that_strangers_cause_are_counted_when_there_are_many(monkeypatch
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["event"] for line in lines] == ["refused"] * 20 + ["accept_failed"] + ["refused"] * 2
     assert lines[-2]["left_out"] == 80
+
+
+def test_what_a_false_sidecar_says_of_itself_is_escaped_by_doctor(sidecar, main_cow, monkeypatch):
+    running = sidecar(roots=[str(main_cow)])
+
+    async def hostile():
+        return json.dumps({"status": "ok", "sargo": HOSTILE, "protocol": HOSTILE, "tables": FORGED})
+
+    for method in ("version", "health"):
+        monkeypatch.setattr(running.sidecar.service, method, hostile)
+    shown = CliRunner().invoke(main, ["doctor", "--sidecar", f"127.0.0.1:{running.port}"])
+    assert shown.exit_code == 1
+    assert is_clean(shown.output), ascii(shown.output)
