@@ -109,6 +109,7 @@ class Server:
         self.service.stopping = True
         for task in self._tasks:
             task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # they no longer watch the sockets
         for listener in self._listeners:
             listener.close()
         for connection in self.slots:
@@ -259,7 +260,9 @@ class Server:
 
 async def _listen(host: str, port: int) -> list[socket.socket]:
     """Sockets that listen on all addresses of the host. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    found = await asyncio.get_running_loop().getaddrinfo(
+        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
     listeners: list[socket.socket] = []
     try:
         for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):

@@ -10,8 +10,10 @@ import threading
 import time
 
 import pytest
+from thriftpy2.thrift import TApplicationException
 
 from handler import open_table
+from handler.sidecar import wire
 from handler.sidecar.client import Client, ClientError
 from handler.sidecar.idl import Refused, interface
 from handler.sidecar.view import View
@@ -91,6 +93,33 @@ def test_a_frame_of_60_mib_of_fields_costs_no_time(sidecar, main_cow, names, sec
         assert time.process_time() - before < 5  # it took 46 seconds
         assert answer[3] == REPLY if secret else answer[3] == EXCEPTION
         assert is_closed(connection)
+    assert is_answered(running, main_cow, names)
+
+
+def test_long_frames_are_decoded_off_the_event_loop(guarded, main_cow, names, monkeypatch):
+    decoded, read_call = [], wire.read_call
+
+    def noting(frame):
+        decoded.append((len(frame) > 64 << 10, threading.current_thread().name.startswith("sargo-decode")))
+        return read_call(frame)
+
+    monkeypatch.setattr(wire, "read_call", noting)
+    running = guarded()
+    assert is_answered(running, main_cow, [*names, *(f"p/{i:0100d}" for i in range(5_000))])
+    assert decoded == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize("name", ["user", "query_id", "table", "engine", "time_zone", "instant", "filter_text"])
+def test_a_text_of_more_than_a_mebibyte_is_refused_unless_nothing_needs_it(sidecar, main_cow, names, name):
+    running = sidecar(roots=[str(main_cow)])
+    asked = request(main_cow, I_IS_100, names)
+    setattr(asked, name, "x" * ((1 << 20) + 1))
+    with running.client() as client:
+        if name == "filter_text":
+            assert client.prune(asked).skipped > 0
+        else:
+            with pytest.raises(TApplicationException, match="a text has more than 1048576 bytes"):
+                client.prune(asked)
     assert is_answered(running, main_cow, names)
 
 
