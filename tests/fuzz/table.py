@@ -106,7 +106,7 @@ class TableFuzzer:
     def check(self, case: TableCase) -> str:
         table = self._subject(case.table)
         chosen = random.Random(case.number).sample(table.queries, min(_PLANNED, len(table.queries)))
-        is_same_table = not any(is_decisive(edit) for edit in case.edits)
+        is_same_table = not any(is_decisive(edit, table.files) for edit in case.edits)
         try:
             for edit in case.edits:
                 put_down(table.root, edit)

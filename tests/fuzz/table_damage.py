@@ -28,16 +28,18 @@ class Edit:
     data: bytes = b""
 
 
-def is_decisive(edit: Edit) -> bool:
+def is_decisive(edit: Edit, files: Mapping[str, bytes]) -> bool:
     """Whether the table means something else afterwards, so that the truth of before no longer holds.
 
-    An instant of the table itself that is not there has not happened, and rows are what the data files say.
+    An instant of the table itself that is not there has not happened, one that is there has, and an old one is the
+    start of the timeline. Rows are what the data files say.
     """
     if not edit.path.startswith(".hoodie/"):
         return True
     in_metadata_table = edit.path.startswith(".hoodie/metadata/")
     is_gone = edit.what != "write" or not edit.data
-    return not in_metadata_table and (is_gone or edit.path.endswith("hoodie.properties"))
+    is_new = edit.path not in files
+    return not in_metadata_table and (is_gone or is_new or edit.path.endswith("hoodie.properties"))
 
 
 def put_down(root: Path, edit: Edit) -> None:
