@@ -23,25 +23,24 @@ class Masks:
     def __init__(self, n: int) -> None:
         self.n = n
         self._free: list[Mask] = []
-        self._lent: list[Mask] = []
+        self._lent: dict[int, Mask] = {}  # by id
 
     def take(self) -> Mask:
         """An array to write to."""
         mask = self._free.pop() if self._free else np.empty(self.n, np.bool_)
-        self._lent.append(mask)
+        self._lent[id(mask)] = mask
         return mask
 
     def give_back(self, mask: Mask) -> None:
         """Return an array for the next ``take``; nothing happens if it was not taken here."""
-        for position, lent in enumerate(self._lent):
-            if lent is mask:
-                self._free.append(self._lent.pop(position))
-                break
+        lent = self._lent.pop(id(mask), None)
+        if lent is not None:
+            self._free.append(lent)
 
     def give_back_all(self) -> None:
         """End a search; a few arrays stay for the next one."""
-        self._free = (self._free + self._lent)[:_MAX_SPARE]
-        self._lent = []
+        self._free = [*self._free, *self._lent.values()][:_MAX_SPARE]
+        self._lent = {}
 
 
 _spare = threading.local()
