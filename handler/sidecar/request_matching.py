@@ -67,6 +67,8 @@ Verdicts = npt.NDArray[np.uint8]
 MERGE_ON_READ = "MERGE_ON_READ"
 #: Names of a MERGE_ON_READ list that are not among the view's files, beside as many as it has: more skip nothing.
 MAX_UNKNOWN = 10_000
+#: The bytes of an entry of ``groups``; its texts are those of the slices.
+_GROUP_BYTES = 180
 #: Look-up tables of so many files are made in milliseconds.
 _FEW_FILES = 5_000
 #: The verdict on a file, as bits: its slice is skipped; it is a base file of a skipped slice, which may be skipped
@@ -123,7 +125,8 @@ class ViewFiles:
 
     @property
     def nbytes(self) -> int:
-        return self.names.nbytes + self.slice_of.nbytes + self.is_base.nbytes + self.count.nbytes
+        groups = _GROUP_BYTES * len(self.slices) if "groups" in self.__dict__ else 0
+        return self.names.nbytes + self.slice_of.nbytes + self.is_base.nbytes + self.count.nbytes + groups
 
     def verdicts(self, skipped: Mask, full: Mask) -> Verdicts:
         """``(f + 1,) uint8``: the verdict on each file, and 0 at the index ``NOT_KNOWN``.

@@ -51,6 +51,8 @@ _ENGINES: Mapping[str, Engine] = {"hive": "hive", "hive3": "hive3", "hive4": "hi
 _MAX_REASONS = 8
 #: A new list up to this size is matched on the event loop: a change of thread would cost more.
 _SHORT_LIST_BYTES = 64 << 10
+#: The checksum of a longer list is computed in a thread.
+_LONG_LIST_BYTES = 1 << 20
 #: The length of an instant in a request; and of a filter that is written into ``filter_log``.
 _MAX_INSTANT_LENGTH, _MAX_LOGGED_FILTER = 64, 64 << 10
 _ANSWER_THREADS = 2
@@ -133,6 +135,8 @@ class Service:
         self._running += 1
         self._asked += 1
         try:
+            if len(checked.listed.blob) > _LONG_LIST_BYTES:
+                await asyncio.to_thread(lambda: checked.listed.digest)
             answer = await asyncio.wait_for(self._answer(checked), self.settings.request_seconds)
         except Refused:
             raise

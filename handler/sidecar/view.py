@@ -84,6 +84,7 @@ class View:
         self._decision_bytes = 0
         self._explanations: OrderedDict[bytes, str] = OrderedDict()
         self._lists: OrderedDict[bytes, MatchedNames] = OrderedDict()
+        self._list_bytes = 0
         self._lock = threading.Lock()
         self._decided = 0
         self._weighed_at = self._statistics_read()
@@ -93,7 +94,7 @@ class View:
     def nbytes(self) -> int:
         """Bytes of memory: the table's slices and statistics, the file names, the cached decisions and lists."""
         with self._lock:
-            cached = self._list_bytes() + self._decision_bytes + sum(map(getsizeof, self._explanations.values()))
+            cached = self._list_bytes + self._decision_bytes + sum(map(getsizeof, self._explanations.values()))
         return self._table_bytes + self.files.nbytes + cached
 
     def _statistics_read(self) -> int:
@@ -175,10 +176,9 @@ class View:
                 return cached
         matched = self.files.match(listed, self.table_type)
         with self._lock:
+            replaced = self._lists.pop(listed.key, None)
             self._lists[listed.key] = matched
-            while len(self._lists) > 1 and (len(self._lists) > MAX_LISTS or self._list_bytes() > MAX_LIST_BYTES):
-                self._lists.popitem(last=False)
+            self._list_bytes += matched.nbytes - (0 if replaced is None else replaced.nbytes)
+            while len(self._lists) > 1 and (len(self._lists) > MAX_LISTS or self._list_bytes > MAX_LIST_BYTES):
+                self._list_bytes -= self._lists.popitem(last=False)[1].nbytes
         return matched
-
-    def _list_bytes(self) -> int:
-        return sum(matched.nbytes for matched in self._lists.values())

@@ -1,0 +1,63 @@
+"""What a view caches is limited, and its weight is that of what it caches."""
+
+import pytest
+
+from handler import open_table
+from handler.sidecar import view as view_module
+from handler.sidecar.names import ListedNames
+from handler.sidecar.view import FilterQuery, View
+from tests.handler.sidecar import hostile_filters as hostile
+from tests.index_store.synthetic import write_table
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    root = tmp_path_factory.mktemp("view") / "table"
+    write_table(root, 20)
+    return open_table(root)
+
+
+def listed(*names):
+    return ListedNames("\n".join(names).encode(), False, len(names), 1 << 20)
+
+
+def query(seed):
+    return FilterQuery(hostile.encoded(hostile.less(seed)).encode(), "hive4", "UTC")
+
+
+def test_lists_are_weighed_and_limited_by_number_and_by_bytes(opened, monkeypatch):
+    view = View(opened)
+    empty = view.nbytes
+    for round_ in range(2):  # the second time they are known
+        matched = [view.match(listed(*(f"name-{n}" for n in range(count)))) for count in range(1, 40)]
+        assert view.nbytes - empty == sum(one.nbytes for one in matched), round_
+    monkeypatch.setattr(view_module, "MAX_LISTS", 10)
+    last = view.match(listed("another"))
+    assert len(view._lists) == 10
+    monkeypatch.setattr(view_module, "MAX_LIST_BYTES", 0)
+    last = view.match(listed("and", "another"))
+    assert view.nbytes - empty == last.nbytes
+
+
+def test_decisions_are_weighed_and_limited_by_number(opened, monkeypatch):
+    monkeypatch.setattr(view_module, "MAX_DECISIONS", 5)
+    view = View(opened)
+    view.decide(query(1))
+    view._weigh_table()
+    weights = []
+    for seed in range(40):
+        view.decide(query(seed % 8))
+        assert view._decision_bytes == sum(one.nbytes for one in view._decisions.values())
+        weights.append(len(view._decisions))
+    assert max(weights) == 5
+    assert view.latest_queries(2) == [query(6), query(7)]
+
+
+def test_explanations_that_are_kept_are_weighed_and_limited(opened):
+    view = View(opened)
+    empty = view.nbytes
+    for seed in range(20):
+        view.keep_explanation(query(seed), "x" * 100_000)
+    assert view.cached_explanation(query(0)) is None
+    assert view.cached_explanation(query(19)) == "x" * 100_000
+    assert 4 * 100_000 <= view.nbytes - empty < 4 * 101_000
