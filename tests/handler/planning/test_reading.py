@@ -7,14 +7,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.evaluation.evaluate import StatisticsProvider
-from evaluator.language.expression import Constant, to_text
+from evaluator.language.expression import Constant, Unknown, to_text
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import INT
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import from_values
 from handler import open_table, prune
+from handler.planning.prune import OnFailure, plan_expression
 from handler.planning.reading import default_nulls, exact_row_counts
+from handler.sql import parse
 from index_store import FileSlice, FileSlices
 from tests.handler.conftest import DATA
 from tests.handler.table_rows import rows_of
@@ -79,12 +81,14 @@ def test_what_was_not_understood_is_left_and_marked(table):
 
 
 def test_a_filter_that_cannot_be_read_is_left_whole(table):
-    plan = prune(table, "i = ", time_zone="UTC")
+    unread = Unknown("the filter cannot be read")
+    plan = plan_expression(table, unread, "spark", None, "UTC", on_failure=OnFailure.SKIP_NOTHING)
     [group] = plan.residual_groups
     assert group.expression == plan.expression
     assert len(group.slices) == 14
     assert not group.complete
-    plan = prune(table, "i = 5", time_zone="Mars/Olympus")
+    i_is_5 = parse("i = 5", "spark")
+    plan = plan_expression(table, i_is_5, "spark", None, "Mars/Olympus", on_failure=OnFailure.SKIP_NOTHING)
     assert [to_text(g.expression) for g in plan.residual_groups] == ["i = 5"]
     assert plan.why_not_more == ()
     assert plan.row_count.rows == 0
