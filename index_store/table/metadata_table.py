@@ -88,11 +88,22 @@ class MetadataTable:
         )
 
     def _hole(self) -> str:
-        """Why the metadata table lacks a commit between those that it knows, or ""."""
-        names = [write.requested for write in self.data_timeline.writes]
-        first = next((name for name in names if name in self.timeline.by_name), "")
-        for name in names:
-            if name > first and not self.timeline.is_committed(name):
+        """Why the metadata table lacks a commit that it once knew, or "".
+
+        It completes a commit before the table does. So it knows what completed after its first listing, and none of
+        the table's completed commits is pending in it.
+        """
+        writes = self.data_timeline.writes
+        first = next((write.requested for write in writes if write.requested in self.timeline.by_name), "")
+        built = [write.completed for write in self.timeline.writes if write.requested.startswith(_INITIAL)]
+        for write in writes:
+            name = write.requested
+            was_known = (
+                name > first
+                or name in self.timeline.pending
+                or (self.version >= 8 and bool(built) and write.completed > min(built))
+            )
+            if was_known and not self.timeline.is_committed(name):
                 return f"the metadata table does not know the commit {name}, although it knows later ones"
         return ""
 

@@ -252,6 +252,21 @@ def test_a_commit_that_the_metadata_table_lacks_between_others_is_noticed(hudi_c
     assert slices.items == expected.items
 
 
+@pytest.mark.parametrize("lost", ["its completed file", "all of its files"])
+def test_the_first_commit_that_the_metadata_table_lacks_is_noticed(hudi_copy, lost):
+    path = hudi_copy("1.1.1_main_mor")
+    expected = open_table(path).slices()
+    folder = path / ".hoodie/metadata/.hoodie/timeline"
+    known = {name.name.partition("_")[0] for name in folder.glob("*_*.deltacommit")}
+    first = min(write.requested for write in open_table(path).timeline.writes if write.requested in known)
+    for file in folder.glob(f"{first}_*" if lost == "its completed file" else f"{first}*"):
+        file.unlink()
+    slices = open_table(path).slices()
+    assert slices.source == "file listing"
+    assert f"does not know the commit {first}" in slices.note
+    assert slices.items == expected.items
+
+
 @pytest.mark.parametrize("pattern", ["files/.files-0000-0_2*", "files/files-0000-0_6*"])
 def test_a_missing_file_of_the_metadata_table_is_noticed(hudi_copy, pattern):
     path = hudi_copy("1.1.1_main_mor")
