@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import parquet
 
-from index_store.storage.errors import TableError
+from index_store.formats.bounded.parquet_bounds import read_footer
+from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import SIDE_BY_SIDE, Storage
 
 __all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
@@ -33,6 +33,8 @@ __all__ = ["FOOTER_LIMIT", "ColumnProofs", "FooterProofs", "Footers", "Proof"]
 #: on a local disk, and a hundred times that in an object store.
 FOOTER_LIMIT = 256
 FOOTER_SECONDS = 2.0
+#: Bytes of the footers that are kept; in memory they take a few times as much.
+FOOTER_BYTES = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,18 @@ class Footers:
         self._limit = limit
         self._seconds = seconds
         self._footers: dict[str, Any] = {}
+        self._bytes = 0
 
     @property
     def exhausted(self) -> bool:
         """Whether no further footer is read."""
-        return len(self._footers) >= self._limit or self._seconds <= 0
+        return len(self._footers) >= self._limit or self._seconds <= 0 or self._bytes >= FOOTER_BYTES
 
     def read(self, path: str) -> Any:
         """The footer (``pyarrow.parquet.FileMetaData``) of a base file; None when it cannot or may not be read."""
         if path not in self._footers and not self.exhausted and path.endswith(".parquet"):
             start = time.monotonic()
-            self._footers[path] = self._footer(path)
+            self._keep(path, self._footer(path))
             self._seconds -= time.monotonic() - start
         return self._footers.get(path)
 
@@ -81,14 +84,18 @@ class Footers:
         pool = ThreadPoolExecutor(min(SIDE_BY_SIDE, len(missing)), "sargo-footers")
         with suppress(TimeoutError):
             for path, found in zip(missing, pool.map(self._footer, missing, timeout=self._seconds), strict=True):
-                self._footers[path] = found
+                self._keep(path, found)
         pool.shutdown(wait=False, cancel_futures=True)
         self._seconds -= time.monotonic() - start
 
+    def _keep(self, path: str, footer: Any) -> None:
+        self._footers[path] = footer
+        self._bytes += 0 if footer is None else footer.serialized_size
+
     def _footer(self, path: str) -> Any:
         try:
-            return self._storage.apply(path, parquet.read_metadata)
-        except (TableError, OSError, pa.ArrowException):
+            return self._storage.apply(path, read_footer)
+        except (FormatError, TableError, OSError, pa.ArrowException):
             return None
 
 

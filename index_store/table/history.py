@@ -20,15 +20,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from index_store.formats.bounded.json_text import MAX_DOCUMENT, parse_json
+from index_store.formats.bounded.parquet_bounds import read_texts
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 
 __all__ = ["History"]
 
 VERSION = "_version_"
+#: Bytes of the texts of a column, for each byte of its file.
+TIME_BYTES = 32
 _MANIFEST = re.compile(r"manifest_(\d+)")
 _FILE = re.compile(r"(\d+)_(\d+)_\d+\.parquet")
 
@@ -88,11 +90,10 @@ class History:
     def _load(self, file: str) -> None:
         try:
             with self.storage.input_file(file) as stream:
-                rows = parquet.read_table(stream, columns=["instantTime", "completionTime"])
-            self._times.update(
-                zip(rows.column("instantTime").to_pylist(), rows.column("completionTime").to_pylist(), strict=True)
-            )
+                size = stream.size()  # an instant takes more bytes than one
+                columns = read_texts(stream, ["instantTime", "completionTime"], size, TIME_BYTES * size)
+            self._times.update(zip(*(column.to_pylist() for column in columns), strict=True))
         except TableError as error:
             self._faults.append(str(error))
-        except (OSError, KeyError, pa.ArrowException) as error:
+        except (FormatError, OSError, KeyError, pa.ArrowException) as error:
             self._faults.append(f"{self.storage.absolute(file)}: history cannot be read: {error}")

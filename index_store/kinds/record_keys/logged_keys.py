@@ -13,7 +13,6 @@ Source: ``HoodieAvroDataBlock``, ``HoodieDeleteBlock``.
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.bounded.json_text import parse_schema
+from index_store.formats.bounded.parquet_bounds import read_footer, read_texts
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, deleted_keys, read_log_blocks
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.table.table_schema import RECORD_KEY
@@ -37,6 +36,8 @@ __all__ = ["LoggedKeys", "read_logged_keys"]
 
 #: Limits of what is read: bytes of log files, keys in them, rows of the base files below them.
 LOG_BYTES, KEYS, BASE_ROWS = 64 << 20, 200_000, 5_000_000
+#: Bytes of the keys of a file.
+KEY_BYTES = 512 << 20
 _META = ("_hoodie_commit_time", "_hoodie_commit_seqno", RECORD_KEY)
 _LENGTH = struct.Struct(">i")
 
@@ -79,10 +80,10 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
     rows_left, base_rows = BASE_ROWS, 0
     for slice_index, one in enumerate(slices):
         if one.log_files and one.base_file:
-            column = _key_column(table, one)
-            rows_left -= len(column)
-            if rows_left < 0:
+            column = _key_column(table, one, rows_left)
+            if column is None:
                 return None
+            rows_left -= len(column)
             partition = one.partition if partitioned else ""
             for key in column.filter(pc.is_in(column, value_set=texts)).to_pylist():
                 if (partition, key) in found:
@@ -91,16 +92,19 @@ def read_logged_keys(table: Table, slices: FileSlices, *, partitioned: bool) -> 
     return LoggedKeys({name: frozenset(slice_indices) for name, slice_indices in found.items()}, base_rows)
 
 
-def _key_column(table: Table, one: FileSlice) -> Any:
+def _key_column(table: Table, one: FileSlice, max_rows: int) -> Any:
+    """The record keys of a base file; None for one of more rows."""
     path = one.base_file or ""
     try:
         with table.storage.input_file(path) as stream:
-            column = parquet.read_table(stream, columns=[RECORD_KEY])[RECORD_KEY]
-    except (OSError, pa.ArrowException, KeyError) as error:
+            if read_footer(stream).num_rows > max_rows:
+                return None
+            [column] = read_texts(stream, [RECORD_KEY], max_rows, KEY_BYTES)
+    except (FormatError, OSError, pa.ArrowException, KeyError) as error:
         raise TableError(table.storage.absolute(path), f"no record keys: {error}") from error
     if column.null_count:
         raise TableError(table.storage.absolute(path), "a row without a record key")
-    return column.cast(pa.string())
+    return column
 
 
 def _keys(data: bytes) -> Iterator[str]:
@@ -112,7 +116,8 @@ def _keys(data: bytes) -> Iterator[str]:
             yield from _avro_keys(block.content, block.schema)
         elif block.type == PARQUET_DATA:
             try:
-                yield from parquet.read_table(io.BytesIO(block.content), columns=[RECORD_KEY])[RECORD_KEY].to_pylist()
+                [column] = read_texts(pa.BufferReader(block.content), [RECORD_KEY], KEYS, KEY_BYTES)
+                yield from column.to_pylist()
             except (OSError, pa.ArrowException, KeyError) as error:
                 raise FormatError(f"no record keys in a Parquet block: {error}") from error
         elif block.type not in (COMMAND, CDC):

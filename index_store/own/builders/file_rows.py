@@ -17,7 +17,6 @@ Pitfall P14 is described in docs/facts/pitfalls.md#p14.
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from evaluator.language.types import Kind
 from index_store.formats.bounded.avro_schema import check_schema
 from index_store.formats.bounded.avro_values import decode_value
 from index_store.formats.bounded.json_text import parse_schema
+from index_store.formats.bounded.parquet_bounds import check_pages, read_footer
 from index_store.formats.log_file import AVRO_DATA, CDC, COMMAND, DELETE, PARQUET_DATA, LogBlock, read_log_blocks
 from index_store.own.sketches.values import ABSENT, FileType, plain_array, plain_type
 from index_store.storage.errors import FormatError, TableError, naming_table
@@ -106,9 +106,13 @@ def _type_in(columns: TableSchema, name: str) -> FileType:
 
 
 def _parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
-    with parquet.ParquetFile(stream, coerce_int96_timestamp_unit="us") as file:
+    metadata = read_footer(stream)
+    with parquet.ParquetFile(stream, metadata=metadata, coerce_int96_timestamp_unit="us") as file:
         types = parquet_types(file.metadata, file.schema_arrow, names)
         wanted = [name for name, of in types.items() if of.is_known]
+        check_pages(
+            stream, metadata, [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in wanted]
+        )
         if not wanted:
             yield RowBatch(file.metadata.num_rows, {name: ColumnRows(of) for name, of in types.items()})
             return
@@ -170,7 +174,7 @@ def _log_rows(data: bytes, names: Sequence[str]) -> Iterator[RowBatch]:
 
 def _parquet_block(block: LogBlock, names: Sequence[str]) -> RowBatch:
     try:
-        batches = list(_parquet_rows(io.BytesIO(block.content), names))
+        batches = list(_parquet_rows(pa.BufferReader(block.content), names))
     except (OSError, pa.ArrowException) as error:
         raise FormatError(f"a Parquet block cannot be read: {error}") from error
     columns = {}

@@ -22,9 +22,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from evaluator.language.errors import UnsupportedError
+from index_store.formats.bounded.parquet_bounds import read_footer
 from index_store.own.builder import FILE_ID
 from index_store.own.builders.expressions import EXPRESSION, ZONE, BoundsOfExpression, Expression, from_json
 from index_store.own.builders.file_rows import ColumnRows, RowBatch, read_rows
@@ -158,7 +158,7 @@ def sketch_file(storage: Storage, path: str, plan: SketchPlan) -> dict[str, Any]
     proven: Mapping[str, FooterBounds] = {}
     if plan.from_footers and path.endswith(".parquet"):
         with suppress(TableError, pa.ArrowException):
-            metadata = storage.apply(path, parquet.read_metadata)
+            metadata = storage.apply(path, read_footer)
             proven = footer_bounds(metadata, plan.from_footers)
             row[ROWS] = metadata.num_rows
     left = []
