@@ -71,7 +71,7 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
         try:
             with storage.input_file(path) as stream:
                 yield from _parquet_rows(stream, names)
-        except (OSError, pa.ArrowException) as error:
+        except (FormatError, OSError, pa.ArrowException) as error:
             raise TableError(storage.absolute(path), f"cannot be read: {error}") from error
     else:
         yield RowBatch(-1, dict.fromkeys(names, ColumnRows(FileType.unknown("a base file that is not Parquet"))))
