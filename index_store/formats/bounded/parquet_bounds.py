@@ -20,7 +20,7 @@ from pyarrow import parquet
 from index_store.formats.bounded.thrift_compact import count_structs, numbers_of
 from index_store.storage.errors import FormatError
 
-__all__ = ["MAX_FOOTER", "check_pages", "read_footer", "read_texts"]
+__all__ = ["MAX_FOOTER", "check_chunk", "check_pages", "read_footer", "read_texts"]
 
 MAX_FOOTER = 32 << 20
 STRUCTS, STRUCT_BYTES = 2_000, 24
@@ -60,20 +60,25 @@ def check_pages(stream: Any, metadata: Any, leaves: list[int]) -> None:
         for leaf in leaves:
             chunk = metadata.row_group(group).column(leaf)
             starts = [chunk.data_page_offset, *([chunk.dictionary_page_offset] if chunk.has_dictionary_page else [])]
-            start, length = min(starts), chunk.total_compressed_size
+            #: Without rows there may be a dictionary and no data page, which is at 0 then.
+            start = min((one for one in starts if one), default=0)
+            length = chunk.total_compressed_size
+            if not length and not metadata.row_group(group).num_rows:
+                continue
             if start < 4 or length < 0 or start + length > size:
                 raise FormatError("a Parquet column lies outside of the file", max(start, 0))
-            try:
-                _check_chunk(stream.read_at(length, start))
-            except IndexError as error:
-                raise FormatError("a Parquet page is cut off", start) from error
+            data = stream.read_at(length, start)
+            check_chunk(data, min(RATIO * len(data) + SPARE, MAX_CHUNK))
 
 
-def _check_chunk(data: bytes) -> None:
+def check_chunk(data: bytes, most: int) -> None:
+    """Raise FormatError when the pages of a column in a row group inflate to more than ``most`` bytes."""
     at = plain = pages = 0
-    most = min(RATIO * len(data) + SPARE, MAX_CHUNK)
     while at < len(data):
-        numbers, at = numbers_of(data, at)
+        try:
+            numbers, at = numbers_of(data, at)
+        except IndexError as error:
+            raise FormatError("a Parquet page is cut off", at) from error
         packed, size = numbers.get(_COMPRESSED, -1), numbers.get(_UNCOMPRESSED, -1)
         pages, plain = pages + 1, plain + size
         if packed < 0 or size < 0 or at + packed > len(data):

@@ -20,6 +20,7 @@ import pyarrow as pa
 import xxhash
 from pyarrow import parquet
 
+from index_store.formats.bounded.parquet_bounds import check_chunk, read_footer
 from index_store.own.store.folder import Folder
 from index_store.storage.errors import FormatError, TableError
 
@@ -27,6 +28,8 @@ __all__ = ["StoredTable", "TableWriter", "read_groups", "read_table", "stored_si
 
 #: The size of a row group: at most so many rows, or bytes of Arrow.
 GROUP_ROWS, GROUP_BYTES = 1 << 16, 64 << 20
+#: What a column of a row group inflates to at most.
+MAX_GROUP = 8 * GROUP_BYTES
 _MAGIC = b"PAR1"
 
 
@@ -170,7 +173,7 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
             tail = source.read_at(stored.size - length, length)
             if len(tail) != length or _digest([tail]) != digest:
                 raise FormatError("the footer is damaged")
-            metadata = parquet.read_metadata(pa.BufferReader(_MAGIC + tail))
+            metadata = read_footer(pa.BufferReader(_MAGIC + tail))
             leaves = _leaves(metadata)
             if metadata.num_rows != stored.rows or list(leaves) != list(stored.columns):
                 raise FormatError("not the table that was written")
@@ -182,6 +185,7 @@ def read_groups(folder: Folder, stored: StoredTable, columns: Sequence[str] | No
                     parts = []
                     for start, size in _ranges(metadata, group, leaves[name]):
                         data = source.read_at(start, size)
+                        check_chunk(data, MAX_GROUP)
                         image[start : start + len(data)] = data
                         parts.append(data)
                     if _digest(parts) != stored.columns[name][group]:

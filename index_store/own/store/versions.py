@@ -19,6 +19,7 @@ from typing import Any
 
 import xxhash
 
+from index_store.formats.bounded.json_text import MAX_COMMIT, parse_json
 from index_store.own.definition import Definition
 from index_store.own.store.folder import VERSIONS, Folder
 from index_store.own.store.stored_table import StoredTable
@@ -279,7 +280,7 @@ def read_version(folder: Folder, file: str) -> Version:
     """The version in a file. Raises TableError when it is damaged or half-written."""
     data = folder.read(file)
     try:
-        document = json.loads(data)
+        document = parse_json(data, "the version", MAX_COMMIT)
         plain = document["version"]
         if document["digest"] != _digest(plain):
             raise ValueError("damaged or half-written")

@@ -174,6 +174,17 @@ def test_texts_are_read_as_written(options: Any) -> None:
     assert column.type == pa.string()
 
 
+def test_a_file_without_rows_is_read() -> None:
+    empty = pa.table({"k": pa.array([], pa.string())})
+    out = io.BytesIO()
+    with parquet.ParquetWriter(out, empty.schema) as writer:
+        writer.write_table(empty)
+        writer.write_batch(pa.record_batch([pa.array([], pa.string())], ["k"]))
+    for data in (out.getvalue(), written(empty)):
+        [column] = read_texts(opened(data), ["k"], 0, 0)
+        assert column.to_pylist() == []
+
+
 def test_a_history_that_claims_millions_of_instants_is_a_fault(tmp_path: Path) -> None:
     name = "20260101000000000_20260201000000000_0.parquet"
     (tmp_path / name).write_bytes(written(repeated("20260115000000000", 3_000_000)))
