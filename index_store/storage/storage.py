@@ -225,16 +225,19 @@ class Storage:
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         """The files of a directory, by path; an absent directory has none."""
 
-        def listed() -> Any:
+        def listed() -> dict[str, int]:
             selector = fs.FileSelector(self.place(path), recursive=recursive, allow_not_found=True)
-            return self._location.filesystem.get_file_info(selector)
+            return self._of_type(selector, fs.FileType.File)
 
-        found = [info for info in self._run(path, listed) if info.type is fs.FileType.File]
+        found = self._run(path, listed)
         if not recursive:
-            self._known.listed({info.path: info.size or 0 for info in found})
-        return sorted(
-            (Entry(self._relative(info.path), info.size or 0) for info in found), key=lambda entry: entry.path
-        )
+            self._known.listed(found)
+        return sorted((Entry(self._relative(one), size) for one, size in found.items()), key=lambda entry: entry.path)
+
+    def _of_type(self, selector: Any, kind: Any) -> dict[str, int]:
+        """Path and size of what is listed. A name that is no UTF-8 raises here, so inside of ``_run``."""
+        found = self._location.filesystem.get_file_info(selector)
+        return {info.path: info.size or 0 for info in found if info.type is kind}
 
     def files_outside(self, folder: str) -> list[Entry]:
         """All files below the root but those of one of its folders; that folder need not be readable."""
@@ -248,10 +251,10 @@ class Storage:
     def _folders(self, left_out: str) -> list[str]:
         """The folders of the root but one."""
 
-        def listed() -> Any:
-            return self._location.filesystem.get_file_info(fs.FileSelector(self.place("")))
+        def listed() -> dict[str, int]:
+            return self._of_type(fs.FileSelector(self.place("")), fs.FileType.Directory)
 
-        found = [info.path for info in self._run("", listed) if info.type is fs.FileType.Directory]
+        found = self._run("", listed)
         return [name for name in map(self._relative, found) if name != left_out]
 
     def _relative(self, path: str) -> str:

@@ -88,16 +88,17 @@ class Folder:
     def stats(self) -> list[Stat]:
         """Every file of the folder."""
 
-        def listed() -> Any:
-            selector = fs.FileSelector(self.storage.place(""), recursive=True, allow_not_found=True)
-            return self.storage.filesystem.get_file_info(selector)
-
         inside = self.storage.place("").rstrip("/")
-        return [
-            Stat(info.path[len(inside) :].lstrip("/"), info.size or 0, (info.mtime_ns or 0) / 1e9)
-            for info in self.storage.change("", listed)
-            if info.type is fs.FileType.File
-        ]
+
+        def listed() -> list[Stat]:
+            selector = fs.FileSelector(self.storage.place(""), recursive=True, allow_not_found=True)
+            return [
+                Stat(info.path[len(inside) :].lstrip("/"), info.size or 0, (info.mtime_ns or 0) / 1e9)
+                for info in self.storage.filesystem.get_file_info(selector)
+                if info.type is fs.FileType.File
+            ]
+
+        return self.storage.change("", listed)
 
     # -- writing
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -353,4 +355,18 @@ def test_a_partition_that_may_not_be_listed_is_an_error(hudi_table):
     table = open_table(path, filesystem=Unreadable(path).filesystem)
     for use in (table.slices, table.partitions):
         with pytest.raises(TableError, match="p=p1"):
+            use()
+
+
+def test_a_name_that_is_no_utf_8_is_an_error_of_the_table(hudi_table, tmp_path):
+    """A listing that left it out would lose its files."""
+    path = shutil.copytree(hudi_table("1.1.1_main_cow"), tmp_path / "table")
+    without_metadata(path)
+    folder = os.fsencode(path) + b"/p=\xff"
+    os.mkdir(folder)
+    with open(folder + b"/a.parquet", "wb"):
+        pass
+    table = open_table(path)
+    for use in (table.slices, table.partitions):
+        with pytest.raises(TableError, match="codec can't decode"):
             use()
