@@ -10,13 +10,26 @@ import os
 from typing import Any
 
 from evaluator.language.column_resolution import near_texts
-from evaluator.language.expression import HudiExpression, Node, Operand, children_of
+from evaluator.language.expression import (
+    Call,
+    Cast,
+    Column,
+    Compare,
+    HudiExpression,
+    Like,
+    Literal,
+    Node,
+    Operand,
+    children_of,
+)
 from evaluator.language.semantics import ENGINES, Semantics
+from evaluator.language.types import Type
 from handler.planning.filters import Filter
 from index_store.opened_table import OpenTable
 
 __all__ = ["check_filter", "check_session", "check_table"]
 
+_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "<=>")
 _FORMS = "SQL text such as \"fare > 50 AND city = 'sf'\", a Hive filter (bytes or Base64) or a HudiExpression"
 #: What to do instead, by the first part of the module and the name of a class.
 _INSTEAD = {
@@ -72,11 +85,31 @@ def _check_tree(tree: HudiExpression) -> None:
             raise TypeError(
                 f"a part of the expression is {_described(node)}: give Column(('fare',)), Literal(5, INT) and the like"
             )
+        mistake = _mistake_in(node)
+        if mistake:
+            raise TypeError(f"{type(node).__name__} in the expression: {mistake}")
         try:
             children: tuple[Node, ...] = tuple(children_of(node))
         except TypeError as error:
             raise TypeError(f"{type(node).__name__} in the expression has no list of parts: {error}") from None
         stack.extend(children)
+
+
+def _mistake_in(node: HudiExpression | Operand) -> str:
+    """What is wrong with the fields of one node, or ""."""
+    match node:
+        case Column(path=path) if not isinstance(path, tuple) or not path or not all(isinstance(p, str) for p in path):
+            return f"its path is a tuple of names such as ('st', 'x'), not {path!r:.60}"
+        case Literal(type=value_type) | Cast(type=value_type) if not isinstance(value_type, Type):
+            return f"its type is one of evaluator's, such as INT, not {value_type!r:.60}"
+        case Compare(op=op) if op not in _COMPARISONS:
+            return f"its operator is one of {' '.join(_COMPARISONS)}, not {op!r:.60}"
+        case Call(function=function) if not isinstance(function, str):
+            return f"its function is a name, not {_described(function)}"
+        case Like(pattern=pattern, escape=escape) if not isinstance(pattern, str) or not isinstance(escape, str):
+            return "its pattern and its escape character are texts"
+        case _:
+            return ""
 
 
 def check_session(engine: Any, as_of: Any, strict: Any, time_zone: Any) -> None:

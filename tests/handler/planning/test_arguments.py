@@ -9,7 +9,7 @@ import pytest
 
 import index_store
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.expression import And, Column, Compare, In, Literal, Not
+from evaluator.language.expression import And, Column, Compare, In, Like, Literal, Not
 from evaluator.language.types import INT
 from handler import open_table, prune
 from handler.sql import SqlError
@@ -50,6 +50,13 @@ def table(main_cow):
         (Compare("=", COLUMN, None), "None"),
         (And((Compare("=", COLUMN, FIVE), "l = 5")), "a part of the expression is str"),
         (And(None), "And"),
+        (Compare("=", Column("i"), FIVE), "a tuple of names"),
+        (Compare("=", Column(["i"]), FIVE), "a tuple of names"),
+        (Compare("=", Column(()), FIVE), "a tuple of names"),
+        (Compare("=", COLUMN, Literal(5, "int")), "such as INT"),
+        (Compare("==", COLUMN, FIVE), "its operator is one of"),
+        (Compare("like", COLUMN, FIVE), "its operator is one of"),
+        (Like(COLUMN, None), "texts"),
         (Not("i = 5"), "str"),
         (In(COLUMN, (5, 6)), "int"),
     ],

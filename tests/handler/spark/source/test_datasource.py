@@ -205,6 +205,9 @@ def test_read_optimized_leaves_logs_out(registered, tables):
         ({"path": "x", "query": "incremental"}, "query 'incremental'"),
         ({"path": "x", "pth": "y"}, "is path meant"),
         ({"path": "x", "asof": "y"}, "is as_of meant"),
+        ({"path": "x", "hoodie.index.tpye": "BUCKET"}, "is hoodie.index.type meant"),
+        ({"path": "x", "hoodie.index.type": "BUKET"}, "is BUCKET meant"),
+        ({"path": "x", "hoodi.index.type": "BUCKET"}, "is hoodie.index.type meant"),
     ],
 )
 def test_options_that_are_wrong_are_named(options, said):
