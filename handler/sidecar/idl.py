@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import thriftpy2
 
-__all__ = ["PruneReply", "PruneRequest", "Refused", "interface", "refuse"]
+__all__ = ["PruneReply", "PruneRequest", "Refused", "forget_frames", "interface", "refuse"]
 
 _IDL = Path(__file__).parent.parent / "sargo.thrift"
 
@@ -70,3 +70,14 @@ def refuse(error: Refused) -> Exception:
     """The IDL's exception for it."""
     exception: Exception = interface().Refused(why=error.why, code=error.code)
     return exception
+
+
+def forget_frames(error: BaseException | None) -> None:
+    """Drop the tracebacks of an exception that was dealt with, and of its causes.
+
+    ``asyncio`` lets an exception and the frames that it passed refer to each other. They would keep the bytes of a
+    request until the garbage collector runs, which counts objects and not bytes.
+    """
+    while error is not None and error.__traceback__ is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__

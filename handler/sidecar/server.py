@@ -27,7 +27,7 @@ from typing import Any
 
 from handler.sidecar import wire
 from handler.sidecar.connection import Connection
-from handler.sidecar.idl import Refused, interface, refuse
+from handler.sidecar.idl import Refused, forget_frames, interface, refuse
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import Metrics
 from handler.sidecar.service import Service
@@ -73,11 +73,14 @@ class Server:
         self.service = service
         self.metrics = metrics
         self.journal = journal
-        self.slots: Slots[Connection] = Slots(settings.max_connections, settings.first_call_seconds)
-        self.bytes_held = 0
-        self.calls: set[asyncio.Task[None]] = set()
         self._secret = settings.shared_secret()
         self.trusts_certificates = self._secret is None and settings.tls_client_ca is not None
+        is_anybody_known = self._secret is not None or self.trusts_certificates
+        self.slots: Slots[Connection] = Slots(
+            settings.max_connections, settings.first_call_seconds if is_anybody_known else 0.0
+        )
+        self.bytes_held = 0
+        self.calls: set[asyncio.Task[None]] = set()
         self._decoding = ThreadPoolExecutor(1, thread_name_prefix="sargo-decode")
         self._listeners: Sequence[socket.socket] = ()
         self._tasks: list[asyncio.Task[None]] = []
@@ -210,16 +213,19 @@ class Server:
         except wire.FrameError as error:
             end = "refused"
             self.metrics.refused.labels("frame").inc()
+            forget_frames(error)
             return wire.failure(None, error.why), False
         except Refused as error:
             end = "refused"
             self.metrics.refused.labels(error.code).inc()
             say = self.journal.say_seldom if error.code == "secret" else self.journal.say
             say("refused", method=method, code=error.code, why=error.why)
+            forget_frames(error)
             assert call is not None
             return wire.result(call, refused=refuse(error)), True
         except Exception as error:
             self.journal.failure(method, error)
+            forget_frames(error)
             return wire.failure(call, "the sidecar failed"), call is not None
         finally:
             self.metrics.requests.labels(method, end).inc()

@@ -31,7 +31,7 @@ from handler.sidecar.audit import Audits, SkippedFile, Verdict, choose_slices
 from handler.sidecar.decisions.planning import MAX_REASON_LENGTH, cut_text, cut_texts
 from handler.sidecar.decisions.planning_process import PlanningFailed
 from handler.sidecar.filter_log import FilterLog
-from handler.sidecar.idl import PruneReply, PruneRequest, Refused, interface
+from handler.sidecar.idl import PruneReply, PruneRequest, Refused, forget_frames, interface
 from handler.sidecar.journal import Journal
 from handler.sidecar.metrics import BECAUSE, Metrics
 from handler.sidecar.names import ListedNames
@@ -140,7 +140,8 @@ class Service:
             answer = await asyncio.wait_for(self._answer(checked), self.settings.request_seconds)
         except Refused:
             raise
-        except TimeoutError:
+        except TimeoutError as error:
+            forget_frames(error)
             answer = _Answer(
                 because="time",
                 reasons=(
@@ -148,14 +149,18 @@ class Service:
                     "worked out for the next request",
                 ),
             )
-        except asyncio.TimeoutError:  # another class before Python 3.11
+        except asyncio.TimeoutError as error:  # another class before Python 3.11
+            forget_frames(error)
             answer = _Answer(because="time", reasons=(f"no answer within {self.settings.request_seconds:g} s",))
         except TableUnavailable as error:
+            forget_frames(error)
             answer = _Answer(because="table", reasons=(error.why,))
         except PlanningFailed as error:
+            forget_frames(error)
             answer = _Answer(because="time", reasons=(error.why,))
         except Exception as error:
             self.journal.failure("prune", error)
+            forget_frames(error)
             answer = _Answer(because="failure", reasons=(f"the sidecar failed: {type(error).__name__}",))
         finally:
             self._running -= 1

@@ -7,7 +7,8 @@ Where neither is configured, everybody may ask, and a connection is known from i
     ---------------------------------   --------------------------------------------------------------------------
     half of the slots are unknown       the oldest unknown connection
     all slots are taken                 the known connection that has been silent longest, if it has been silent for
-                                        ``yields_after`` seconds; else the oldest unknown one; else the new one
+                                        ``yields_after`` seconds (0 where everybody may ask); else the oldest unknown
+                                        one; else the new one
 
 Peers without the secret therefore never take more than half of the slots, and cannot keep a new peer out: a connection
 that makes its call at once is served before others have pushed it out.

@@ -153,12 +153,12 @@ def test_more_bytes_than_all_peers_may_hold_close_the_connection_that_sent_them(
 
 
 def test_one_connection_too_many_is_closed_and_the_others_live(sidecar, main_cow, names):
-    running = sidecar(roots=[str(main_cow)], max_connections=1)
+    running = sidecar(roots=[str(main_cow)], max_connections=1, secret="s3cret", first_call_seconds=60)
     with running.client() as client:
-        assert json.loads(client.health())["status"] == "ok"
+        assert json.loads(client.version("s3cret"))["protocol"] == 1
         with connect(running.port) as second:
             assert read_frame(second) == b""
-        assert client.prune(request(main_cow, I_IS_100, names)).skipped > 0
+        assert client.prune(request(main_cow, I_IS_100, names, secret="s3cret")).skipped > 0
     assert running.metric("sargo_connections_closed_total", because="too many") == 1
 
 
