@@ -28,6 +28,8 @@ __all__ = ["IndexEntry", "Tail", "read_tail"]
 TRAILER_SIZE = 4096
 #: HBase's index of a terabyte has four levels at its default sizes.
 MAX_LEVELS = 12
+#: Meta blocks, and entries of the file info. Writers make about ten: compressed ones may claim millions.
+MAX_NAMES = 10_000
 #: Behind the entries of a root that has levels below: where the file's middle key is (offset, size, place).
 MIDDLE = 16
 _HEAD = struct.Struct(">qi")
@@ -85,6 +87,8 @@ def read_tail(source: ByteSource) -> Tail:
     if number(7) < len(index):
         raise FormatError("the HFile has fewer entries than blocks", end)
     metas = {}
+    if number(6) > MAX_NAMES:
+        raise FormatError(f"an HFile with {number(6)} meta blocks", end)
     if number(6):
         place = tail.after(load)
         metas = {entry.key: entry for entry in _root(tail.payload(place, b"IDXROOT2"), number(6), end)}
@@ -161,4 +165,6 @@ def _file_info(data: bytes) -> dict[bytes, bytes]:
             key, value = fields.get(1, b""), fields.get(2, b"")
             if isinstance(key, bytes) and isinstance(value, bytes):
                 found[key] = value
+        if len(found) > MAX_NAMES:
+            raise FormatError(f"an HFile with more than {MAX_NAMES} entries of information")
     return found

@@ -17,6 +17,7 @@ from evaluator.language.types import Kind
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.formats.bloom import MAX_HASHES, BloomFilter
 from index_store.formats.file_map import FileMapReader
+from index_store.formats.hfile_index import MAX_NAMES, _file_info
 from index_store.formats.log_file import deleted_keys
 from index_store.formats.record_location import LocationDecoder
 from index_store.storage.errors import FormatError
@@ -95,6 +96,13 @@ def test_fields_of_other_types_are_an_error_or_unknown(kind: Any) -> None:
                     for read in readers:
                         with suppress(FormatError):
                             read(data, 0, end)
+
+
+def test_the_information_of_an_hfile_has_few_entries() -> None:
+    pairs = b"".join(b"\x0a\x0a\x0a\x04" + struct.pack(">i", number) + b"\x12\x02ok" for number in range(3 * MAX_NAMES))
+    length = bytes((len(pairs) & 127 | 128, len(pairs) >> 7 & 127 | 128, len(pairs) >> 14))
+    assert _file_info(b"PBUF\x0c" + pairs[:12]) == {bytes(4): b"ok"}
+    assert "entries" in refused(lambda: _file_info(b"PBUF" + length + pairs), FormatError)
 
 
 def bloom(hashes: int, bits: int, rows: int | None = None, content: bytes = b"") -> bytes:
