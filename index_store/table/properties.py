@@ -17,7 +17,7 @@ __all__ = ["HOODIE", "names", "parse_properties", "read_properties"]
 
 HOODIE = ".hoodie"
 #: Bytes of a file of properties; the largest real ones hold a schema of a megabyte.
-MAX_BYTES = 16 << 20
+MAX_BYTES = 4 << 20
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _PAIR = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)

@@ -23,6 +23,8 @@ __all__ = ["MAGIC", "first_record"]
 
 MAGIC = b"Obj\x01"
 _MARKER = 16
+#: Blocks without records, which no writer makes: a file of zeros is nothing else.
+MAX_EMPTY = 16
 #: A deflated block becomes at most RATIO times as large plus SPARE bytes, and never larger than LARGEST.
 RATIO, SPARE, LARGEST = 64, 1 << 20, 256 << 20
 
@@ -33,6 +35,7 @@ def first_record(data: bytes) -> Mapping[str, Any] | None:
         header, at = _header(data)
         marker = data[at : at + _MARKER]
         at += _MARKER
+        empty = 0
         while at < len(data):
             count, at = read_varint(data, at)
             size, at = read_varint(data, at)
@@ -48,6 +51,9 @@ def first_record(data: bytes) -> Mapping[str, Any] | None:
                     raise FormatError("the value of an Avro file is not a record")
                 return record
             at += size + _MARKER
+            empty += 1
+            if empty > MAX_EMPTY:
+                raise FormatError("an Avro file has many blocks without records", at)
     except IndexError as error:
         raise FormatError("an Avro file is cut off") from error
     return None

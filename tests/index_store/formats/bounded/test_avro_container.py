@@ -103,6 +103,11 @@ def test_damage_is_an_error_that_takes_no_memory(data: bytes) -> None:
     refused(lambda: first_record(data), FormatError, 8)
 
 
+def test_a_file_of_empty_blocks_is_not_walked_over() -> None:
+    data = b"Obj\x01" + bytes(64 << 20)
+    assert "blocks without records" in refused(lambda: first_record(data), FormatError, 1)
+
+
 def test_a_cut_anywhere_is_an_error_or_no_record() -> None:
     whole = avro_file(varint(2) + b"\2x\2y\0")
     assert first_record(whole) == {"a": ["x", "y"]}
