@@ -5,7 +5,7 @@ the table is read must not have vanished by one changed byte:
 
     a key               that is one byte away from a key that decides something, or the first part of one
     a line break        that is gone: a value or a comment holds another property
-    a line break more   a line without ``=``
+    a line break more   a line without ``=``, the end of a list
     versions            the table's, its first one and its timeline's layout must fit each other
     yes or no           ``true`` or ``false``, nothing else
 
@@ -68,12 +68,14 @@ _HIDDEN = re.compile(r"[#!].?oodie\.[a-z_.]+=")
 
 def find_damage(text: str, found: Mapping[str, str]) -> str:
     """What is wrong with a properties file, of which ``found`` was read; "" when nothing is."""
-    for line in text.splitlines():
+    for line in text.strip("\r\n").splitlines():
         plain = line.lstrip(" \t\f")
+        if not plain:
+            continue
         if plain[:1] in ("#", "!"):
             if _PROPERTY_INSIDE.search(plain) or _HIDDEN.match(plain):
                 return f"a comment holds a property: {plain[:60]}"
-        elif plain and "=" not in plain and ":" not in plain:
+        elif "=" not in plain and ":" not in plain:
             return f"a line is no property: {plain[:60]}"
         elif (twice := _TWICE.match(plain)) is not None and twice[1] in _WITHOUT_EQUALS:
             return f"a line is two properties: {plain[:60]}"
@@ -85,6 +87,8 @@ def find_damage(text: str, found: Mapping[str, str]) -> str:
             return f"{key} seems to be {meant}"
         if _PROPERTY_INSIDE.search(value):
             return f"{key} holds another property"
+        if key in _WITHOUT_EQUALS and (value != value.strip() or value.endswith(",") or value.startswith(",")):
+            return f"{key} is cut off: {value[:60]!r}"
     return _contradiction(found)
 
 

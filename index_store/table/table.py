@@ -13,7 +13,7 @@ Pitfall P19 is described in docs/facts/pitfalls.md#p19.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -40,6 +40,8 @@ __all__ = ["Table"]
 
 VERSIONS = (6, 8, 9)
 _THEN = "type of an older schema"
+#: A larger commit file is not held against the listing: decoding it would take longer than the rest of a plan.
+MAX_CHECKED = 1 << 20
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
@@ -226,7 +228,7 @@ class Table:
             self._replaced,
             lambda partition, name: unsure.append(f"{partition}/{name}"),
         )
-        notes = (note, self._doubts(unsure), self.disputed)
+        notes = (note, self._doubts(unsure), self.disputed, self._not_replaced)
         return FileSlices(last.requested, source, items, "; ".join(filter(None, notes)))
 
     @cached_property
@@ -261,14 +263,35 @@ class Table:
             try:
                 note = self.metadata.lag()
                 if not note:
-                    return (
-                        [(partition, name) for partition, found in self.metadata.files().items() for name in found],
-                        FROM_METADATA,
-                        "",
-                    )
+                    files = [(partition, name) for partition, found in self.metadata.files().items() for name in found]
+                    note = self._unlisted(set(files))
+                    if not note:
+                        return files, FROM_METADATA, ""
             except TableError as error:
                 note = str(error)
         return list(self._listing()), FROM_LISTING, note
+
+    def _unlisted(self, files: Collection[tuple[str, str]]) -> str:
+        """Why the metadata table's list lacks a file that the latest commit wrote, or "" (C10).
+
+        The commit's file is read for its schema anyway; one with the statistics of very many files is not decoded.
+        """
+        last = self.timeline.last
+        if last is None or last.size > MAX_CHECKED:
+            return ""
+        stats = self.timeline.details(last).get("partitionToWriteStats") or {}
+        try:
+            written = [
+                (partition, str(stat.get("path") or "").rpartition("/")[2], str(stat.get("fileId")))
+                for partition, some in stats.items()
+                for stat in some
+            ]
+        except (AttributeError, TypeError):
+            return f"what {last.requested} wrote cannot be understood"
+        for partition, name, file_id in written:
+            if name and (partition, name) not in files and (partition, file_id) not in self._replaced:
+                return f"the metadata table does not list {partition}/{name}, which {last.requested} wrote"
+        return ""
 
     def _listing(self) -> Iterator[tuple[str, str]]:
         for entry in self.storage.files_outside(HOODIE):
@@ -287,6 +310,21 @@ class Table:
                     for file_id in file_ids:
                         gone.setdefault((partition, file_id), instant.requested)
         return gone
+
+    @cached_property
+    def _not_replaced(self) -> str:
+        """A note on a replaced file group that is not there and was not cleaned: another one may be meant; or ""."""
+        cleaned = max((one.requested for one in self.timeline.instants if one.action == "clean"), default="")
+        recent = {group: instant for group, instant in self._replaced.items() if instant > cleaned}
+        if not recent:
+            return ""
+        there = {(partition, name.partition("_")[0].lstrip(".")) for partition, name in self._files[0]}
+        for (partition, file_id), instant in recent.items():
+            if (partition, file_id) not in there:
+                return (
+                    f"{instant} replaced the file group {file_id} of {partition or 'the table'}, which does not exist"
+                )
+        return ""
 
     def has_replaced(self, group: tuple[str, str]) -> bool:
         """Whether a file group (partition, file id) was replaced by an instant that is still in the timeline."""

@@ -95,7 +95,9 @@ class MemoryStorage(Storage):
 
     def exists(self, path: str) -> bool:
         place = self.place(path)
-        return place in self.files_by_path or any(folder.startswith(place) for folder in self.folders)
+        return place in self.files_by_path or any(
+            folder == place or folder.startswith(f"{place}/") for folder in self.folders
+        )
 
     def files(self, path: str = "", *, recursive: bool = False) -> list[Entry]:
         place = self.place(path).strip("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, read_log_b
 from index_store.indexed_table import IndexedTable
 from index_store.table.file_slices import parse_log_name
 from index_store.table.table import FROM_LISTING, FROM_METADATA
-from tests.index_store.synthetic import delete_content, files_value, hfile, log_block, write_table
+from tests.index_store.synthetic import INSTANT, delete_content, files_value, hfile, log_block, write_table
 from tests.torture.memory_storage import MemoryStorage
 from tests.torture.tables import subject
 
@@ -94,6 +95,24 @@ def test_every_byte_of_a_block_header_and_of_its_lengths_is_safe(name):
         assert damaged(name, path, changed).items == slices_of(name), offset
 
 
+@pytest.mark.parametrize("name", ["0.15.0_failed_mor", "0.15.0_retried_cow", "0.15.0_restored_mor"])
+def test_no_digit_of_the_instant_that_is_rolled_back_loses_a_file(name):
+    rnd = random.Random(name)
+    tried = 0
+    for path, data in files_of(name).items():
+        if path.startswith(".hoodie/metadata/files/.files") and read_log_blocks(data)[0].type == COMMAND:
+            target = read_log_blocks(data)[0].target.encode()
+            for start in (place for place in range(len(data)) if data.startswith(target, place)):
+                for offset in range(start, start + len(target)):
+                    digit = rnd.choice([one for one in b"0123456789" if one != data[offset]])
+                    changed = data[:offset] + bytes((digit,)) + data[offset + 1 :]
+                    found = {one.file_id: one.files for one in damaged(name, path, changed)}
+                    for one in slices_of(name):  # a directory also has log files of dead writers
+                        assert set(one.files) <= set(found[one.file_id]), (path, offset, digit)
+                    tried += 1
+    assert tried >= 17
+
+
 LATER, DONE = "20260102000000000", "20260102000010000"
 NEW = f"00000009-0000-4000-8000-000000000009-0_0-1-1_{LATER}.parquet"
 
@@ -159,3 +178,15 @@ def test_from_version_8_on_the_name_of_a_log_file_has_the_instant_of_its_blocks(
     slices = damaged(name, path, data.replace(instant.encode(), other.encode()))
     assert slices.items == slices_of(name)
     assert f"a block of instant {other} in a log file of {instant}" in slices.note
+
+
+def test_a_base_file_of_another_length_than_its_commit_says_is_damage(table):
+    metadata = table(record())
+    base = next(one.base_file for one in metadata.groups("files"))
+    own = Path(metadata.storage.root) / f".hoodie/timeline/{INSTANT}_20260101000010000.deltacommit"
+    own.write_text(json.dumps({"partitionToWriteStats": {"files": [{"path": base, "numWrites": 3}]}}))
+    root = Path(metadata.storage.root).parent.parent
+    with pytest.raises(TableError, match="it has 2 entries, its commit says 3"):
+        open_table(root).metadata.files()
+    own.write_text(own.read_text().replace("3", "2"))
+    assert NEW in open_table(root).metadata.files()[""]

@@ -9,9 +9,12 @@ from pyarrow import fs
 
 from evaluator.language.types import BIGINT, BINARY, BOOLEAN, DATE, INT, STRING, TIMESTAMP_LTZ, Kind, decimal_type
 from index_store import StatsError, TableError, open_table
+from index_store.indexed_table import IndexedTable
 from tests.index_store.conftest import DATA, TABLES
 from tests.index_store.format_tables import unpack_format_table
 from tests.index_store.replay import commits, replay
+from tests.torture.memory_storage import MemoryStorage
+from tests.torture.tables import subject
 
 VERSION = {"0.15.0": 6, "1.0.2": 8, "1.1.1": 9, "1.2.0": 9}
 
@@ -395,3 +398,32 @@ def test_a_broken_commit_is_an_error_that_names_it(hudi_copy):
     commit.write_bytes(commit.read_bytes()[:200])
     with pytest.raises(TableError, match=commit.name):
         _ = open_table(path).schema
+
+
+def test_a_file_of_the_latest_commit_that_is_not_listed_is_noticed(hudi_copy):
+    path = hudi_copy("1.1.1_evol_cow")
+    table = open_table(path)
+    before = table.slices()
+    stats = table.timeline.details(table.timeline.last)["partitionToWriteStats"]
+    partition, written = next((one, some) for one, some in stats.items() if some)
+    name = written[0]["path"].rpartition("/")[2]
+    files = table.metadata.files()
+    del files[partition][name]
+    again = open_table(path)
+    again.metadata.__dict__["files"] = lambda: files
+    slices = again.slices()
+    assert slices.source == "file listing"
+    assert f"does not list {partition}/{name}" in slices.note
+    assert slices.items == before.items
+
+
+def test_a_replaced_file_group_that_does_not_exist_is_noticed():
+    files = dict(subject("0.15.0_replaced_mor", 0).files)
+    whole = IndexedTable(MemoryStorage(files))
+    assert whole.slices().note == ""
+    (_, file_id), instant = max(whole._replaced.items(), key=lambda one: one[1])
+    path = f".hoodie/{instant}.replacecommit"
+    files[path] = files[path].replace(file_id.encode(), file_id.replace(file_id[0], "x").encode())
+    slices = IndexedTable(MemoryStorage(files)).slices()
+    assert f"{instant} replaced the file group" in slices.note
+    assert {one.file_id for one in slices} == {one.file_id for one in whole.slices()} | {file_id}
