@@ -135,7 +135,7 @@ def test_an_index_that_exists_already_is_bad_input(main_cow_copy):
         (["decode", "%%%"], "hive.io.filter.expr.serialized"),
         (["decode", I_IS_100[:-9]], "hive.io.filter.expr.serialized"),
         (["decode", "AQEA" + "A" * 60], "hive.io.filter.expr.serialized"),
-        (["prune", "{table}", "--hive-filter", "AQ\x00"], "hive.io.filter.expr.serialized"),
+        (["prune", "{table}", "--hive-filter", "AQ\x00"], "holds a NUL character"),
         (["prune", "{table}", "--hive-filter", I_IS_100[10:]], "hive.io.filter.expr.serialized"),
         (["explain", "{table}", "--where", "i = 1", "--file", "zzz"], "0 file slices"),
         (["files", "{table}", "--partition", "nosuch"], "there is no partition nosuch"),
