@@ -29,6 +29,8 @@ __all__ = ["Engine", "dialect_of"]
 #: The names of ``evaluator.language.semantics.ENGINES``.
 Engine: TypeAlias = Literal["hive", "hive3", "hive4", "spark", "spark-ansi", "spark-legacy"]
 
+#: sqlglot would write the text of a statement that it does not know to the log, and take it for a command.
+_STATEMENT = "a statement inside a condition is not read"
 _OWN_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION"}
 
 
@@ -40,6 +42,9 @@ class _HiveCondition(HiveParser):
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(HiveParser.FUNCTION_PARSERS)
 
+    def _warn_unsupported(self) -> None:
+        self.raise_error(_STATEMENT)
+
     def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         """Keeps CHAR and VARCHAR, at whose length Hive cuts a string; sqlglot's Hive parser reads both as STRING."""
         return parser.Parser._parse_types(self, *arguments, **named)
@@ -48,6 +53,9 @@ class _HiveCondition(HiveParser):
 class _SparkCondition(SparkParser):
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = _own_syntax(SparkParser.FUNCTION_PARSERS)
+
+    def _warn_unsupported(self) -> None:
+        self.raise_error(_STATEMENT)
 
     def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         """Reads CHAR and VARCHAR as STRING, as sqlglot does, but looks at each type once and not at all inside it."""

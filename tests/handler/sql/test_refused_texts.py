@@ -162,3 +162,12 @@ def test_random_texts_are_read_or_refused(seed):
     for _ in range(400):
         text = random_text(random_numbers)
         assert reads_or_refuses(text, random_numbers.choice(["spark", "hive"]))
+
+
+@pytest.mark.parametrize("statement", ["ALTER TABLE x FOO", "SET a b c", "CREATE secret"])
+@pytest.mark.parametrize("engine", ["spark", "hive"])
+def test_the_text_of_a_statement_reaches_no_log(statement, engine, caplog, capfd):
+    with pytest.raises(SqlError, match="a statement inside a condition is not read"):
+        parse(f"a IN (WITH c AS ({statement}) SELECT 1)", engine)
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
