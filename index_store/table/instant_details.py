@@ -11,14 +11,14 @@ The fields that are read have the form that Hudi writes, or the file is refused:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from index_store.formats.bounded.avro_container import MAGIC, first_record
 from index_store.formats.bounded.json_text import MAX_COMMIT, parse_json
 from index_store.storage.errors import FormatError
 
-__all__ = ["is_of_another", "read_details"]
+__all__ = ["is_of_another", "read_details", "rows_written"]
 
 _WHAT = "the instant's metadata"
 #: The end of a base file's name: the instant that wrote it.
@@ -50,6 +50,15 @@ def read_details(data: bytes) -> Mapping[str, Any]:
         if not _is_text(record.get(name)):
             raise FormatError(f"{_WHAT} has a field {name} that is not text")
     return record
+
+
+def rows_written(details: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Path and rows of each Parquet base file that a commit wrote: ``numWrites`` counts all rows of a file."""
+    for stats in (details.get("partitionToWriteStats") or {}).values():
+        for one in stats or ():
+            path, count = one.get("path"), one.get("numWrites")
+            if isinstance(path, str) and path.endswith(".parquet") and isinstance(count, int) and count > 0:
+                yield path, count
 
 
 def _is_text(value: Any) -> bool:

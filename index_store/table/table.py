@@ -29,6 +29,7 @@ from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.commit_schema import find_schema
 from index_store.table.file_slices import FileSlices, build_slices, parse_base_name, parse_log_name
+from index_store.table.instant_details import rows_written
 from index_store.table.listing import FROM_LISTING, FROM_METADATA, Listing, PartitionFiles
 from index_store.table.metadata_table import METADATA, MetadataTable, timeline_directory
 from index_store.table.properties import HOODIE, names, read_properties
@@ -279,7 +280,9 @@ class Table:
         last = self.timeline.last
         if last is None or last.size > MAX_CHECKED:
             return ""
-        stats = self.timeline.details(last).get("partitionToWriteStats") or {}
+        details = self.timeline.details(last)
+        stats = details.get("partitionToWriteStats") or {}
+        self.written_rows.update(rows_written(details))
         try:
             written = [
                 (partition, str(stat.get("path") or "").rpartition("/")[2], str(stat.get("fileId")))
@@ -293,6 +296,11 @@ class Table:
                 return f"the metadata table does not list {partition}/{name}, which {last.requested} wrote"
         return ""
 
+    @cached_property
+    def written_rows(self) -> dict[str, int]:
+        """The rows of base files, by path, as the commits say that were read so far; none is read for this."""
+        return {}
+
     def _listing(self) -> Iterator[tuple[str, str]]:
         for entry in self.storage.files_outside(HOODIE):
             partition, _, name = entry.path.rpartition("/")
@@ -305,7 +313,9 @@ class Table:
         replacing = [instant for instant in self.timeline.writes if instant.action == "replacecommit"]
         with self.timeline.ahead(replacing):
             for instant in replacing:
-                replaced = self.timeline.details(instant).get("partitionToReplaceFileIds") or {}
+                details = self.timeline.details(instant)
+                self.written_rows.update(rows_written(details))
+                replaced = details.get("partitionToReplaceFileIds") or {}
                 for partition, file_ids in replaced.items():
                     for file_id in file_ids:
                         gone.setdefault((partition, file_id), instant.requested)

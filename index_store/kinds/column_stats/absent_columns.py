@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from evaluator.language.schema import Field
 from index_store.kinds.column_stats.file_rules import FileStatistics
 from index_store.kinds.column_stats.slice_files import SliceFiles
 from index_store.storage.errors import FormatError, TableError
+from index_store.table.instant_details import rows_written
 from index_store.table.table_schema import from_avro
 from index_store.table.timeline import Timeline
 
@@ -114,17 +115,8 @@ class CommitSchemas:
                 self._seconds = 0.0
                 return
             self._seconds -= time.monotonic() - start
-            self._read.append((names, dict(_written(details))))
+            self._read.append((names, dict(rows_written(details))))
             yield self._read[-1]
-
-
-def _written(details: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
-    """Path and rows of each base file that a commit wrote."""
-    for stats in (details.get("partitionToWriteStats") or {}).values():
-        for one in stats or ():
-            path, count = one.get("path"), one.get("numWrites")
-            if isinstance(path, str) and path.endswith(".parquet") and isinstance(count, int) and count > 0:
-                yield path, count
 
 
 def _rows_by_footer(path: str, column: str, table: Table) -> int | None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.language.schema import Field
-from evaluator.statistics.columns import ColumnStatistics
+from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.distrust import Trust
 from index_store.formats.log_file import data_instants
 from index_store.formats.parquet_footers import ColumnProofs, FooterProofs
@@ -79,6 +79,7 @@ class FileReading:
         if column.name in self._names.reused:
             return FileRows(rows, deleted, Trust.RENAMED)
         rows = believe(rows, self.files, ColumnProofs(self._proofs, column.name))
+        rows = self._distrust_other_counts(rows)
         rows = self._distrust_appended_logs(rows)
         return FileRows(
             with_absent_columns(
@@ -94,6 +95,19 @@ class FileReading:
     @cached_property
     def _commits(self) -> CommitSchemas:
         return CommitSchemas(self._table.timeline)
+
+    def _distrust_other_counts(self, rows: FileStatistics) -> FileStatistics:
+        """A base file has the rows that its commit says, where that commit was read for another reason.
+
+        Records of a file without any value may have been added up: then the count is a multiple.
+        """
+        written = self._table.written_rows
+        if not written:
+            return rows
+        said = np.array([written.get(path, UNKNOWN_COUNT) for path in self.files.paths], np.int64)[rows.file_index]
+        added_up = (rows.nulls == rows.rows) & (rows.rows % np.maximum(said, 1) == 0) & (rows.rows > 0)
+        other = (said != UNKNOWN_COUNT) & (rows.rows != UNKNOWN_COUNT) & (rows.rows != said) & ~added_up
+        return rows.distrusting(other, Trust.COUNTS, counts_too=True)
 
     def _distrust_appended_logs(self, rows: FileStatistics) -> FileStatistics:
         """Version 6 may append several commits to one log file; a record may then describe one of them only."""

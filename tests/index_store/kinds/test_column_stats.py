@@ -16,6 +16,7 @@ from pyarrow import parquet
 from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store import open_table
+from index_store.indexed_table import IndexedTable
 from index_store.kinds.column_stats import column_stats as column_stats_module
 from index_store.kinds.column_stats.absent_columns import CommitSchemas, with_absent_columns
 from index_store.kinds.column_stats.file_rules import FileStatistics
@@ -25,6 +26,8 @@ from index_store.table.schema_history import read_name_history
 from index_store.table.timeline import Timeline, read_timeline
 from tests.index_store.conftest import TABLES
 from tests.index_store.rows import column, plain, rows_of
+from tests.torture.memory_storage import MemoryStorage
+from tests.torture.tables import subject
 
 
 def statistics_of(path, as_of=None):
@@ -326,3 +329,34 @@ def test_large_files_are_read_in_parts_with_the_same_result(hudi_table, monkeypa
     for name, one in whole.items():
         assert (one.lo == parts[name].lo).all()
         assert (one.trust == parts[name].trust).all()
+
+
+def test_a_file_of_other_rows_than_its_commit_says_is_unknown_and_no_file_is_read_to_see_it():
+    files = dict(subject("0.15.0_main_cow", 0).files)
+    storage = MemoryStorage(files)
+    table = IndexedTable(storage)
+    _, before = _counted(table)
+    paths = set(storage.read_paths)
+    last = f".hoodie/{table.timeline.last.file.rpartition('/')[2]}"
+    stored = json.loads(files[last])
+    base = next(stat for some in stored["partitionToWriteStats"].values() for stat in some if stat["numWrites"] > 0)
+    base["numWrites"] += 1
+    files[last] = json.dumps(stored).encode()
+    again = MemoryStorage(files)
+    slices, after = _counted(IndexedTable(again))
+    doubted = [one.base_file == base["path"] for one in slices]
+    assert sum(doubted) == 1
+    assert set(again.read_paths) == paths
+    for name, one in after.items():
+        assert one.row_count[doubted].tolist() == [UNKNOWN_COUNT], name
+        assert one.trust[doubted].tolist() == [Trust.COUNTS], name
+        assert not (one.lo_known | one.hi_known)[doubted].any(), name
+        others = ~np.array(doubted)
+        assert (one.trust[others] == before[name].trust[others]).all()
+    assert any((one.trust[doubted] == Trust.OK).all() for one in before.values())
+
+
+def _counted(table):
+    slices = table.slices()
+    kind = next(kind for kind in table.kinds(slices) if kind.name == "column_stats")
+    return slices, kind.statistics(list(table.schema))
