@@ -61,7 +61,7 @@ _WITHOUT_EQUALS = frozenset(_DECIDING) - {"hoodie.table.create.schema", "hoodie.
 _LAYOUTS = {"6": ("0", "1"), "8": ("2",), "9": ("2",)}
 _MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9._-]+")
-_PROPERTY_INSIDE = re.compile(r"hoodie\.[a-z_.]+=")
+_NAME_LETTERS = "abcdefghijklmnopqrstuvwxyz_."
 _TWICE = re.compile(r"([^=: \t\f]*)[=: \t\f][^=]*=")
 _HIDDEN = re.compile(r"[#!].?oodie\.[a-z_.]+=")
 
@@ -73,7 +73,7 @@ def find_damage(text: str, found: Mapping[str, str]) -> str:
         if not plain:
             continue
         if plain[:1] in ("#", "!"):
-            if _PROPERTY_INSIDE.search(plain) or _HIDDEN.match(plain):
+            if _holds_property(plain) or _HIDDEN.match(plain):
                 return f"a comment holds a property: {plain[:60]}"
         elif "=" not in plain and ":" not in plain:
             return f"a line is no property: {plain[:60]}"
@@ -84,27 +84,39 @@ def find_damage(text: str, found: Mapping[str, str]) -> str:
             return f"a property has no name: {key[:60]!r}"
         meant = None if key in _DECIDING else next((one for one in _DECIDING if _is_like(key, one)), None)
         if meant is not None and (meant not in found or not meant.startswith(key)):
-            return f"{key} seems to be {meant}"
-        if _PROPERTY_INSIDE.search(value):
-            return f"{key} holds another property"
+            return f"{key[:60]} seems to be {meant}"
+        if _holds_property(value):
+            return f"{key[:60]} holds another property"
         if key in _WITHOUT_EQUALS and (value != value.strip() or value.endswith(",") or value.startswith(",")):
             return f"{key} is cut off: {value[:60]!r}"
     return _contradiction(found)
 
 
+def _holds_property(text: str) -> bool:
+    """Whether ``hoodie.``, name letters and ``=`` follow one another. One pass: a search would try each ``hoodie.``."""
+    start, end = 0, text.find("=")
+    while end >= 0:
+        name = text[start:end]
+        if "hoodie." in name[len(name.rstrip(_NAME_LETTERS)) : -1]:
+            return True
+        start = end + 1
+        end = text.find("=", start)
+    return False
+
+
 def _contradiction(found: Mapping[str, str]) -> str:
     for key in _SWITCHES:
         if found.get(key, "").strip().lower() not in ("", "true", "false"):
-            return f"{key} is {found[key]}, neither true nor false"
+            return f"{key} is {found[key][:60]}, neither true nor false"
     version, layout = found.get("hoodie.table.version", ""), found.get("hoodie.timeline.layout.version")
     if layout is not None and layout not in _LAYOUTS.get(version, (layout,)):
-        return f"table version {version} has no timeline of layout {layout}"
+        return f"table version {version} has no timeline of layout {layout[:60]}"
     initial = found.get("hoodie.table.initial.version", "0")
-    if version in _LAYOUTS and (not initial.isdecimal() or int(initial) > int(version)):
-        return f"the table's first version is {initial}, its version is {version}"
+    if version in _LAYOUTS and (not initial.isdecimal() or int(initial[:4]) > int(version)):
+        return f"the table's first version is {initial[:60]}, its version is {version}"
     mode = found.get("hoodie.record.merge.mode")
     if mode and mode not in _MODES:
-        return f"merge mode {mode} is not known"
+        return f"merge mode {mode[:60]} is not known"
     return ""
 
 
