@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,8 @@ def test_damage_is_looked_for_in_one_pass(start: str, text: str) -> None:
     """A value of ``hoodie.hoodie.`` was searched once from each of its words: minutes for a megabyte."""
     whole = start + text * (MAX_BYTES // 4 // len(text))
     before = time.process_time()
-    try:
+    with suppress(FormatError):
         find_damage(whole, parse_properties(whole))
-    except FormatError:
-        pass
     assert time.process_time() - before < 20
 
 
