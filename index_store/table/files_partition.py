@@ -27,7 +27,7 @@ from index_store.formats.hfile import HFile, entries, parse_schema
 from index_store.formats.keys import NON_PARTITIONED
 from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.table.file_slices import FileSlice
-from index_store.table.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable
+from index_store.table.metadata_table import ALL_PARTITIONS, MetadataTable, Records
 
 __all__ = ["PARTITION", "DataFile", "PartitionFiles", "read_files", "read_partitions", "records_of"]
 
@@ -159,11 +159,9 @@ def _sorted(change: FileMap) -> PartitionFiles | None:
 def _changes(metadata: MetadataTable, group: FileSlice, keys: Sequence[str] | None) -> Iterator[tuple[str, Change]]:
     """The changes of the keys (None: all keys) in the layers of a file group, oldest first."""
     for layer in metadata.layers(group):
-        if isinstance(layer, Deletes):
-            yield from ((key, None) for key in layer.keys if keys is None or key in keys)
-        else:
-            with naming_table(layer.path):
-                yield from records_of(layer.hfile, keys)
+        assert isinstance(layer, Records), "refuse_deletes let none through"
+        with naming_table(layer.path):
+            yield from records_of(layer.hfile, keys)
 
 
 @lru_cache(maxsize=16)

@@ -21,10 +21,19 @@ from dataclasses import dataclass, field
 
 from index_store.formats.hfile import HFile
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA, LogBlock, deleted_keys, read_log_blocks
-from index_store.storage.errors import FormatError, naming_table
+from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Bytes
 
-__all__ = ["Deletes", "LoggedBlock", "Records", "Written", "check_counts", "read_layers", "without_rolled_back"]
+__all__ = [
+    "Deletes",
+    "LoggedBlock",
+    "Records",
+    "Written",
+    "check_counts",
+    "read_layers",
+    "refuse_deletes",
+    "without_rolled_back",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,16 @@ def without_rolled_back(blocks: Iterable[LoggedBlock]) -> tuple[list[LoggedBlock
         else:
             found.append(block)
     return found, targets
+
+
+def refuse_deletes(blocks: Iterable[LoggedBlock]) -> None:
+    """Raises TableError for a block that removes a key of ``files``, all files of a partition of the table.
+
+    Hudi removes files, and partitions, by records; and a key in such a block has no checksum.
+    """
+    for block in blocks:
+        if isinstance(block.layer, Deletes) and block.count:
+            raise TableError(block.path, f"a delete block removes the record of {block.layer.keys[0]}")
 
 
 @dataclass(slots=True)

@@ -31,6 +31,7 @@ from index_store.table.log_checks import (
     Written,
     check_counts,
     read_layers,
+    refuse_deletes,
     without_rolled_back,
 )
 from index_store.table.properties import HOODIE
@@ -178,6 +179,8 @@ class MetadataTable:
         self.check_complete(partition)
         files = {name.rpartition("/")[2]: self.storage.absolute(name) for name in group.log_files}
         check_counts(found, files, *self._written.get(partition, ({}, frozenset())))
+        if partition == "files":
+            refuse_deletes(valid)
         return valid
 
     def read_blocks(self, name: str) -> list[LoggedBlock]:
@@ -301,12 +304,9 @@ class MetadataTable:
         dropped: set[str] = set()
         for group in self.groups("files"):
             for layer in self.layers(group):
-                if isinstance(layer, Deletes):
-                    for key in layer.keys:
-                        found.pop(key, None)
-                else:
-                    with naming_table(layer.path):
-                        _merge_files(layer.hfile, found, dropped)
+                assert isinstance(layer, Records), "refuse_deletes let none through"
+                with naming_table(layer.path):
+                    _merge_files(layer.hfile, found, dropped)
         known = found.pop(ALL_PARTITIONS, None)
         if known is None and self.data_timeline.last is not None:
             raise TableError(self.storage.absolute("files"), "the list of partitions is missing")

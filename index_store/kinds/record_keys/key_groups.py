@@ -7,6 +7,10 @@ numbered within each partition of the table, whose escaped path stands in their 
     record-index-0003-0            group 3
     record-index-p%3Dp0-0001-0     group 1 of partition p=p0     (``HoodieTableMetadataUtil.getFileIDForFileGroup``)
 
+A delete block says which keys are gone, and has no checksum: a changed byte makes it name another key. It is believed
+where keys are counted or compared with other indexes. It is not believed where a key is looked up without such a proof:
+then the record below it counts, so that at most a file too many is kept (``past_deletes``).
+
 A group stays open after a look-up, its log files in memory, until later ones need the room.
 """
 
@@ -63,11 +67,14 @@ class OpenGroup:
                 self.bytes += layer.hfile.source.size
         self.logs.reverse()
 
-    def find(self, key: bytes) -> tuple[HFileSearch, bytes, int, int] | None:
-        """The file, block and position of the group's last record of a key; None when it has none."""
+    def find(self, key: bytes, *, past_deletes: bool = False) -> tuple[HFileSearch, bytes, int, int] | None:
+        """The file, block and position of the group's last record of a key; None when it has none.
+
+        ``past_deletes``: the record below a delete block counts. A key in such a block has no checksum.
+        """
         for layer in self.logs if self.base is None else (*self.logs, self.base):
             if isinstance(layer, frozenset):
-                if key in layer:
+                if key in layer and not past_deletes:
                     return None
                 continue
             try:
@@ -78,13 +85,16 @@ class OpenGroup:
                 return None if place[1] == place[2] else (layer, *place)
         return None
 
-    def starting_with(self, prefix: bytes, most: int) -> set[bytes] | None:
-        """The live keys with a prefix; None when a file has more than ``most`` of them."""
+    def starting_with(self, prefix: bytes, most: int, *, past_deletes: bool = False) -> set[bytes] | None:
+        """The live keys with a prefix; None when a file has more than ``most`` of them.
+
+        ``past_deletes``: with those that a delete block removes.
+        """
         found: set[bytes] = set()
         gone: set[bytes] = set()
         for layer in self.logs if self.base is None else (*self.logs, self.base):
             if isinstance(layer, frozenset):
-                gone.update(layer - found)
+                gone.update(() if past_deletes else layer - found)
                 continue
             with naming_table(layer.path):
                 last = {key: end > start for key, _, start, end in islice(layer.starting_with(prefix), most + 1)}

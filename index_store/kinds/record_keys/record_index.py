@@ -129,11 +129,11 @@ class RecordIndex(KeyLookupKind):
                     for logged_at in logged.get((partition, key), ()):
                         mask[logged_at] = True
                     location = self._locate(partition, key)
-                    if location is not None:
-                        slice_index = self._places.get(location)
-                        if slice_index is None:
-                            return None
+                    slice_index = None if location is None else self._places.get(location)
+                    if slice_index is not None:
                         mask[slice_index] = True
+                    elif location is not None and self._is_live(partition, key):
+                        return None
         except (FormatError, TableError) as error:
             with naming_column(self._groups.path, RECORD_KEY):
                 raise error
@@ -149,7 +149,13 @@ class RecordIndex(KeyLookupKind):
                 wanted.add(one.partition)
         return sorted(wanted)
 
+    def _is_live(self, partition: str, key: str) -> bool:
+        """Whether the index has a key that no delete block names."""
+        group = self._groups.opened((partition, file_group(key, self._groups.sizes[partition])))
+        return group is not None and group.find(key.encode("utf-8", "surrogatepass")) is not None
+
     def _locate(self, partition: str, key: str) -> Location | None:
+        """Where the index has a key, or had one that a delete block names."""
         name = (partition, key)
         if name in self._found:
             return self._found[name]
@@ -160,7 +166,7 @@ class RecordIndex(KeyLookupKind):
 
     def _read(self, partition: str, key: str) -> Location | None:
         group = self._groups.opened((partition, file_group(key, self._groups.sizes[partition])))
-        found = None if group is None else group.find(key.encode("utf-8", "surrogatepass"))
+        found = None if group is None else group.find(key.encode("utf-8", "surrogatepass"), past_deletes=True)
         if found is None:
             return None
         file, block, start, end = found
@@ -235,13 +241,13 @@ class RecordIndex(KeyLookupKind):
         with naming_column(self._groups.path, RECORD_KEY):
             sizes = self._groups.sizes
             return whole - sum(
-                self._locate(partition, key) is not None for partition, key in logged.slices_of if partition in sizes
+                self._is_live(partition, key) for partition, key in logged.slices_of if partition in sizes
             )
 
     def has(self, key: str) -> bool:
         """Whether some partition has this key."""
         with naming_column(self._groups.path, RECORD_KEY):
-            return any(self._locate(partition, key) is not None for partition in self._groups.sizes)
+            return any(self._is_live(partition, key) for partition in self._groups.sizes)
 
     def has_all(self, keys: set[bytes], limit: int) -> bool:
         """Whether the index holds each of these keys; False when it has more than ``limit``."""

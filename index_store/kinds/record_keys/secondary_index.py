@@ -21,8 +21,9 @@ is its row's value; only reading the rows would show that.
 
 Up to ``ENTRIES_READ`` entries are all read. Of a larger index of version 2 the entries are counted, by the trailers of
 its HFiles, and must be as many as the record index has keys; a sample from all over it must be in the right groups and
-name keys that the record index has. Two faults that hide from each other (a row without an entry and one with two, none
-in the sample) would pass there.
+name keys that the record index has. Entries that a delete block removes are looked up there too: its keys have no
+checksum, and only where all entries are read would a changed one leave a key with two entries. Two faults that hide
+from each other (a row without an entry and one with two, none in the sample) would pass there.
 
 A slice with log files is never ruled out: the merged row of a key in a log file is not known here (``logged_keys``).
 The proof above covers all rows of other slices, and the rows of such a slice whose keys no log file has. An index of
@@ -94,6 +95,7 @@ class SecondaryIndex(KeyLookupKind):
         self._indexes = indexes
         self._opened: dict[str, _Index] = {}
         self._proven: dict[str, bool] = {}
+        self._sampled: set[str] = set()
 
     def is_key(self, column: Field) -> bool:
         """Whether the column has an index."""
@@ -122,7 +124,7 @@ class SecondaryIndex(KeyLookupKind):
                 return None
             texts += found
         with naming_column(index.groups.path, column.name):
-            return index.look_up(texts)
+            return index.look_up(texts, past_deletes=column.name in self._sampled)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """All slices or none, for the columns that have an index."""
@@ -168,6 +170,7 @@ class SecondaryIndex(KeyLookupKind):
             return False
         with naming_column(index.groups.path, column.name):
             if rows + len(logged.slices_of) > ENTRIES_READ:
+                self._sampled.add(column.name)
                 return index.version == 2 and self._counts_agree(index)
             keys = index.every_record_key(
                 ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.slices_of}
@@ -204,8 +207,11 @@ class _Index:
     groups: KeyGroups
     version: int
 
-    def look_up(self, texts: Sequence[str]) -> set[str] | None:
-        """The record keys of all entries of these texts; None when they are more than can be looked up."""
+    def look_up(self, texts: Sequence[str], *, past_deletes: bool) -> set[str] | None:
+        """The record keys of all entries of these texts; None when they are more than can be looked up.
+
+        ``past_deletes``: also of those that a delete block removes.
+        """
         found: set[str] = set()
         for text in texts:
             prefix = f"{escape(text)}$"
@@ -213,7 +219,8 @@ class _Index:
             for name in groups:
                 group = self.groups.opened(name)
                 if group is not None:
-                    live = group.starting_with(prefix.encode("utf-8", "surrogatepass"), LOOK_UPS)
+                    raw = prefix.encode("utf-8", "surrogatepass")
+                    live = group.starting_with(raw, LOOK_UPS, past_deletes=past_deletes)
                     if live is None or len(found) + len(live) > LOOK_UPS:
                         return None
                     found.update(split_entry(key)[1] for key in live)

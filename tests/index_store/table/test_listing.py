@@ -229,9 +229,19 @@ def test_a_removed_file_may_come_back(layered):
     }
 
 
-def test_a_deleted_key_removes_the_partitions_files(layered):
-    assert listed(layered(log_block(DELETE, delete_content(["."]), LATER))) == {"": []}
-    assert listed(layered(log_block(DELETE, delete_content(["."]), LATER), record({NEW: 7}))) == {"": [(NEW, 7)]}
+def test_an_empty_record_removes_the_partitions_files(layered):
+    empty = log_block(HFILE_DATA, hfile([(b".", b"")]), LATER)
+    assert listed(layered(empty)) == {"": []}
+    assert listed(layered(empty, record({NEW: 7}))) == {"": [(NEW, 7)]}
+
+
+def test_a_delete_block_in_files_has_no_checksum_and_the_directories_are_listed(layered):
+    """Hudi writes none there: one whose key was changed would take away the files of another partition."""
+    table = layered(log_block(DELETE, delete_content(["."]), LATER))
+    assert table.slices().source == "file listing"
+    assert "a delete block removes the record of ." in table.slices().note
+    with pytest.raises(TableError, match="a delete block"):
+        read_files(table.metadata)
 
 
 def test_a_partition_comes_and_goes(layered):
@@ -254,7 +264,7 @@ def test_blocks_of_pending_instants_do_not_count(layered):
 
 
 def test_a_missing_list_of_partitions_falls_back(layered):
-    table = layered(log_block(DELETE, delete_content(["__all_partitions__"]), LATER))
+    table = layered(log_block(HFILE_DATA, hfile([(b"__all_partitions__", b"")]), LATER))
     assert table.partitions() == ()
     assert "list of partitions is missing" in table.listing.note
 
