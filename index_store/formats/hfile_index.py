@@ -28,6 +28,8 @@ __all__ = ["IndexEntry", "Tail", "read_tail"]
 TRAILER_SIZE = 4096
 #: HBase's index of a terabyte has four levels at its default sizes.
 MAX_LEVELS = 12
+#: Bytes of the index and what follows it, and of a block: a file with holes may claim the whole of itself.
+MAX_TAIL = MAX_BLOCK = 256 << 20
 #: Meta blocks, and entries of the file info. Writers make about ten: compressed ones may claim millions.
 MAX_NAMES = 10_000
 #: Behind the entries of a root that has levels below: where the file's middle key is (offset, size, place).
@@ -77,6 +79,8 @@ def read_tail(source: ByteSource) -> Tail:
     codec, load = number(12, 2), number(2)
     if not 0 <= load <= end or not load <= number(1) <= end:
         raise FormatError("the HFile trailer points outside of the file", end)
+    if end - load > MAX_TAIL:
+        raise FormatError(f"an HFile with an index of {end - load} bytes", end)
     tail = Blocks(source.read_at(load, end - load), load, codec)
     levels, root = number(8, 1), tail.payload(load, b"IDXROOT2")
     if not 1 <= levels <= MAX_LEVELS:
@@ -152,6 +156,8 @@ class _Walk:
 def _entry(offset: int, size: int, key: bytes, end: int) -> IndexEntry:
     if offset < 0 or size < HEADER.size or offset + size > end:
         raise FormatError("the block index points outside of the file", max(offset, 0))
+    if size > MAX_BLOCK:
+        raise FormatError(f"the block index has a block of {size} bytes", offset)
     return IndexEntry(offset, size, key)
 
 

@@ -27,7 +27,7 @@ from index_store.storage.storage import Bytes
 from index_store.table.file_slices import parse_base_name, parse_log_name
 from index_store.table.files_partition import PARTITION as FILES
 from index_store.table.files_partition import records_of
-from index_store.table.metadata_table import ALL_PARTITIONS, Deletes, MetadataTable, Records
+from index_store.table.metadata_table import ALL_PARTITIONS, MAX_LOG, Deletes, MetadataTable, Records
 from index_store.table.timeline import WRITE_ACTIONS
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _blocks(metadata: MetadataTable, partition: str, instants: frozenset[str]) -
             continue
         path = metadata.storage.absolute(entry.path)
         with naming_table(path):
-            for block in read_log_blocks(metadata.storage.read(entry.path)):
+            for block in read_log_blocks(metadata.storage.read(entry.path, MAX_LOG)):
                 if block.type == COMMAND:
                     if block.target in instants:
                         raise NotIncremental(f"{path} takes something back")

@@ -37,10 +37,12 @@ from index_store.table.log_checks import (
 from index_store.table.properties import HOODIE
 from index_store.table.timeline import END_OF_TIME, WRITE_ACTIONS, Instant, Timeline, read_timeline
 
-__all__ = ["METADATA", "Deletes", "MetadataTable", "Records", "timeline_directory"]
+__all__ = ["MAX_LOG", "METADATA", "Deletes", "MetadataTable", "Records", "timeline_directory"]
 
 METADATA = f"{HOODIE}/metadata"
 ALL_PARTITIONS = "__all_partitions__"
+#: Bytes of a log file. Those of real tables have some megabytes; a larger one is not held in memory.
+MAX_LOG = 512 << 20
 #: How instants begin that make a partition of the metadata table from what is there.
 _INITIAL = "0" * 14
 
@@ -188,7 +190,7 @@ class MetadataTable:
         path, file = self.storage.absolute(name), name.rpartition("/")[2]
         log = parse_log_name(file)
         instant = log.instant if log is not None and not self.upgraded else ""
-        return read_layers(self.storage.read(name), file, path, instant)
+        return read_layers(self.storage.read(name, MAX_LOG), file, path, instant)
 
     def counts(self, block: LoggedBlock, rolled_back: Collection[str]) -> bool:
         """Whether a block counts. Raises TableError when nothing explains its instant."""

@@ -45,8 +45,12 @@ def hfile(
     block_size: int = 65536,
     checksum: int = 0,
     levels: int = 1,
+    metas: Sequence[bytes] = (),
 ) -> bytes:
-    """An HFile with an index of some levels (HBase writes more than one); records are sorted here."""
+    """An HFile with an index of some levels (HBase writes more than one); records are sorted here.
+
+    ``metas``: names of meta blocks, all of which are the first data block.
+    """
     out = bytearray()
 
     def put(magic: bytes, data: bytes) -> int:
@@ -110,7 +114,10 @@ def hfile(
             for start, length, key in index
         ),
     )
-    put(b"IDXROOT2", b"")
+    put(
+        b"IDXROOT2",
+        b"".join(struct.pack(">qi", *index[0][:2]) + hadoop_varint(len(name)) + name for name in metas),
+    )
 
     def pair(key: bytes, value: bytes) -> bytes:
         body = b"\x0a" + protobuf_varint(len(key)) + key + b"\x12" + protobuf_varint(len(value)) + value
@@ -118,7 +125,7 @@ def hfile(
 
     info = pair(b"schema", json.dumps(schema).encode())
     info_start = put(b"FILEINF2", b"PBUF" + protobuf_varint(len(info)) + info)
-    trailer = {1: info_start, 2: load, 4: raw, 5: len(index), 6: 0, 7: count, 8: levels, 9: 0, 12: codec}
+    trailer = {1: info_start, 2: load, 4: raw, 5: len(index), 6: len(metas), 7: count, 8: levels, 9: 0, 12: codec}
     message = b"".join(protobuf_varint(k << 3) + protobuf_varint(v) for k, v in trailer.items())
     tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
     return bytes(out) + tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)

@@ -1,8 +1,8 @@
 """One Avro value through fastavro, after its values are counted: one million, and one more for each four bytes.
 
 Few bytes cannot hold many values (``AvroSchema.density``), so only large records are walked over before they are
-decoded. A value of real metadata takes nine bytes on average. Items are counted where their number stands, before any
-of them is read.
+decoded. There are never more than MOST_VALUES. A value of real metadata takes nine bytes on average. Items are counted
+where their number stands, before any of them is read.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from index_store.formats.bounded.avro_schema import AvroSchema, Shape
 from index_store.formats.varint import read_varint
 from index_store.storage.errors import FormatError
 
-__all__ = ["MAX_VALUES", "VALUE_BYTES", "decode_value"]
+__all__ = ["MAX_VALUES", "MOST_VALUES", "VALUE_BYTES", "decode_value"]
 
-#: So many values, and one more for each VALUE_BYTES.
-MAX_VALUES, VALUE_BYTES = 1_000_000, 4
+#: So many values, and one more for each VALUE_BYTES, but never more than MOST_VALUES: a commit of a million files.
+MAX_VALUES, VALUE_BYTES, MOST_VALUES = 1_000_000, 4, 24_000_000
 
 
 def decode_value(data: bytes, schema: AvroSchema, *, record_names: bool = False, whole: bool = True) -> Any:
@@ -40,7 +40,7 @@ def decode_value(data: bytes, schema: AvroSchema, *, record_names: bool = False,
 
 
 def _check_count(data: bytes, shape: Shape) -> None:
-    most = MAX_VALUES + len(data) // VALUE_BYTES
+    most = min(MAX_VALUES + len(data) // VALUE_BYTES, MOST_VALUES)
     try:
         _Counter(data, most - shape.weight).pass_over(shape, 0)
     except (IndexError, RecursionError) as error:

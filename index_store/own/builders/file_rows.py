@@ -63,8 +63,7 @@ def read_rows(storage: Storage, path: str, names: Sequence[str]) -> Iterator[Row
     """The rows of a file, in batches. Raises TableError when the file cannot be read or is damaged."""
     name = path.rpartition("/")[2]
     if name.startswith("."):
-        with storage.open(path) as source:
-            data = source.read_at(0, source.size)
+        data = storage.read(path)
         with naming_table(storage.absolute(path)):
             yield from _log_rows(data, names)
     elif name.endswith(".parquet"):

@@ -77,9 +77,9 @@ class Folder:
 
     # -- reading
 
-    def read(self, file: str) -> bytes:
-        """All bytes of a file."""
-        return self.storage.read(file)
+    def read(self, file: str, limit: int) -> bytes:
+        """All bytes of a file. Raises TableError for one of more than ``limit`` bytes."""
+        return self.storage.read(file, limit)
 
     def names(self, below: str) -> list[str]:
         """The names of the files right below a folder of this one."""

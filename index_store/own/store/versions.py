@@ -278,7 +278,7 @@ def latest_versions(folder: Folder) -> Latest:
 
 def read_version(folder: Folder, file: str) -> Version:
     """The version in a file. Raises TableError when it is damaged or half-written."""
-    data = folder.read(file)
+    data = folder.read(file, MAX_COMMIT)
     try:
         document = parse_json(data, "the version", MAX_COMMIT)
         plain = document["version"]

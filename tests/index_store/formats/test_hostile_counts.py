@@ -17,13 +17,15 @@ from evaluator.language.types import Kind
 from index_store.formats.avro_columns import ColumnStatsDecoder
 from index_store.formats.bloom import MAX_HASHES, BloomFilter
 from index_store.formats.file_map import FileMapReader
-from index_store.formats.hfile_index import MAX_NAMES, _file_info
+from index_store.formats.hfile import HFile
+from index_store.formats.hfile_index import MAX_BLOCK, MAX_NAMES, MAX_TAIL, MIDDLE, TRAILER_SIZE, _file_info
 from index_store.formats.log_file import deleted_keys
 from index_store.formats.record_location import LocationDecoder
 from index_store.storage.errors import FormatError
+from index_store.storage.storage import Bytes
 from index_store.table.table_schema import MAX_PRECISION, from_avro
 from tests.index_store.memory import refused, varint
-from tests.index_store.synthetic import V9_SCHEMA
+from tests.index_store.synthetic import V9_SCHEMA, hadoop_varint, hfile, protobuf_varint
 
 
 def deletes(records: bytes) -> bytes:
@@ -103,6 +105,53 @@ def test_the_information_of_an_hfile_has_few_entries() -> None:
     length = bytes((len(pairs) & 127 | 128, len(pairs) >> 7 & 127 | 128, len(pairs) >> 14))
     assert _file_info(b"PBUF\x0c" + pairs[:12]) == {bytes(4): b"ok"}
     assert "entries" in refused(lambda: _file_info(b"PBUF" + length + pairs), FormatError)
+
+
+def test_an_hfile_has_few_meta_blocks() -> None:
+    """Compressed names may claim millions of entries in some kilobytes."""
+    names = [b"%d" % number for number in range(MAX_NAMES + 1)]
+    assert len(HFile.open(Bytes(hfile([(b"k", b"v")], metas=names[:-1]))).metas) == MAX_NAMES
+    for several in (names, [b""] * 1_000_000):
+        data = hfile([(b"k", b"v")], metas=several)
+        assert "meta blocks" in refused(lambda data=data: HFile.open(Bytes(data)), FormatError, 16)
+
+
+class WithHoles:
+    """A file of zeros that ends in some bytes; ``most``: the longest piece that was read."""
+
+    def __init__(self, size: int, end: bytes) -> None:
+        self.size, self.most = size, 0
+        self._end = end
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        self.most = max(self.most, length)
+        assert length <= MAX_TAIL
+        start = self.size - len(self._end)
+        return bytes(max(0, min(start - offset, length))) + self._end[max(0, offset - start) :][:length]
+
+
+def trailer(**fields: int) -> bytes:
+    numbers = {int(name[1:]): value for name, value in fields.items()}
+    message = b"".join(protobuf_varint(field << 3) + protobuf_varint(number) for field, number in numbers.items())
+    tail = b'TRABLK"$' + protobuf_varint(len(message)) + message
+    return tail + bytes(4092 - len(tail)) + struct.pack(">I", 3)
+
+
+def test_an_hfile_whose_index_is_the_whole_of_a_file_with_holes() -> None:
+    source = WithHoles(1 << 40, trailer(_1=0, _2=0, _5=1, _7=1))
+    assert "an index of" in refused(lambda: HFile.open(source), FormatError, 1)
+    assert source.most == TRAILER_SIZE
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_an_hfile_whose_block_is_most_of_a_file_with_holes(levels: int) -> None:
+    root = struct.pack(">qi", 0, (1 << 31) - 1) + hadoop_varint(3) + b"\0\1k" + bytes(MIDDLE if levels > 1 else 0)
+    header = struct.pack(">8siiqBii", b"IDXROOT2", len(root) + 4, len(root), -1, 0, 16384, 33 + len(root))
+    block = header + root + bytes(4)
+    load = (1 << 40) - len(block) - TRAILER_SIZE
+    source = WithHoles(1 << 40, block + trailer(_1=load, _2=load, _5=1, _7=1, _8=levels, _12=2))
+    assert "a block of 2147483647 bytes" in refused(lambda: HFile.open(source), FormatError, 1)
+    assert MAX_BLOCK < 1 << 31
 
 
 def bloom(hashes: int, bits: int, rows: int | None = None, content: bytes = b"") -> bytes:

@@ -17,6 +17,7 @@ from evaluator.statistics.columns import UNKNOWN_COUNT
 from evaluator.statistics.distrust import Trust
 from index_store import StatsError, TableError, open_table
 from index_store.formats.log_file import COMMAND, DELETE, HFILE_DATA
+from index_store.table.metadata_table import MAX_LOG
 from tests.index_store.conftest import TABLES
 from tests.index_store.synthetic import (
     INSTANT,
@@ -303,3 +304,13 @@ def test_statistics_of_base_files_that_are_not_parquet_are_not_used(tmp_path):
     found = ts_of(root)
     assert bounds(found) is None
     assert found.trust[0] == Trust.NOT_PARQUET
+
+
+def test_a_log_file_with_holes_is_not_held_in_memory(table):
+    """It takes no disk, and took its length of memory."""
+    put(table, data(table, 1, 2))
+    (log,) = (table / ".hoodie/metadata/column_stats").glob(f".*{LATER}.log.1_0-1-1")
+    with log.open("r+b") as file:
+        file.truncate(MAX_LOG + 1)
+    with pytest.raises(TableError, match="at most"):
+        open_table(table).metadata.read_blocks(f"column_stats/{log.name}")

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import fastavro
+import pyarrow as pa
 import pytest
 
 from index_store.formats.bounded.avro_container import LARGEST, first_record
+from index_store.formats.bounded.json_text import MAX_COMMIT
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import Storage
 from index_store.table.timeline import read_timeline
-from tests.index_store.memory import refused, varint
+from tests.index_store.memory import MIB, refused, varint
 
 SCHEMA = {"type": "record", "name": "r", "fields": [{"name": "a", "type": {"type": "array", "items": "string"}}]}
 
@@ -126,6 +128,18 @@ def test_an_instant_of_a_hostile_table_is_an_error(tmp_path: Path) -> None:
     assert len(timeline.instants) == 4
     for instant in timeline.instants:
         refused(lambda instant=instant: timeline.details(instant), TableError, 32)
+
+
+def test_a_file_with_holes_is_not_read_beyond_the_size_of_a_commit(tmp_path: Path) -> None:
+    """It takes no disk, and took its length of memory."""
+    path = tmp_path / "20260101000000000_20260101000000001.commit"
+    with path.open("wb") as file:
+        file.truncate(MAX_COMMIT + 1)
+    timeline = read_timeline(Storage.at(tmp_path))
+    before = pa.total_allocated_bytes()
+    assert "at most" in refused(lambda: timeline.details(timeline.instants[0]), TableError, 1)
+    assert pa.total_allocated_bytes() == before
+    assert MAX_COMMIT <= 256 * MIB
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 from index_store.formats.avro_record import RecordReader
 from index_store.formats.bounded.avro_schema import check_schema
-from index_store.formats.bounded.avro_values import MAX_VALUES, VALUE_BYTES, decode_value
-from index_store.formats.bounded.json_text import MAX_DEPTH
+from index_store.formats.bounded.avro_values import MAX_VALUES, MOST_VALUES, VALUE_BYTES, decode_value
+from index_store.formats.bounded.json_text import MAX_COMMIT, MAX_DEPTH
 from index_store.storage.errors import FormatError
 from tests.index_store.memory import MIB, at_most, refused, varint
 
@@ -96,6 +96,15 @@ def test_many_tiny_values_are_refused_by_their_number(items: Any, item: bytes) -
     reader, value = RecordReader(record(array(items))), varint(count) + item * count + b"\0"
     with pytest.raises(FormatError, match="too many values"):
         reader.read(value)
+
+
+def test_a_value_never_has_more_parts_than_the_largest_commit() -> None:
+    """They are counted one by one, and each takes memory, however many bytes there are."""
+    head = varint(MOST_VALUES + 1)
+    value = head + bytes(VALUE_BYTES * (MOST_VALUES + 1))
+    assert len(value) <= MAX_COMMIT
+    with pytest.raises(FormatError, match="too many values"):
+        decode_value(value, check_schema(array("long")))
 
 
 def test_blocks_of_items_are_counted_together() -> None:

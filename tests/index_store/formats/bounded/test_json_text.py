@@ -6,7 +6,17 @@ import json
 
 import pytest
 
-from index_store.formats.bounded.json_text import MAX_CONTAINERS, MAX_DEPTH, MAX_NODES, parse_json, parse_schema
+from index_store.formats.bounded.json_text import (
+    ITEM_BYTES,
+    MAX_COMMIT,
+    MAX_CONTAINERS,
+    MAX_DEPTH,
+    MAX_ITEMS,
+    MAX_NODES,
+    MOST_ITEMS,
+    parse_json,
+    parse_schema,
+)
 from index_store.storage.errors import FormatError
 from tests.index_store.memory import refused
 
@@ -16,6 +26,20 @@ def test_many_containers_in_few_bytes_are_refused(item: str) -> None:
     text = "[" + item * (2 * MAX_CONTAINERS) + "0]"
     for data in (text, text.encode()):
         assert "lists and objects" in refused(lambda data=data: parse_json(data, "it"), FormatError)
+
+
+@pytest.mark.parametrize(("item", "times"), [("0,", 2), ("1.1,", 3), ('"\xe91",', 5), ('"k":0,', 3)])
+def test_many_values_in_few_bytes_are_refused(item: str, times: int) -> None:
+    items = item * (times * MAX_ITEMS)
+    text = "{" + items + '"":0}' if ":" in item else "[" + items + "0]"
+    for data in (text, text.encode()):
+        assert "commas and colons" in refused(lambda data=data: parse_json(data, "it"), FormatError)
+
+
+def test_a_document_never_has_more_values_than_the_largest_commit() -> None:
+    data = b"[" + b"0, " * MOST_ITEMS + b" " * (ITEM_BYTES - 3) * MOST_ITEMS + b"0,0]"
+    assert "commas and colons" in refused(lambda: parse_json(data, "it", MAX_COMMIT), FormatError)
+    assert len(data) < MAX_COMMIT
 
 
 def test_a_document_beyond_its_limit_is_refused() -> None:

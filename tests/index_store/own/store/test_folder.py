@@ -42,7 +42,7 @@ def test_a_name_is_taken_by_one_writer_only(tmp_path):
     folder = Folder.at(tmp_path)
     assert folder.write_version(7, b"mine") == f"{VERSIONS}/0000000007.json"
     assert folder.write_version(7, b"theirs") is None
-    assert folder.read(f"{VERSIONS}/0000000007.json") == b"mine"
+    assert folder.read(f"{VERSIONS}/0000000007.json", 4) == b"mine"
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["0000000007.json"]
 
 
