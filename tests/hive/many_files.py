@@ -162,7 +162,8 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
                 name_parts = re.fullmatch(r"\.(.+)_(\d+)\.log\.1_(.+)", log.name)
                 assert name_parts
                 base = log.with_name(f"{name_parts[1]}_{name_parts[3]}_{name_parts[2]}.hfile")
-                base.write_bytes(hfile([record for record in held if _file_group(record[0], len(groups)) == number]))
+                own = [record for record in held if _file_group(record[0], len(groups)) == number]
+                base.write_bytes(hfile(own))
                 log.unlink()
                 size = base.stat().st_size
                 yield {
@@ -174,7 +175,7 @@ def _write_metadata_table(directory: Path, sizes: dict[_File, int]) -> None:
                     "logOffset": None,
                     "totalWriteBytes": size,
                     "fileSizeInBytes": size,
-                    "numWrites": len(held),
+                    "numWrites": len(own),
                 }
 
     last = max((directory / ".hoodie" / "timeline").glob("*_*.deltacommit"))
