@@ -9,7 +9,7 @@ condition may be FALSE where the filter is NULL, so nothing is added below a NOT
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 
 from evaluator.binding.bind import bind
@@ -28,9 +28,16 @@ MAX_KEYS = 1_000
 
 
 def with_record_keys(
-    expression: HudiExpression, key: CompositeKey, schema: Schema, semantics: Semantics
+    expression: HudiExpression,
+    key: CompositeKey,
+    schema: Schema,
+    semantics: Semantics,
+    is_certain: Callable[[], bool] = lambda: True,
 ) -> HudiExpression:
-    """The filter, with record keys added to each AND that restricts all columns of the key to values."""
+    """The filter, with record keys added to each AND that restricts all columns of the key to values.
+
+    ``is_certain`` is asked before keys are added: whether the key is of these columns.
+    """
 
     def combine(node: Node, values: list[HudiExpression]) -> HudiExpression:
         match node:
@@ -38,7 +45,7 @@ def with_record_keys(
                 return Or(tuple(values))
             case And():
                 keys = _keys(list(_conjuncts(node)), key, schema, semantics)
-                return And((*values, _is_one_of(keys))) if keys else And(tuple(values))
+                return And((*values, _is_one_of(keys))) if keys and is_certain() else And(tuple(values))
         assert isinstance(node, HudiExpression)
         return node
 

@@ -29,7 +29,8 @@ from evaluator.language.expression import HudiExpression
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from handler.planning.implied_keys import with_record_keys
-from index_store import IndexKind, Table
+from index_store import FileSlices, IndexKind, Table
+from index_store.kinds.record_keys.key_witness import contradicted
 from index_store.kinds.record_keys.record_keys import composite_key
 from index_store.opened_table import TableAtInstant, TableStatistics
 
@@ -50,9 +51,10 @@ OnKindFailure = Callable[[str, Exception], None]
 
 @dataclass(frozen=True, eq=False)
 class BoundFilter:
-    """A filter bound to a table's schema."""
+    """A filter bound to a table's schema. ``doubt``: why the record keys that it implies are not looked up, or ""."""
 
     bound: BoundExpression
+    doubt: str = ""
 
     @cached_property
     def required(self) -> RequiredStatistics:
@@ -60,14 +62,28 @@ class BoundFilter:
         return required_statistics_of(self.bound.leaves)
 
 
-def bind_filter(expression: HudiExpression, schema: Schema, semantics: Semantics, table: Table | None) -> BoundFilter:
+def bind_filter(
+    expression: HudiExpression,
+    schema: Schema,
+    semantics: Semantics,
+    table: Table | None,
+    slices: FileSlices | None = None,
+) -> BoundFilter:
     """Bind a filter to a schema; of a ``table`` with a composite record key, with the keys that the filter implies.
 
-    What cannot be decided becomes an unknown leaf with its reason.
+    What cannot be decided becomes an unknown leaf with its reason. Keys are left out when files among the ``slices``
+    show that the key is of other columns (``key_witness``).
     """
     key = None if table is None else composite_key(table)
-    whole = expression if key is None else with_record_keys(expression, key, schema, semantics)
-    return BoundFilter(bind(whole, schema, semantics))
+    doubts: set[str] = set()
+
+    def is_certain() -> bool:
+        if table is not None and slices is not None:
+            doubts.add(contradicted(table, slices))
+        return not any(doubts)
+
+    whole = expression if key is None else with_record_keys(expression, key, schema, semantics, is_certain)
+    return BoundFilter(bind(whole, schema, semantics), "".join(doubts))
 
 
 def provide_statistics(required: RequiredStatistics, at: TableAtInstant, on_failure: OnKindFailure) -> TableStatistics:

@@ -39,7 +39,7 @@ from handler.planning.pipeline import BoundFilter, bind_filter, evaluate_filter,
 from handler.planning.plan import Plan, Reason
 from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import Engine
-from index_store import TableError
+from index_store import StatsError, TableError
 from index_store.opened_table import OpenTable, open_table
 
 __all__ = ["OnFailure", "plan_expression", "prune"]
@@ -169,7 +169,9 @@ def _plan(
         unknown = list(unknown_columns(read.expression, read.columns, schema, semantics)) if strict else []
         if unknown:
             raise unknown[0]
-        filter_ = bind_filter(read.expression, schema, semantics, opened.table)
+        filter_ = bind_filter(read.expression, schema, semantics, opened.table, at.slices)
+        if filter_.doubt:
+            fail("store", "record keys are not looked up", StatsError(opened.path, "", filter_.doubt))
         watch.lap("bind")
         answers = provide_statistics(
             filter_.required, at, lambda kind, error: fail("store", f"{kind} cannot be read", error)

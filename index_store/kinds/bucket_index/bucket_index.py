@@ -36,6 +36,7 @@ from index_store.buckets.hashes import Values
 from index_store.formats.record_key import EMPTY, NULL
 from index_store.kinds.base import Coverage, KeyLookupKind
 from index_store.kinds.bucket_index.table_buckets import TableBuckets, table_buckets
+from index_store.kinds.record_keys.key_witness import check_record_key
 from index_store.kinds.record_keys.record_keys import is_record_key, key_coverage, key_text, record_keys
 
 if TYPE_CHECKING:
@@ -103,8 +104,11 @@ class BucketIndex(KeyLookupKind):
         """The hashed values of rows that have one of the values; None when one of them is not certain."""
         found: Sequence[Values | None] = [None]
         if is_record_key(self._table, column):
-            found = [self._hashed.of_key(key) for key in record_keys(self._table, column, values) or ()] or found
+            found = [
+                self._hashed.of_key(key) for key in record_keys(self._table, self._slices, column, values) or ()
+            ] or found
         elif self.is_key(column):
+            check_record_key(self._table, self._slices)
             found = [_of_value(column, value) for value in values]
         certain = [one for one in found if one is not None]
         return certain if len(certain) == len(found) else None

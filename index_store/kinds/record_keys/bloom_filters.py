@@ -65,7 +65,7 @@ class BloomFilters(KeyLookupKind):
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """False for the slices whose filter holds none of the keys. Raises StatsError when they cannot be read."""
-        keys = record_keys(self._table, column, values)
+        keys = record_keys(self._table, self._slices, column, values)
         if keys is None:
             return None
         mask = np.ones(len(self._slices), np.bool_)

@@ -59,7 +59,7 @@ class KeyFilters(KeyLookupKind):
         self, column: Field, values: Sequence[object], candidates: npt.NDArray[np.bool_] | None = None
     ) -> npt.NDArray[np.bool_] | None:
         """False for the candidates whose filter holds none of the keys."""
-        keys = record_keys(self._table, column, values)
+        keys = record_keys(self._table, self._slices, column, values)
         if keys is None:
             return None
         raw = [key.encode("utf-8", "surrogatepass") for key in keys]

@@ -109,7 +109,7 @@ class RecordIndex(KeyLookupKind):
 
     def locate(self, column: Field, values: Sequence[object], candidates: Mask | None = None) -> Mask | None:
         """``(n,) bool``: where the index has one of the keys. Raises StatsError when it cannot be read."""
-        keys = record_keys(self._table, column, values)
+        keys = record_keys(self._table, self._slices, column, values)
         return None if keys is None else self.locate_keys(keys, candidates)
 
     def locate_keys(self, keys: Sequence[str], candidates: Mask | None = None) -> Mask | None:

@@ -23,6 +23,7 @@ from evaluator.language.types import Kind
 from evaluator.statistics.distrust import Trust
 from index_store.formats.record_key import EMPTY
 from index_store.kinds.base import ColumnCoverage, Coverage
+from index_store.kinds.record_keys.key_witness import check_record_key
 from index_store.storage.errors import TableError
 from index_store.table.schema_history import read_name_history
 from index_store.table.table_schema import RECORD_KEY
@@ -101,8 +102,11 @@ def _made_by(table: Table, kinds: Container[str], classes: Container[str]) -> bo
     return kind in kinds or (not kind and made_by in classes)
 
 
-def record_keys(table: Table, column: Field, values: Sequence[object]) -> list[str] | None:
-    """The record keys that non-null values stand for, or None when one of them has no certain text."""
+def record_keys(table: Table, slices: FileSlices, column: Field, values: Sequence[object]) -> list[str] | None:
+    """The record keys that non-null values stand for, or None when one of them has no certain text.
+
+    Raises StatsError when the files show that the column is not the record key (``key_witness``).
+    """
     if not is_record_key(table, column):
         return None
     keys = []
@@ -111,6 +115,8 @@ def record_keys(table: Table, column: Field, values: Sequence[object]) -> list[s
         if not text:
             return None
         keys.append(text)
+    if column.name != RECORD_KEY:
+        check_record_key(table, slices)
     return keys
 
 

@@ -79,8 +79,8 @@ def test_other_columns_and_forms_have_no_answer(hudi_table):
 
 def test_integer_keys_are_looked_up_by_their_decimal_text(hudi_table):
     table = open_table(hudi_table("1.1.1_main_cow"))
-    assert record_keys(table, Field("id", BIGINT), [5, -7]) == ["5", "-7"]
-    assert record_keys(table, Field("id", BIGINT), [True]) is None
+    assert record_keys(table, table.slices(), Field("id", BIGINT), [5, -7]) == ["5", "-7"]
+    assert record_keys(table, table.slices(), Field("id", BIGINT), [True]) is None
 
 
 def test_only_the_latest_slices_have_a_record_index(hudi_table):
