@@ -1,6 +1,6 @@
 """No predicate of the suite loses a file group to an index of our own that was refreshed after every commit.
 
-Here one in forty predicates, and those on NaN; ``make conformance`` asks all, with each index alone on every table, and reads rows.
+Here one in forty predicates; ``make conformance`` asks all, with each index alone on every table, and reads rows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from tests.sampling import share
 #: Updates and a clustering; log files and compactions.
 ONE_BY_ONE = ("1.2.0_wide_cow", "1.0.2_wide_mor")
 ONE_IN = 40
+#: Nothing else is decided by counts of NaN alone.
+ALWAYS = ("f is null", "d is null")
 
 
 @pytest.mark.parametrize("name", sorted({*share(TABLES, 4), *ONE_BY_ONE}))
@@ -24,7 +26,7 @@ def test_no_predicate_loses_a_file_group(folders: Callable[[str], Path], tmp_pat
     variants = list(VARIANTS) if name in ONE_BY_ONE else [ALL]
     indexes = refreshed_indexes(folders(name), tmp_path, variants)
     every = truth_of(name).predicates
-    predicates = [*share(every, ONE_IN), *(one for one in every if "'NaN'" in one)]
+    predicates = [*share(every, ONE_IN), *(one for one in every if one in ALWAYS)]
     for variant, index in indexes.items():
         lost, skipped = lost_groups(name, folders(name), index, predicates)
         assert lost == {}, variant
