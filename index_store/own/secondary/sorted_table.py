@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
+from index_store.formats.bounded.arrow_blocks import check_batches
 from index_store.own.secondary.entries import ENTRIES, REVERSE, Order
 from index_store.own.secondary.runs import together
 from index_store.own.store.folder import Folder
@@ -29,12 +30,14 @@ from index_store.own.store.stored_table import StoredTable
 from index_store.storage.errors import FormatError, TableError
 from index_store.storage.storage import ByteSource
 
-__all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
+__all__ = ["BLOCK_BYTES", "BLOCK_ROWS", "LARGEST_BLOCK", "SortedTable", "SortedWriter", "read_sorted", "write_sorted"]
 
 #: The size of a block: at most so many entries, or bytes of Arrow.
 BLOCK_ROWS, BLOCK_BYTES = 2048, 1 << 20
 #: Neighbouring blocks are read in one request of at most so many bytes.
 READ_TOGETHER = 1 << 20
+#: What a block may inflate to: one entry may be larger than BLOCK_BYTES. An index describes a million blocks.
+LARGEST_BLOCK, LARGEST_INDEX = 64 << 20, 256 << 20
 _MAGIC = b"SGS1"
 #: A bound in the index of more bytes than this is shortened.
 _LONGEST = 64
@@ -116,6 +119,10 @@ class SortedWriter:
     def _write_block(self) -> None:
         block = pa.concat_batches(self._waiting).replace_schema_metadata(None)
         self._waiting, self._rows, self._bytes = [], 0, 0
+        if block.nbytes > LARGEST_BLOCK:
+            raise TableError(
+                self._folder.storage.absolute(self._file), f"an entry has {block.nbytes} bytes, at most {LARGEST_BLOCK}"
+            )
         leading = block.column(0)
         first, last = leading[0].as_py(), leading[-1].as_py()
         before = self._index[-1][1] if self._index else None
@@ -245,12 +252,20 @@ class SortedTable:
             length, digest = stored.footer
             if source.size != stored.size:
                 raise FormatError(f"{source.size} bytes instead of {stored.size}")
+            if not 0 < length <= min(stored.size, LARGEST_INDEX):
+                raise FormatError(f"an index of {length} bytes in {stored.size}")
             tail = source.read_at(stored.size - length, length)
             if len(tail) != length or xxhash.xxh3_64_hexdigest(tail) != digest:
                 raise FormatError("the index is damaged")
+            if check_batches(pa.py_buffer(tail), LARGEST_INDEX) != 1:
+                raise FormatError("the index is not one batch")
             stream = pa.ipc.open_stream(tail)
             order: Order = "group" if pa.types.is_integer(stream.schema.field("first").type) else "key"
-            index = stream.read_next_batch().to_pydict()
+            if not stream.schema.equals(_index_schema(_SCHEMAS[order])):
+                raise FormatError("the index has other columns")
+            batch = stream.read_next_batch()
+            batch.validate(full=True)
+            index = batch.to_pydict()
             if sum(index["rows"]) != stored.rows:
                 raise FormatError("not the table that was written")
             return cls(
@@ -305,8 +320,14 @@ class SortedTable:
             use_threads=False, included_fields=[] if columns is None else [names.index(name) for name in columns]
         )
         stream = pa.ipc.open_stream(b"".join([self.schema.serialize().to_pybytes(), data]), options=options)
-        for _ in blocks:
-            yield stream.read_next_batch()
+        if check_batches(pa.py_buffer(data), LARGEST_BLOCK) != len(blocks):
+            raise FormatError("not as many blocks as the index says", begin)
+        for block in blocks:
+            batch = stream.read_next_batch()
+            if batch.num_rows != self.rows[block]:
+                raise FormatError("a block has more or fewer entries than the index says", self.extents[block][0])
+            batch.validate(full=True)
+            yield batch
 
 
 def rows_in(leading: pa.Array, lo: Any, hi: Any) -> tuple[int, int]:

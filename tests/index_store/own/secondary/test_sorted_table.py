@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index_store.own.secondary import sorted_table
 from index_store.own.secondary.entries import ENTRIES, REVERSE
 from index_store.own.secondary.runs import sort_entries
 from index_store.own.secondary.sorted_table import (
     BLOCK_BYTES,
     BLOCK_ROWS,
+    LARGEST_BLOCK,
     SortedTable,
     SortedWriter,
     read_sorted,
@@ -148,6 +150,39 @@ def test_a_flipped_byte_is_an_error_wherever_it_is(tmp_path):
         path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
         with pytest.raises(TableError, match="damaged"):
             list(read_sorted(folder, stored))
+
+
+def test_a_block_that_inflates_to_much_is_not_read_and_not_written(tmp_path, monkeypatch):
+    """The digests of a hostile index are right: it was written so. Zeros need some bytes on disk."""
+    folder = Folder.at(tmp_path)
+    bomb = [(bytes(LARGEST_BLOCK), b"r", 0, False), (b"\1", b"r", 0, False)]
+    with pytest.raises(TableError, match="an entry has"):
+        write(folder, bomb, 1)
+    monkeypatch.setattr(sorted_table, "LARGEST_BLOCK", 1 << 40)
+    stored = write(folder, bomb, 1)
+    assert stored.size < BLOCK_BYTES
+    monkeypatch.undo()
+    before = pa.total_allocated_bytes()
+    with pytest.raises(TableError, match="inflates to"):
+        list(read_sorted(folder, stored))
+    assert pa.total_allocated_bytes() == before
+
+
+def test_a_block_of_other_entries_than_the_index_says_is_an_error(tmp_path):
+    folder = Folder.at(tmp_path)
+    stored = write(folder, [(b"%03d" % number, b"r", number, False) for number in range(40)], 10)
+    table = SortedTable.open(folder, stored)
+    assert len(list(table.read(range(4)))) == 4
+    with pytest.raises(TableError, match="entries than the index says"):
+        list(replace(table, rows=[10, 11, 9, 10]).read(range(4)))
+
+
+@pytest.mark.parametrize("length", [-1, 0, 1 << 20, 1 << 40])
+def test_an_index_of_another_length_is_not_read(tmp_path, length):
+    folder = Folder.at(tmp_path)
+    stored = write(folder, [(b"a", b"r", 1, False)], 10)
+    with pytest.raises(TableError, match="an index of"):
+        list(read_sorted(folder, replace(stored, footer=(length, stored.footer[1]))))
 
 
 @pytest.mark.parametrize("change", [{"rows": 3}, {"size": 9}, {"footer": (10, "0" * 16)}, {"file": "gone"}])
