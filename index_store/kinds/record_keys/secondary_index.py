@@ -17,7 +17,8 @@ A value without an entry is in no row only if every row has its entry. So the in
 * every entry of version 2 lies in the group that its hash picks.
 
 Then, as the metadata table is written with every commit, each row's entry exists. No proof covers that an entry's text
-is its row's value; only reading the rows would show that.
+is its row's value; only reading the rows would show that. The bounds of a few files are values of their rows: they must
+have entries that lead to these files, or the index is of another column than ``index.json`` says.
 
 Up to ``ENTRIES_READ`` entries are all read. Of a larger index of version 2 the entries are counted, by the trailers of
 its HFiles, and must be as many as the record index has keys; a sample from all over it must be in the right groups and
@@ -54,7 +55,7 @@ from index_store.kinds.index_info import SECONDARY_VERSIONS, IndexInfo, read_ind
 from index_store.kinds.record_keys.key_groups import KeyGroups
 from index_store.kinds.record_keys.record_index import KEYS_IN_LOGS, LOOK_UPS, RecordIndex
 from index_store.kinds.record_keys.record_index import make as record_index
-from index_store.storage.errors import FormatError, TableError, naming_column
+from index_store.storage.errors import FormatError, StatsError, TableError, naming_column
 from index_store.table.schema_history import read_name_history
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ __all__ = ["SecondaryIndex", "escape", "make", "split_entry", "texts_of"]
 ENTRIES_READ = 250_000
 #: How much of a larger index is looked at: so many blocks, so many entries of each.
 SAMPLED_BLOCKS, SAMPLED_ENTRIES = 32, 16
+#: The bounds of so many files are looked up to see whether the index is of the column.
+WITNESSES = 4
 _EPOCH = date(1970, 1, 1)
 
 
@@ -156,7 +159,7 @@ class SecondaryIndex(KeyLookupKind):
         if column.name not in self._indexes:
             return False
         if column.name not in self._proven:
-            self._proven[column.name] = self._keys.keys_are_unique and self._is_complete(column)
+            self._proven[column.name] = self._keys.keys_are_unique and self._is_complete(column) and self._is_of(column)
         return self._proven[column.name]
 
     def _is_complete(self, column: Field) -> bool:
@@ -176,6 +179,26 @@ class SecondaryIndex(KeyLookupKind):
                 ENTRIES_READ, {key.encode("utf-8", "surrogatepass") for _, key in logged.slices_of}
             )
             return keys is not None and len(keys) == rows and self._keys.has_all(keys, ENTRIES_READ)
+
+    def _is_of(self, column: Field) -> bool:
+        """True. Raises StatsError when the index has not the values that some files hold: it is of another column.
+
+        ``index.json``, which names the column, has no checksum.
+        """
+        statistics = column_stats(self._table, self._slices)
+        known = None if statistics is None else statistics.statistics([column]).get(column.name)
+        if known is None:
+            return True
+        plain = np.flatnonzero(known.lo_known & known.hi_known & (known.trust == Trust.OK) & ~self._logged)
+        for slice_index in plain[:: len(plain) // WITNESSES + 1].tolist():
+            for value in (known.lo[slice_index], known.hi[slice_index]):
+                keys = self.record_keys(column, [value.item() if isinstance(value, np.generic) else value])
+                found = self._keys.locate_keys(sorted(keys)) if keys else None
+                if keys == set() or (found is not None and not found[slice_index]):
+                    name = self._indexes[column.name].name
+                    why = f"{name} lacks a value of the column, so it is of another one"
+                    raise StatsError(self._table.path, column.name, why)
+        return True
 
     def _counts_agree(self, index: _Index) -> bool:
         """Whether a large index has as many entries as there are keys, and a sample of them is as it should be."""

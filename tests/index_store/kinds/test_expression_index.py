@@ -584,3 +584,26 @@ def test_explain_names_the_expression_and_the_key_that_a_filter_does_not_hold(hu
     )
     [report] = [report for report in plan.leaves if report.text == "lower(n) = 'zoo'"]
     assert report.only_by["expression_index"] == len(plan.skipped) == 3
+
+
+def test_a_definition_that_names_another_column_has_no_bounds(hudi_copy):
+    """index.json has no checksum, but each record of an index of bounds names its column."""
+    path = hudi_copy(TABLES[0])
+    definitions = path / ".hoodie/.index_defs/index.json"
+    stored = json.loads(definitions.read_text())
+    schema = open_table(path).schema
+    tried = 0
+    for body in stored["indexDefinitions"].values():
+        if body["indexType"] == "column_stats" and body["indexFunction"] in EXPRESSION_FUNCTIONS:
+            function, own = body["indexFunction"], body["sourceFields"]
+            column = schema.resolve(own[0], case_sensitive=True)
+            for other in schema:
+                if other.type == column.type and other.name != column.name:
+                    body["sourceFields"] = [other.name]
+                    definitions.write_text(json.dumps(stored))
+                    _, kind = kind_of(path)
+                    assert kind._of(function, other, is_filter=False)
+                    assert kind.expressions([(function, other)]) == {}
+                    tried += 1
+            body["sourceFields"] = own
+    assert tried
