@@ -43,11 +43,11 @@ from index_store.kinds.expression_functions import (
     IDENTITY,
     ExpressionFunction,
 )
-from index_store.kinds.expressions.expression_keys import texts_of_values
+from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_of_values
 from index_store.kinds.expressions.expression_rules import believe_expression
 from index_store.kinds.index_info import EXPRESSION_PREFIX, IndexInfo, read_index_info
 from index_store.kinds.record_keys.bloom_filters import load_filters
-from index_store.storage.errors import naming_column
+from index_store.storage.errors import StatsError, naming_column
 from index_store.table.merge_rule import merges_to_stored_values
 from index_store.table.metadata_table import Deletes, MetadataTable
 from index_store.table.schema_history import read_name_history
@@ -98,6 +98,7 @@ class ExpressionIndex:
         self._known: dict[str, ColumnStatistics | None] = {}
         self._blooms: dict[str, dict[int, BloomFilter | None]] = {}
         self._doubtful: dict[str, tuple[Mask, Mask]] = {}
+        self._own: dict[str, ColumnStatistics | None] = {}
 
     def requires(self, asked: RequiredStatistics) -> RequiredStatistics:
         """Functions that have an index of bounds, and look-ups in functions that have an index of filters."""
@@ -137,8 +138,23 @@ class ExpressionIndex:
         usable = ~(ancient | other) if candidates is None else candidates & ~(ancient | other)
         for one, texts in found:
             for slice_index, bloom in self._filters(one, np.flatnonzero(usable).tolist()).items():
+                self._check_column(one, lookup.column, slice_index, bloom)
                 mask[slice_index] &= any(bloom.might_contain(text) for text in texts)
         return mask
+
+    def _check_column(self, one: _Index, column: Field, slice_index: int, bloom: BloomFilter) -> None:
+        """Raises StatsError when a filter lacks the column's own bounds, which are values: it is of another column.
+
+        ``index.json``, which names the column, has no checksum. Only filters that are looked into anyway are checked.
+        """
+        own = self._own.get(column.name)
+        if own is None or own.trust[slice_index] != Trust.OK:
+            return
+        for bound, known in ((own.lo, own.lo_known), (own.hi, own.hi_known)):
+            texts = texts_of_bound(one.function, bound[slice_index]) if known[slice_index] else None
+            if texts and not any(bloom.might_contain(text) for text in texts):
+                why = f"{one.partition} lacks a value of the column, so it is of another one"
+                raise StatsError(self._table.path, column.name, why)
 
     def coverage(self, columns: Sequence[Field]) -> Coverage:
         """How many slices have usable statistics or filters of each expression, ``lower(s)``; a column's own: ``s``."""
@@ -222,6 +238,7 @@ class ExpressionIndex:
             if own is not None:
                 other = own.trust == Trust.WRONG_TYPE
             self._doubtful[column.name] = ancient, other
+            self._own[column.name] = own
         return self._doubtful[column.name]
 
     def _filters(self, one: _Index, slice_indices: Iterable[int]) -> Mapping[int, BloomFilter]:

@@ -9,12 +9,23 @@ The writer adds the text of each row's value to the filter of its file. An empty
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from index_store.kinds.expression_functions import ExpressionFunction
 from index_store.kinds.expressions.case_mappings import possible_images
 
-__all__ = ["texts_of_values"]
+__all__ = ["texts_of_bound", "texts_of_values"]
+
+#: The functions of text as they are computed here, of ASCII alone where engines differ.
+_COMPUTED: Mapping[str, Callable[[str], str | int]] = {
+    "": str,
+    "length": len,
+    "trim": lambda text: text.strip(" "),
+    "ltrim": lambda text: text.lstrip(" "),
+    "rtrim": lambda text: text.rstrip(" "),
+    "lower": str.lower,
+    "upper": str.upper,
+}
 
 
 def texts_of_values(function: ExpressionFunction, values: Sequence[object]) -> list[bytes] | None:
@@ -29,3 +40,11 @@ def texts_of_values(function: ExpressionFunction, values: Sequence[object]) -> l
             return None
         found += [one.encode("utf-8", "surrogatepass") for one in texts]
     return found
+
+
+def texts_of_bound(function: ExpressionFunction, bound: object) -> list[bytes] | None:
+    """Every text that a filter may hold for a value of the column; None when that is not certain."""
+    compute = _COMPUTED.get(function.names[0])
+    if compute is None or not isinstance(bound, str) or (function.letters and not bound.isascii()):
+        return None
+    return texts_of_values(function, [compute(bound)])

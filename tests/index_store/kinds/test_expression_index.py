@@ -18,10 +18,11 @@ from evaluator.statistics.distrust import Trust
 from handler import open_table as open_for_filters
 from handler import prune
 from index_store import StatsError, TableError, open_table
+from index_store.kinds.column_stats.column_stats import make as column_stats
 from index_store.kinds.expression_functions import EXPRESSION_FUNCTIONS, IDENTITY, why_not_used
 from index_store.kinds.expressions.case_mappings import first_uncertain, possible_images, widen_letter_case
 from index_store.kinds.expressions.expression_index import make
-from index_store.kinds.expressions.expression_keys import texts_of_values
+from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_of_values
 from index_store.table.file_slices import FileSlices
 from tests.index_store.rows import rows_of
 from tests.plain_id import plain_id
@@ -607,3 +608,47 @@ def test_a_definition_that_names_another_column_has_no_bounds(hudi_copy):
                     tried += 1
             body["sourceFields"] = own
     assert tried
+
+
+@pytest.mark.parametrize("name", [FILTERS, OLD])
+def test_filters_of_a_definition_that_names_another_column_are_not_used(hudi_copy, name):
+    path = hudi_copy(name)
+    definitions = path / ".hoodie/.index_defs/index.json"
+    stored = json.loads(definitions.read_text())
+    table = open_table(path)
+    whole = column_stats(table, table.slices()).statistics(list(table.schema))
+    tried = 0
+    for body in stored["indexDefinitions"].values():
+        function = {"identity": IDENTITY, **EXPRESSION_FUNCTIONS}.get(body["indexFunction"])
+        if body["indexType"] != "bloom_filters" or function is None or function.over is not Kind.STRING:
+            continue
+        own = body["sourceFields"]
+        if body["indexFunction"] == "identity":
+            for other in table.schema:
+                known = whole.get(other.name)
+                if other.name in own or other.name[0] == "_" or known is None:  # _hoodie_record_key is id
+                    continue
+                if other.type == STRING and known.lo_known.all() and (known.trust == Trust.OK).all():
+                    body["sourceFields"] = [other.name]
+                    definitions.write_text(json.dumps(stored))
+                    _, kind = kind_of(path)
+                    with pytest.raises(StatsError, match="so it is of another one"):
+                        kind.might_contain(Lookup(other, (np.array(known.lo)[0],), ""))
+                    tried += 1
+        body["sourceFields"] = own
+    assert tried
+
+
+@pytest.mark.parametrize(
+    ("function", "bound", "texts"),
+    [
+        ("length", "abc", [b"3"]),
+        ("trim", " a ", [b"a"]),
+        ("lower", "ABC", [b"abc"]),
+        ("upper", "\u00e9", None),
+        ("year", 17_000, None),
+        ("trim", " ", None),
+    ],
+)
+def test_a_bound_has_the_texts_that_a_writer_may_have_made_of_it(function, bound, texts):
+    assert texts_of_bound(EXPRESSION_FUNCTIONS[function], bound) == texts
