@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
@@ -37,9 +38,13 @@ from index_store.storage.errors import FormatError, TableError, naming_table
 from index_store.storage.storage import Storage
 from index_store.table.table_schema import TableSchema, from_arrow, from_avro
 
-__all__ = ["ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_types", "read_rows"]
+__all__ = ["BYTES_PER_BATCH", "ROWS_PER_BATCH", "ColumnRows", "RowBatch", "parquet_types", "read_rows"]
 
 ROWS_PER_BATCH = 1 << 17
+#: Texts of a batch in bytes, unless one row has more.
+BYTES_PER_BATCH = 128 << 20
+#: Rows of a batch with texts inside of structs: pyarrow writes those out at once.
+NESTED_ROWS = 1 << 12
 _COUNT, _LENGTH = struct.Struct(">ii"), struct.Struct(">i")
 
 
@@ -115,25 +120,58 @@ def _parquet_rows(stream: Any, names: Sequence[str]) -> Iterator[RowBatch]:
         if not wanted:
             yield RowBatch(file.metadata.num_rows, {name: ColumnRows(of) for name, of in types.items()})
             return
+        top = set(file.schema_arrow.names)
+    leaves = [leaf for leaf in map(metadata.schema.column, range(metadata.num_columns)) if leaf.path in wanted]
+    every_text = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    texts = [path for path in every_text if path in top]
+    longest = max((leaf.length for leaf in leaves if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY"), default=1)
+    most = ROWS_PER_BATCH if len(texts) == len(every_text) else NESTED_ROWS
+    rows = max(1, min(most, BYTES_PER_BATCH // max(1, longest)))
+    # a text that a dictionary repeats is not repeated in memory before the batch is cut into pieces
+    with parquet.ParquetFile(
+        stream, metadata=metadata, coerce_int96_timestamp_unit="us", read_dictionary=texts
+    ) as file:
         seen = 0
-        for batch in file.iter_batches(ROWS_PER_BATCH, columns=wanted):
+        for batch in file.iter_batches(rows, columns=wanted):
             seen += batch.num_rows
-            yield RowBatch(batch.num_rows, {name: _column_of(batch, name, of) for name, of in types.items()})
+            arrays = {name: _array_of(batch, name) for name in wanted}
+            for start, stop in _pieces(list(arrays.values()), batch.num_rows):
+                columns = {
+                    name: _plain(_decoded(arrays[name][start:stop]), of) if of.is_known else ColumnRows(of)
+                    for name, of in types.items()
+                }
+                yield RowBatch(stop - start, columns)
         if not seen:
             yield RowBatch(0, {name: ColumnRows(of) for name, of in types.items()})
 
 
-def _column_of(batch: pa.RecordBatch, name: str, of: FileType) -> ColumnRows:
-    if not of.is_known:
-        return ColumnRows(of)
+def _array_of(batch: pa.RecordBatch, name: str) -> pa.Array:
     if name in batch.schema.names:
-        array = batch.column(name)
-    else:
-        first, *rest = name.split(".")
-        array = batch.column(first)
-        for part in rest:
-            array = pc.struct_field(array, part)
-    return _plain(array, of)
+        return batch.column(name)
+    first, *rest = name.split(".")
+    array = batch.column(first)
+    for part in rest:
+        array = pc.struct_field(array, part)
+    return array
+
+
+def _pieces(arrays: Sequence[pa.Array], rows: int) -> Iterator[tuple[int, int]]:
+    """Where pieces start and stop whose texts have BYTES_PER_BATCH when they are written out, or one row."""
+    until = np.zeros(rows, np.int64)
+    for array in arrays:
+        if pa.types.is_dictionary(array.type) and len(array.dictionary):
+            lengths = pc.binary_length(array.dictionary).cast(pa.int64()).take(array.indices)
+            until += pc.fill_null(lengths, 0).to_numpy(zero_copy_only=False)
+    until = np.cumsum(until)
+    start, before = 0, 0
+    while start < rows:
+        stop = max(start + 1, int(np.searchsorted(until, before + BYTES_PER_BATCH, "right")))
+        yield start, stop
+        start, before = stop, int(until[stop - 1])
+
+
+def _decoded(array: pa.Array) -> pa.Array:
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
 def _plain(array: pa.Array, of: FileType) -> ColumnRows:

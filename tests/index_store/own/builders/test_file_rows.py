@@ -15,7 +15,8 @@ import pytest
 
 from evaluator.language.types import DOUBLE, FLOAT, decimal_type
 from index_store import TableError
-from index_store.own.builders.file_rows import read_rows
+from index_store.own.builders import file_rows
+from index_store.own.builders.file_rows import BYTES_PER_BATCH, read_rows
 from index_store.own.builders.sketching import SketchPlan, sketch_file
 from index_store.own.sketches.values import ABSENT, bytes_of, decoded, value_bytes
 from index_store.storage.storage import Storage
@@ -208,3 +209,36 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
     for name in ("a.parquet", ".a_1.log.1_0-1-0"):
         with pytest.raises(TableError, match=name.replace(".", r"\.")):
             list(read_rows(Storage.at(tmp_path), name, ["x"]))
+
+
+def test_a_text_that_a_dictionary_repeats_is_not_repeated_in_memory(tmp_path):
+    """A file of a megabyte became a batch of 40 GiB: 40,000 rows with one text of a megabyte."""
+    texts = pa.array(["x" * (1 << 20), "y"])
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0] * 10_000, pa.int32()), texts)
+    table = pa.table({"s": column, "i": range(40_000)})
+    pq.write_table(table, tmp_path / "a.parquet", dictionary_pagesize_limit=1 << 22, store_schema=False)
+    assert (tmp_path / "a.parquet").stat().st_size < 1 << 20
+    before, rows = pa.total_allocated_bytes(), 0
+    for batch in read_rows(Storage.at(tmp_path), "a.parquet", ["s", "i"]):
+        assert pa.total_allocated_bytes() - before < 4 * BYTES_PER_BATCH
+        values = batch.columns["s"].values
+        assert len(values) == batch.rows == len(batch.columns["i"].values)
+        assert batch.columns["i"].values[0].as_py() == rows
+        rows += batch.rows
+        if rows > 1000:
+            break
+    assert 1000 < rows < 2000
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_pieces_of_a_batch_hold_all_of_its_rows(tmp_path, monkeypatch, kind, dictionary):
+    monkeypatch.setattr(file_rows, "BYTES_PER_BATCH", 1000)
+    texts = [None if i % 7 == 0 else f"t{i % 5}" * (i % 90) for i in range(3000)]
+    plain = pa.table({"s": pa.array(texts).cast(kind), "i": range(3000)})
+    pq.write_table(plain, tmp_path / "a.parquet", use_dictionary=dictionary, row_group_size=700)
+    batches = list(read_rows(Storage.at(tmp_path), "a.parquet", ["s", "i"]))
+    found = [value for batch in batches for value in batch.columns["s"].values.to_pylist()]
+    assert found == [None if text is None else text.encode() for text in texts]
+    assert [value for batch in batches for value in batch.columns["i"].values.to_pylist()] == list(range(3000))
+    assert len(batches) > 50
