@@ -16,7 +16,7 @@ def test_spark_reads_the_same_entries_as_this_process_in_several_jobs(spark, tmp
     folder = unpack_format_table("1.2.0_evolved_mor", tmp_path / "t")
     table = open_table(folder).table
     remote, here = folder_of(table, "spark"), folder_of(table, "local")
-    definition = by("i", "s")
+    definition = by("i", "s_new")
     change = create(remote, table, definition, read_on(spark))
     expected = create(here, table, definition, local)
     assert said_by(remote) == said_by(here)
@@ -24,7 +24,7 @@ def test_spark_reads_the_same_entries_as_this_process_in_several_jobs(spark, tmp
     assert dict(change.unknown) == dict(expected.unknown)
     assert change.built_bytes > 25_000
     assert (change.built, change.built_bytes) == (expected.built, expected.built_bytes)
-    plan = prune(folder, "i = -1 AND s = 'nobody'", "spark", time_zone="UTC", strict=True)
+    plan = prune(folder, "i = -1 AND s_new = 'nobody'", "spark", time_zone="UTC", strict=True)
     assert len(plan.kept) == 0
 
 

@@ -93,6 +93,8 @@ def test_without_a_jvm_a_column_is_an_error_that_says_what_to_do(spark):
         """As Spark 3.5 has it: of another class than other Columns."""
 
     ColumnOfConnect.__module__ = "pyspark.sql.connect.column"
-    for column in (F.col("id") > 5, ColumnOfConnect()):
-        with pytest.raises(UnsupportedError, match="with Spark Connect give SQL text"):
-            to_expression(SessionWithoutJvm(), spark.range(1).schema, column)
+    schema = spark.range(1).schema
+    with pytest.raises(UnsupportedError, match="with Spark Connect give SQL text"):
+        to_expression(SessionWithoutJvm(), schema, ColumnOfConnect())
+    with pytest.raises(TypeError, match="this session is of Spark Connect: give SQL text"):
+        to_expression(SessionWithoutJvm(), schema, F.col("id") > 5)
