@@ -146,7 +146,11 @@ def test_an_index_of_keys_is_asked_for_the_slices_that_the_ones_before_it_leave(
     assert len(table.at().slices) == 12
     opened.clear()
     assert len(prune(table, "id = 'k0031' AND i IS NOT NULL", time_zone="UTC", strict=True).kept) == 1
-    assert len(opened["data"]) == 1  # bloom_filters leave one file; only its footer is read
+    # bloom_filters leave one file, whose footer is read; two footers tell once for a table which column is the key
+    assert 1 <= len(opened["data"]) <= 3
+    opened.clear()
+    assert len(prune(table, "id = 'k0035' AND i IS NOT NULL", time_zone="UTC", strict=True).kept) == 1
+    assert len(opened["data"]) <= 1
     opened.clear()
     prune(table, "id = 'no such key' OR NOT (NOT id = 'k0032' AND NOT id = 'k0033')", time_zone="UTC", strict=True)
     assert len(opened["data"]) <= 2
