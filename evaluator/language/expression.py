@@ -243,6 +243,18 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(children_of(current)))
 
 
+def walk_distinct(node: Node, children: Callable[[Node], tuple[Node, ...]] = children_of) -> Iterator[Node]:
+    """As ``walk``, but a node that stands in several places comes once: what it costs does not grow with the text."""
+    stack: list[Node] = [node]
+    seen: set[int] = set()
+    while stack:
+        current = stack.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            stack.extend(reversed(children(current)))
+
+
 def fold(
     node: Node, combine: Callable[[Node, list[R]], R], children: Callable[[Node], tuple[Node, ...]] = children_of
 ) -> R:

@@ -21,6 +21,7 @@ from evaluator.language.expression import (
     Node,
     Operand,
     children_of,
+    walk_distinct,
 )
 from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.language.types import Type
@@ -74,13 +75,7 @@ def check_filter(given: Filter) -> None:
 
 def _check_tree(tree: HudiExpression) -> None:
     """Raise TypeError for an expression with a part that is none, such as ``Compare("=", "fare", 5)``."""
-    stack: list[Any] = [tree]
-    seen: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
+    for node in walk_distinct(tree, _children):
         if not isinstance(node, HudiExpression | Operand):
             raise TypeError(
                 f"a part of the expression is {_described(node)}: give Column(('fare',)), Literal(5, INT) and the like"
@@ -88,11 +83,13 @@ def _check_tree(tree: HudiExpression) -> None:
         mistake = _mistake_in(node)
         if mistake:
             raise TypeError(f"{type(node).__name__} in the expression: {mistake}")
-        try:
-            children: tuple[Node, ...] = tuple(children_of(node))
-        except TypeError as error:
-            raise TypeError(f"{type(node).__name__} in the expression has no list of parts: {error}") from None
-        stack.extend(children)
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    try:
+        return tuple(children_of(node))
+    except TypeError as error:
+        raise TypeError(f"{type(node).__name__} in the expression has no list of parts: {error}") from None
 
 
 def _mistake_in(node: HudiExpression | Operand) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from evaluator.language.column_resolution import resolve_column, with_near_names
 from evaluator.language.errors import UnknownColumnError, UnsupportedError
-from evaluator.language.expression import Column, HudiExpression, Node, children_of
+from evaluator.language.expression import Column, HudiExpression, walk_distinct
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 
@@ -33,13 +33,4 @@ def unknown_columns(
 
 def _columns(expression: HudiExpression) -> Iterator[str]:
     """The columns in order of appearance. An operand that stands in several places is looked at once."""
-    stack: list[Node] = [expression]
-    seen: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Column):
-            yield node.name
-        stack.extend(reversed(children_of(node)))
+    return (node.name for node in walk_distinct(expression) if isinstance(node, Column))

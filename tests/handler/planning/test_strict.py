@@ -104,18 +104,9 @@ def test_hundreds_of_unknown_columns_name_similar_ones_for_some(table):
     assert 1 <= sum("did you mean" in text for text in texts) <= 10
 
 
-def test_a_list_of_files_that_cannot_be_read_is_an_error_in_strict(main_cow_copy):
-    folder = main_cow_copy / ".hoodie" / "metadata" / "files"
-    for file in folder.iterdir():
-        if file.is_file() and not file.name.startswith(".hoodie"):
-            file.write_bytes(b"\x00garbage" * 20)
-    assert any(reason.scope == "store" for reason in prune(main_cow_copy, "i = 100").reasons)
-    with pytest.raises((TableError, StatsError)):
-        prune(main_cow_copy, "i = 100", strict=True)
-
-
-def test_an_index_that_cannot_be_read_is_an_error_in_strict(main_cow_copy):
-    folder = main_cow_copy / ".hoodie" / "metadata" / "column_stats"
+@pytest.mark.parametrize("partition", ["files", "column_stats"])
+def test_a_partition_of_the_metadata_table_that_cannot_be_read_is_an_error_in_strict(main_cow_copy, partition):
+    folder = main_cow_copy / ".hoodie" / "metadata" / partition
     for file in folder.iterdir():
         if file.is_file() and not file.name.startswith(".hoodie"):
             file.write_bytes(b"\x00garbage" * 20)
