@@ -7,11 +7,16 @@ whether they pass. A run of all tests (``tests/sampling.py``) draws other exampl
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.sampling import ALL_CASES
+
+for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_signal) is signal.SIG_IGN:  # a run in the background; processes that tests start inherit it
+        signal.signal(_signal, _usual)
 
 os.environ["SARGO_CACHE"] = "off"
 
@@ -26,7 +31,16 @@ settings.register_profile(
 settings.load_profile("sargo")
 
 
+def pytest_xdist_auto_num_workers(config):
+    """One process more than processors: some tests wait for processes, sockets or clocks."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items):
+    """Mark what starts Spark. One process runs all of that, and first; the other files go to whichever is free."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        group = "spark" if item.get_closest_marker("spark") else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)

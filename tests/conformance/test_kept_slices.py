@@ -14,10 +14,10 @@ from tests.conformance.hive_truth import hive_keys
 from tests.conformance.meanings import NOT_ALIKE, other_meaning
 from tests.conformance.paths import HIVES, Kept
 from tests.conformance.stored_truth import MODES, TABLES, truth_of
+from tests.sampling import share
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "mode"), share([(name, mode) for name in TABLES for mode in MODES], 2))
 def test_the_text_skips_no_slice_with_a_match(kept: Kept, name: str, mode: str) -> None:
     truth = truth_of(name)
     lost = {
@@ -28,8 +28,7 @@ def test_the_text_skips_no_slice_with_a_match(kept: Kept, name: str, mode: str) 
     assert lost == {}
 
 
-@pytest.mark.parametrize("version", HIVES)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "version"), share([(name, version) for name in TABLES for version in HIVES], 2))
 def test_the_filter_of_hive_skips_no_slice_with_a_match(kept: Kept, name: str, version: str) -> None:
     truth = truth_of(name)
     lost = {}

@@ -20,10 +20,11 @@ from evaluator.language.types import Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
 from evaluator.statistics.indexing import with_index
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, filters, slices, weakened
+from tests.sampling import examples
 
 COLUMNS = list(TYPES)
 SESSIONS = st.sampled_from([Semantics.named(engine, zone) for engine in ENGINES for zone in ("UTC", "Europe/Berlin")])
-LAW = settings(max_examples=150)
+LAW = settings(max_examples=examples(100, at_night=1_500))
 
 
 def outcomes(

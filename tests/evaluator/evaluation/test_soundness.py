@@ -18,6 +18,7 @@ from evaluator.language.semantics import ENGINES, Semantics
 from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, PartStatistics
 from tests.evaluator.strategies import SCHEMA, TYPES, exact_statistics, filters, leaves, slices, weakened
+from tests.sampling import examples
 
 NAMES = [(engine, "UTC") for engine in ENGINES] + [
     ("spark", "Europe/Berlin"),
@@ -52,20 +53,20 @@ def check(data: st.DataObject, expression: HudiExpression, semantics: Semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=160)
+@settings(max_examples=examples(80, at_night=1_600))
 @given(data=st.data())
 def test_every_rows_value_of_a_leaf_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(leaves(COLUMNS)), semantics)
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS, ids=IDS)
-@settings(max_examples=60)
+@settings(max_examples=examples(40, at_night=600))
 @given(data=st.data())
 def test_every_rows_value_of_a_tree_is_in_the_outcome(semantics: Semantics, data: st.DataObject) -> None:
     check(data, data.draw(filters(COLUMNS)), semantics)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(120, at_night=3_000))
 @given(data=st.data())
 def test_c3_a_merged_row_may_take_each_column_from_another_file_of_its_slice(data: st.DataObject) -> None:
     semantics = SEMANTICS[0]

@@ -26,6 +26,7 @@ from evaluator.statistics.distrust import Trust, reason
 from evaluator.statistics.range_width import typical_range_width
 from tests.evaluator.short_forms import SPARK, col, lit
 from tests.evaluator.strategies import SCHEMA, exact_statistics, filters, slices, weakened
+from tests.sampling import examples
 
 COLUMNS = ["b", "i", "s", "dt", "d"]
 
@@ -48,7 +49,7 @@ def run_tree(written: SourceFilter, outcomes: list[int]) -> int:
     return stack[0]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100, at_night=3_000))
 @given(data=st.data())
 def test_alone_is_what_would_be_skipped_if_the_condition_were_impossible(data: st.DataObject) -> None:
     expression = data.draw(filters(COLUMNS))

@@ -21,6 +21,7 @@ from evaluator.reference.row_oracle import value_of
 from evaluator.statistics.columns import ColumnStatistics, from_values
 from tests.evaluator.short_forms import SPARK, col, letters, lit
 from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, leaves, slices, values_of, weakened
+from tests.sampling import examples
 
 OF_TEXT = {"lower": STRING, "upper": STRING, "trim": STRING, "length": INT}
 OF_DAYS = {"year": INT, "month": INT, "day": INT}
@@ -94,7 +95,7 @@ FILTERS = st.recursive(
 
 @pytest.mark.parametrize("many", [False, True], ids=["few slices", "many slices"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=60)
+@settings(max_examples=examples(30, at_night=600))
 @given(data=st.data())
 def test_every_rows_value_stays_in_the_outcome_and_nothing_is_added_to_it(engine, many, data):
     semantics = Semantics.named(engine, "UTC")
@@ -177,7 +178,7 @@ def test_the_statistics_of_an_expression_are_named_in_the_explanation():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40)
+@settings(max_examples=examples(25, at_night=400))
 @given(data=st.data())
 def test_filters_of_what_a_function_yields_lose_no_row(engine, data):
     semantics = Semantics.named(engine, "UTC")

@@ -18,6 +18,7 @@ from tests.handler.planning.test_format_tables import check, slices_at
 from tests.index_store.format_tables import reads_of, unpack_format_table
 from tests.index_store.own.secondary.answers import by, local
 from tests.index_store.snapshots.rewinding import bring_back, commit_by_commit, instants, take_away
+from tests.sampling import share
 
 #: One table of each way in which files, columns and rows change.
 SOME = (
@@ -60,7 +61,7 @@ def table(main_cow, tmp_path):
 # -- real tables, with Spark's answers
 
 
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", share(SOME, 2))
 def test_no_filter_loses_a_file_group_now_or_as_of_an_older_instant(tmp_path, only_own, name):
     folder = unpack_format_table(name, tmp_path / "t")
     opened = open_table(folder).table

@@ -18,6 +18,7 @@ from handler.planning.unknown_columns import unknown_columns
 from handler.sql.parsing import parse
 from tests.handler.conftest import DATA
 from tests.handler.table_rows import rows_of
+from tests.sampling import share
 
 TABLES = sorted(path.stem for path in DATA.glob("*.zip"))
 SPARK = Semantics.named("spark", "UTC")
@@ -31,7 +32,7 @@ def filters():
     return list(found)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_a_table_is_read_without_failure(unpack, name):
     report = report_table(open_table(unpack(name)))
     assert report.failures == ()
@@ -40,7 +41,7 @@ def test_a_table_is_read_without_failure(unpack, name):
     assert {covered.kind for covered in report.coverage} >= {"column_stats"}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_no_filter_loses_a_row(unpack, name):
     folder = unpack(name)
     table = open_table(folder)

@@ -14,8 +14,9 @@ from index_store.own.store.folder import Folder
 from index_store.own.store.locations import OTHERS
 from tests.conformance.own_indexes import KINDS, SECONDARY, SKETCHES, brought_up_to_date, definitions, nothing_but
 from tests.handler.planning.test_format_tables import check, slices_at
-from tests.index_store.format_tables import FORMAT_TABLES, reads_of, unpack_format_table
+from tests.index_store.format_tables import reads_of, unpack_format_table
 from tests.index_store.snapshots.rewinding import commit_by_commit, instants
+from tests.sampling import share
 
 #: One table of each way in which files come and go.
 SOME = (
@@ -40,8 +41,9 @@ def _a_disk_that_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("index_store.own.store.folder._force", lambda _: None)
 
 
-@pytest.mark.parametrize("variant", [SKETCHES, SECONDARY], ids=["sketches", "secondary"])
-@pytest.mark.parametrize("name", [name for name in FORMAT_TABLES if name in SOME])
+@pytest.mark.parametrize(
+    ("name", "variant"), share([(name, variant) for name in SOME for variant in (SKETCHES, SECONDARY)], 3)
+)
 def test_no_filter_loses_a_file_group_after_any_commit(tmp_path, name, variant):
     table = unpack_format_table(name, tmp_path / "t")
     wanted = definitions(open_table(table).table, variant)

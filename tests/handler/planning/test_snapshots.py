@@ -43,15 +43,18 @@ def said(plan):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "1.1.1_main_cow",
-        "1.1.1_main_mor",
-        "1.1.1_nan_cow",
-        "1.0.2_sec_mor",
-        "1.1.1_expr_cow",
-        "1.1.1_bucket_ch_resized_mor",
-        "1.2.0_bloom_cow",
-    ],
+    share(
+        [
+            "1.1.1_main_cow",
+            "1.1.1_main_mor",
+            "1.1.1_nan_cow",
+            "1.0.2_sec_mor",
+            "1.1.1_expr_cow",
+            "1.1.1_bucket_ch_resized_mor",
+            "1.2.0_bloom_cow",
+        ],
+        2,
+    ),
 )
 def test_the_same_is_kept_after_every_commit(name, unpack_copy, tmp_path):
     path, cache = unpack_copy(name), SnapshotCache(tmp_path / "cache", min_slices=0)

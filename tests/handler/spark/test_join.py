@@ -16,6 +16,7 @@ from handler.spark.join_keys import Bloom, collect_keys
 from handler.spark.reading.reading import read
 from index_store.opened_table import open_table
 from tests.handler.spark.real_tables import unpack
+from tests.sampling import share
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,8 @@ SIDES = [
     ("an", "smallint", int),
     ("id", "string", lambda n: f"k{n % 200:04}"),
 ]
+#: The places in SIDES that are asked.
+ASKED = share(range(len(SIDES)), 3)
 
 
 def dimension_of(spark, column, kind, make):
@@ -76,7 +79,8 @@ def dimension_of(spark, column, kind, make):
 def needed(spark, fact):
     """By place in SIDES: the files whose rows meet a key, as Spark's own join says it of the whole table."""
     found = None
-    for number, (column, kind, make) in enumerate(SIDES):
+    for number in ASKED:
+        column, kind, make = SIDES[number]
         dimension = dimension_of(spark, column, kind, make)
         one = (
             fact.join(F.broadcast(dimension), F.col(column) == dimension["key"], "left_semi")
@@ -90,7 +94,7 @@ def needed(spark, fact):
     return files
 
 
-@pytest.mark.parametrize("number", range(len(SIDES)), ids=[f"{column}-{kind}" for column, kind, _ in SIDES])
+@pytest.mark.parametrize("number", ASKED, ids=lambda number: "-".join(SIDES[number][:2]))
 def test_no_slice_is_skipped_whose_rows_meet_a_key(spark, opened, needed, number):
     """As a list of few keys, and as many keys: their hull and Bloom filter."""
     column, kind, make = SIDES[number]

@@ -26,6 +26,7 @@ from index_store.kinds.expressions.expression_keys import texts_of_bound, texts_
 from index_store.table.file_slices import FileSlices
 from tests.index_store.rows import rows_of
 from tests.plain_id import plain_id
+from tests.sampling import share
 
 TABLES = (
     "1.1.1_expr_cow",
@@ -227,8 +228,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("operand", GRID)
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(("name", "operand"), share([(name, operand) for name in TABLES for operand in GRID], 3))
 def test_skipped_slices_have_no_match_and_fully_matched_ones_nothing_else(hudi_table, name, operand):
     path = hudi_table(name)
     table = open_for_filters(path)

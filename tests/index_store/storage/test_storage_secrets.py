@@ -140,7 +140,7 @@ def everything_of(error):
         f"s3://KEY:{SECRET}@bucket/t?nonsense=1",
         f"gopher://me:{SECRET}@host/t",
         f"s3://:{SECRET}@/t",
-        f"s3://bucket/t?secret_key={SECRET}",
+        f"s3://bucket/t?region=eu-west-1&secret_key={SECRET}",
         f"abfs://c:{SECRET}@/t",
         f"hdfs://ann:{SECRET}@nn:port/t",
         f"oss://bucket/t?token={SECRET}",
@@ -157,7 +157,7 @@ def test_an_error_about_a_uri_does_not_show_its_secrets(uri):
     "options",
     [
         {"secret_kye": SECRET},
-        {"secret_key": SECRET},
+        {"secret_key": SECRET, "region": "eu-west-1"},
         {"anonymous": SECRET},
         {"connect_timeout": SECRET},
         {"tries": SECRET},

@@ -29,6 +29,7 @@ from tests.index_store.synthetic import (
     stats_value,
     write_table,
 )
+from tests.sampling import share
 
 LATER, DONE = "20260102000000000", "20260102000010000"
 TS = (16, None)
@@ -227,7 +228,7 @@ def answers(path):
     return set(slices), said
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 2))
 def test_damage_is_noticed_or_makes_nothing_known_that_was_not(hudi_copy, name):
     """Bytes are changed, files cut off or removed; an answer is the old one, less than it, or an error."""
     path = hudi_copy(name)

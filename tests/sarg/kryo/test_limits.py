@@ -8,6 +8,7 @@ import pytest
 import sarg
 from evaluator.language.expression import And, Not, Unknown, fold, to_text
 from sarg.kryo import limits
+from tests.sampling import share
 from tests.sarg.kryo_writer import (
     BOOLEAN,
     HIVE_4,
@@ -43,7 +44,7 @@ def test_the_test_writer_writes_what_hive_writes(hive_4):
     assert plain_text(sarg.decode(data)) == "a = 5"
 
 
-@pytest.mark.parametrize("name", ["OPNot", "OPAnd", "OPPlus"])
+@pytest.mark.parametrize("name", share(["OPNot", "OPAnd", "OPPlus"], 2))
 def test_an_expression_10000_deep_decodes_translates_and_prints(name):
     tree = EQUALS
     for _ in range(limits.MAX_EXPRESSION_DEPTH - 2):

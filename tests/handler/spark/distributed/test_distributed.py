@@ -21,6 +21,7 @@ from index_store.storage.errors import TableError
 from tests.handler.spark.random_filters import random_filters
 from tests.handler.spark.real_tables import unpack
 from tests.handler.spark.synthetic_tables import SyntheticPlace, make_table
+from tests.sampling import share
 
 #: One of each sort: all kinds of indexes, file systems' listings, log files, old and new versions of Hudi.
 TABLES = [
@@ -64,7 +65,7 @@ def place(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", share(TABLES, 3))
 def test_runs_of_slices_answer_as_the_whole(name, place, tmp_path):
     folder = unpack(name, tmp_path / "table")
     local, distributed = open_table(folder, cache=None), DistributedTable(travelling, place(folder))

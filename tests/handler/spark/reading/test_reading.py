@@ -18,6 +18,7 @@ from handler.spark.reading import file_schemas, reading
 from handler.spark.reading.reading import read
 from index_store import TableError, open_table
 from tests.handler.spark.true_rows import counted, reads, true_rows, unpack
+from tests.sampling import share
 
 #: Conditions over tables without log files, whose files Spark itself reads.
 PLAIN = {
@@ -93,7 +94,7 @@ def check(spark, name, path, conditions):
     return frames, [prune(spark, path, one) for one in conditions]
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", share(PLAIN, 2))
 def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, name):
     path = folder_of(name)
     frames, plans = check(spark, name, path, PLAIN[name])
@@ -105,7 +106,7 @@ def test_a_condition_reads_its_rows_from_the_kept_files_only(spark, folder_of, n
     assert sum(len(plan.skipped) for plan in plans) > 0
 
 
-@pytest.mark.parametrize("name", MERGED)
+@pytest.mark.parametrize("name", share(MERGED, 2))
 def test_a_condition_reads_its_rows_from_kept_slices_with_log_files(spark, folder_of, name):
     _, plans = check(spark, name, folder_of(name), MERGED[name])
     assert sum(len(plan.skipped) for plan in plans) > 0

@@ -53,7 +53,7 @@ def rows_of(table, path, instant, schema, read_optimized=False):
     return pa.Table.from_batches(batches) if batches else pa.schema(schema).empty_table()
 
 
-@pytest.mark.parametrize("name", share((name for name in reads() if name not in DISPUTED), 2))
+@pytest.mark.parametrize("name", share((name for name in reads() if name not in DISPUTED), 4))
 def test_the_rows_of_every_slice_are_those_that_hudi_reads(name, tmp_path):
     path = unpack(name, tmp_path / "t")
     table = open_table(path)

@@ -16,6 +16,7 @@ from handler.spark.source.datasource import PruningReader, PruningSource, SargoS
 from handler.spark.source.registration import register
 from index_store.opened_table import open_table
 from tests.handler.spark.real_tables import unpack
+from tests.sampling import share
 
 #: Filters that the optimizer pushes, as a whole or in part, on the columns of the main tables.
 CONDITIONS = [
@@ -87,7 +88,7 @@ def rows_of(frame):
     return sorted(map(repr, frame.collect()))
 
 
-@pytest.mark.parametrize(("name", "count"), [("1.1.1_main_cow", 5), ("1.1.1_main_mor", 2)])
+@pytest.mark.parametrize(("name", "count"), share([("1.1.1_main_cow", 5), ("1.1.1_main_mor", 2)], 2))
 def test_rows_are_those_of_the_full_scan(registered, tables, name, count):
     """One job for all: the rows of each condition, tagged with its number, with and without pruning."""
     full = load(registered, tables(name)).cache()

@@ -24,13 +24,14 @@ from index_store.own.builders.expressions import Expression, from_json, to_json
 from index_store.own.builders.sketching import SketchPlan
 from tests.evaluator.strategies import MOMENTS, NUMBERS, SCHEMA, function_leaves
 from tests.index_store.own.parquet_rows import awkward_files, known_columns, one_unit, slice_files, write_parquet
+from tests.sampling import examples
 
 UNITS = {"us": "micros", "ms": "millis"}
 
 
 @pytest.mark.parametrize("inputs", [1000, 2], ids=["point by point", "in ranges"])
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40)
+@settings(max_examples=examples(20, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome(engine, inputs, tmp_path_factory, monkeypatch_module, data):
     monkeypatch_module.setattr(expressions, "INPUTS", inputs)

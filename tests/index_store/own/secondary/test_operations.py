@@ -29,6 +29,7 @@ from tests.index_store.own.parquet_rows import write_parquet
 from tests.index_store.own.secondary.answers import by, local, said_by
 from tests.index_store.own.secondary.small_table import add_keys, small_table
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
+from tests.sampling import share
 
 BY = by("s", "i")
 
@@ -84,7 +85,7 @@ OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
 @pytest.mark.parametrize(
     ("operation", "after", "atomic"),
     [
-        *((operation, False, True) for operation in OPERATIONS),
+        *((operation, False, True) for operation in share(OPERATIONS, 2)),
         ("refresh", True, True),
         ("optimize", True, True),
         ("refresh", False, False),

@@ -27,6 +27,7 @@ from tests.index_store.own.parquet_rows import (
     slice_files,
     write_parquet,
 )
+from tests.sampling import examples
 
 COLUMNS = list(TYPES)
 UNITS = {"us": "micros", "ms": "millis", "ns": "nanos"}
@@ -79,7 +80,7 @@ def check(
 
 
 @pytest.mark.parametrize("sketch", SKETCHES)
-@settings(max_examples=40)
+@settings(max_examples=examples(20, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_one_sketch(
     sketch: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
@@ -90,7 +91,7 @@ def test_every_rows_value_is_in_the_outcome_of_one_sketch(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@settings(max_examples=40)
+@settings(max_examples=examples(20, at_night=400))
 @given(data=st.data())
 def test_every_rows_value_is_in_the_outcome_of_all_sketches_together(
     engine: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -18,6 +18,7 @@ from index_store.storage.errors import TableError
 from tests.index_store.own.folders import outlives_its_writers
 from tests.index_store.own.toy import DEFINITION, Toy, answers
 from tests.index_store.snapshots.rewinding import bring_back, instants, take_away
+from tests.sampling import share
 
 OPERATIONS: dict[str, Callable[[Folder, Path], object]] = {
     "create": lambda folder, table: create(folder, open_table(table), DEFINITION, Toy()),
@@ -63,7 +64,7 @@ def said_by(path: Path) -> dict | None:
     [(False, True), (True, True), (False, False)],
     ids=["before", "after", "before, and names are own"],
 )
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", share(OPERATIONS, 2))
 def test_whatever_step_it_dies_at_the_last_good_version_reads(
     operation: str, after: bool, atomic: bool, table_and_index: tuple[Path, Path], tmp_path: Path
 ) -> None:
