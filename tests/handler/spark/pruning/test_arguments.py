@@ -1,5 +1,7 @@
 """A mistake in a call of ``handler.spark`` raises; a name or a type that Spark refuses does with ``strict``."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
@@ -25,7 +27,7 @@ from handler.spark.catalyst.conditions import ConditionError
         (["i = 5", "i ="], ConditionError),
         ("i = 5; DROP TABLE t", ConditionError),
     ],
-    ids=str,
+    ids=lambda given: "a generator" if isinstance(given, Iterator) else str(given),
 )
 def test_what_is_no_condition_is_an_error(spark, main_cow, given, error):
     with pytest.raises(error):
