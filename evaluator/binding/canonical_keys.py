@@ -6,6 +6,7 @@
     amount * 1.1, 1.1 * amount           *(1.1 decimal(2,1), amount decimal(10,2)) decimal(13,3)
     to_date(ts), in Europe/Berlin        to_date(ts timestamp with local time zone) date in Europe/Berlin
     if(a > 1, b, c), isnan(d)            none: conditions, and what yields truth, have none
+    a varchar(3) over longer text        none: readers differ
 
 The key holds everything that the result depends on: names, constants and types as they are bound, and the session zone
 where a moment is involved. Engines may compute different results for one key. Statistics that are stored under it must
@@ -14,7 +15,15 @@ hold for every engine of ``evaluator.language.semantics.ENGINES``.
 
 from __future__ import annotations
 
-from evaluator.binding.operands import BoundColumn, BoundConstant, BoundFunction, BoundIf, BoundOperand, columns_of
+from evaluator.binding.operands import (
+    BoundColumn,
+    BoundConstant,
+    BoundFunction,
+    BoundIf,
+    BoundOperand,
+    BoundReading,
+    columns_of,
+)
 from evaluator.language.function_names import KEY_NAMES
 from evaluator.language.types import Kind
 
@@ -85,7 +94,7 @@ def canonical_key(function: BoundFunction) -> tuple[str, str] | None:
     while stack:  # without recursion: filters may be nested deeply
         operand, arguments = stack.pop()
         zone_free = zone_free and not operand.type.kind.is_timestamp
-        if isinstance(operand, BoundIf):
+        if isinstance(operand, BoundIf | BoundReading):
             return None
         if isinstance(operand, BoundFunction):
             name = KEY_NAMES.get(operand.function, operand.function)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from evaluator.binding.declared_types import Seen, seen
 from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
@@ -32,6 +33,7 @@ __all__ = [
     "BoundFunction",
     "BoundIf",
     "BoundOperand",
+    "BoundReading",
     "Condition",
     "columns_of",
     "literal_interval",
@@ -112,6 +114,19 @@ class BoundIf(BoundFunction):
         }
         outcome = self.condition.outcome(intervals)
         return hull([then] * bool(outcome & TRUE) + [otherwise] * bool(outcome & (FALSE | NULL)))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundReading(BoundFunction):
+    """A text column that is declared shorter than it is stored: each value, or its first characters, by reader.
+
+    It has no canonical key and no look-ups: no index knows what a reader makes of a value.
+    """
+
+    def interval(self, arguments: Sequence[Interval]) -> Interval:
+        """From the first characters of the lower bound, which no reader falls below, to the upper bound."""
+        [text] = arguments
+        return text.with_bounds(None if text.lo is None else text.lo[: self.type.precision], text.hi)
 
 
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
@@ -205,33 +220,19 @@ def literal_interval(value: object, literal_type: Type) -> Interval:
     return Interval(plain, plain, null=False)
 
 
-def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundColumn:
+def _bind_column(column: ex.Column, schema: Schema, semantics: Semantics) -> BoundOperand:
+    """The column as the filter sees it. Raises UnsupportedError where its declared type may change values (C11)."""
     field = resolve_column(column.name, schema, case_sensitive=semantics.case_sensitive)
-    return BoundColumn(field, _seen_as(column, field))
-
-
-def _seen_as(column: ex.Column, field: Field) -> Type:
-    """The type under which the filter sees the column. A type that changes values on reading cannot be decided."""
     declared, stored = column.type, field.type
-    if declared is None or declared == stored:
-        return stored
-    kinds = (declared.kind, stored.kind)
-    if all(kind.is_text for kind in kinds):
-        return declared if Kind.CHAR in kinds else stored
-    integers = all(kind.is_integer for kind in kinds)
-    if integers and declared.integer_range()[1] >= stored.integer_range()[1]:
-        return stored
-    if all(kind.is_timestamp for kind in kinds):
-        return stored
-    if kinds == (Kind.DOUBLE, Kind.FLOAT):
-        return stored
-    if (
-        all(kind is Kind.DECIMAL for kind in kinds)
-        and declared.scale >= stored.scale
-        and (declared.precision - declared.scale >= stored.precision - stored.scale)
-    ):
-        return stored
-    raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
+    if declared is not None and len(column.path) > 1 and not field.name.endswith("." + ".".join(column.path[1:])):
+        raise UnsupportedError(f"column {column.name} is {field.name} in the table: it may be read as NULL")
+    match seen(declared, stored):
+        case Seen.VALUE:
+            return BoundColumn(field, declared if declared and declared.kind is Kind.CHAR else stored)
+        case Seen.PREFIX if declared is not None:
+            return BoundReading("read", (BoundColumn(field, stored),), declared, semantics)
+        case _:
+            raise UnsupportedError(f"column {column.name} is {stored} in the table but {declared} in the filter")
 
 
 def _read_back(name: str, target: Type | None, arguments: list[BoundOperand]) -> list[BoundOperand]:
