@@ -24,9 +24,9 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, hull
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DATE, INT, STRING, TIMESTAMP, Kind, Type
-from evaluator.language.zones import FIRST_SHOWN, LAST_SHOWN, shown, wall_clocks_between
+from evaluator.language.zones import shown_between, wall_clocks_between
 
-__all__ = ["FUNCTIONS", "as_shown", "day_text", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
+__all__ = ["FUNCTIONS", "as_shown", "day_texts", "through_text", "timestamp_text_bounds", "to_day", "wall_clock"]
 
 
 def wall_clock(argument: Argument, semantics: Semantics) -> Interval:
@@ -52,17 +52,7 @@ def as_shown(interval: Interval, semantics: Semantics) -> Interval:
     """
     if semantics.is_utc:
         return interval
-    lo, hi = interval.lo, interval.hi
-    shown_lo, shown_hi = (None if end is None else shown(math.floor(end), semantics.zone) for end in (lo, hi))
-    least = None if shown_lo is None else min(shown_lo[0], lo)
-    most = None if shown_hi is None else max(shown_hi[1], hi)
-    if lo is not None and (hi is None or hi > LAST_SHOWN):
-        late = LAST_SHOWN - DAY
-        least = late if lo > LAST_SHOWN else None if least is None else min(least, late)
-    if hi is not None and (lo is None or lo < FIRST_SHOWN):
-        early = FIRST_SHOWN + DAY
-        most = early if hi < FIRST_SHOWN else None if most is None else max(most, early)
-    return interval.with_bounds(least, most)
+    return interval.with_bounds(*shown_between(interval.lo, interval.hi, semantics.zone))
 
 
 def to_day(argument: Argument, semantics: Semantics) -> Interval:
@@ -73,15 +63,26 @@ def to_day(argument: Argument, semantics: Semantics) -> Interval:
     return clock.with_bounds(*(None if end is None else end // DAY for end in (clock.lo, clock.hi)))
 
 
-def date_of(day: int) -> datetime.date | None:
-    """The calendar date of a day number; None for days that are not decided."""
-    return datetime.date.fromordinal(day + EPOCH_ORDINAL) if FIRST_GREGORIAN_DAY <= day <= LAST_DAY else None
+def day_texts(argument: Argument) -> Interval:
+    """Bounds of ``yyyy-MM-dd``, whose order as text is that of the days of four-digit years."""
+    ends = _decided(argument.interval, FIRST_GREGORIAN_DAY, LAST_DAY)
+    return strict([argument]) if ends is None else strict([argument], *(_iso(end) for end in ends))
 
 
-def day_text(day: int) -> str | None:
-    """``yyyy-MM-dd``, whose order as text is that of the days; None for days that are not decided."""
-    date = date_of(day)
-    return None if date is None else date.isoformat()
+def _decided(interval: Interval, first: int, last: int) -> tuple[Any, Any] | None:
+    """The ends of an interval of days or moments, for a text of it. None: values above ``last`` have no known order.
+
+    What lies before ``first`` stays before it in every calendar, so ``first`` is an upper bound of it. The ends of a
+    part of an interval are never outside of those of the whole.
+    """
+    lo, hi = interval.lo, interval.hi
+    if hi is None or hi > last:
+        return None
+    return (None if lo is None or lo < first else lo), max(hi, first)
+
+
+def _iso(day: int | None) -> str | None:
+    return None if day is None else datetime.date.fromordinal(day + EPOCH_ORDINAL).isoformat()
 
 
 def moment_of(micros: Any) -> datetime.datetime | None:
@@ -95,8 +96,10 @@ def moment_of(micros: Any) -> datetime.datetime | None:
 def timestamp_text_bounds(argument: Argument, semantics: Semantics) -> Interval:
     """Bounds of ``yyyy-MM-dd HH:mm:ss[.f]``. Engines write the fraction in different ways: it is left open."""
     clock = wall_clock(argument, semantics)
-    lo = None if clock.lo is None else moment_of(clock.lo)
-    hi = None if clock.hi is None else moment_of(clock.hi)
+    ends = _decided(clock, FIRST_GREGORIAN_DAY * DAY, LAST_DAY * DAY)
+    if ends is None:
+        return clock.with_bounds(None, None)
+    lo, hi = (None if end is None else EPOCH + datetime.timedelta(microseconds=math.floor(end)) for end in ends)
     return clock.with_bounds(
         None if lo is None else lo.strftime("%Y-%m-%d %H:%M:%S"),
         None if hi is None else hi.strftime("%Y-%m-%d %H:%M:%S") + ".9999999999",
@@ -175,7 +178,7 @@ def _to_timestamp(arguments: Sequence[Argument], _: Type, semantics: Semantics) 
     if len(arguments) != 1:
         raise UnsupportedError("to_timestamp with a pattern is not decided")
     clock = wall_clock(arguments[0], semantics)
-    if any(end is not None and moment_of(end) is None for end in (clock.lo, clock.hi)):
+    if any(end is None or moment_of(end) is None for end in (clock.lo, clock.hi)):
         return strict(arguments, null=True)
     return as_shown(clock, semantics)
 
@@ -192,13 +195,16 @@ def through_text(name: str, target: Type | None, argument: Type) -> bool:
 
 
 def _last_day(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:
-    def last(day: int) -> int | None:
-        date = date_of(day)
-        if date is None:
-            return None
-        return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal() - EPOCH_ORDINAL
+    day = to_day(arguments[0], semantics)
+    lo, hi = day.lo, day.hi
+    least = None if lo is None or lo < FIRST_GREGORIAN_DAY else _end_of_month(min(lo, LAST_DAY))
+    most = None if hi is None or hi > LAST_DAY else _end_of_month(max(hi, FIRST_GREGORIAN_DAY))
+    return strict([Argument(DATE, day)], least, most)
 
-    return monotone(Argument(DATE, to_day(arguments[0], semantics)), last)
+
+def _end_of_month(day: int) -> int:
+    date = datetime.date.fromordinal(day + EPOCH_ORDINAL)
+    return date.replace(day=calendar.monthrange(date.year, date.month)[1]).toordinal() - EPOCH_ORDINAL
 
 
 def _add_months(arguments: Sequence[Argument], _: Type, semantics: Semantics) -> Interval:

@@ -28,7 +28,7 @@ from fractions import Fraction
 from typing import Any
 
 from evaluator.functions.base import INTEGERS, Argument, monotone, strict
-from evaluator.functions.calendar import as_shown, day_text, timestamp_text_bounds, to_day, wall_clock
+from evaluator.functions.calendar import as_shown, day_texts, timestamp_text_bounds, to_day, wall_clock
 from evaluator.functions.from_text import from_text, reads_text
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
@@ -229,7 +229,7 @@ def _to_text(argument: Argument, target: Type, semantics: Semantics) -> Interval
     if source.is_integer:
         return _digits(argument)
     if source is Kind.DATE:
-        return monotone(argument, day_text)
+        return day_texts(argument)
     if source.is_timestamp:
         return timestamp_text_bounds(argument, semantics)
     raise _undecided(argument.type, target)

@@ -12,7 +12,11 @@ from __future__ import annotations
 
 import datetime
 import functools
+import math
 import re
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
@@ -24,6 +28,7 @@ __all__ = [
     "instant_of",
     "offset_parts",
     "shown",
+    "shown_between",
     "wall_clock_of",
     "wall_clocks_between",
     "zone_named",
@@ -34,6 +39,8 @@ _UTC_EPOCH = EPOCH.replace(tzinfo=datetime.timezone.utc)
 FIRST_SHOWN = (datetime.datetime(1900, 1, 1) - EPOCH) // MICROSECOND
 LAST_SHOWN = (datetime.datetime(9999, 12, 30) - EPOCH) // MICROSECOND
 _TABLE_END = (datetime.datetime(2100, 1, 1) - EPOCH) // MICROSECOND
+#: A wall clock of the first day may mean an instant before it.
+_KNOWN_FROM = FIRST_SHOWN + DAY
 _OFFSET = re.compile(r"([+-])(\d{2}):(\d{2})(?::(\d{2}))?")
 _JAVA_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
@@ -99,46 +106,120 @@ def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
     return min(wall_clock, *clocks), max(wall_clock, *clocks)  # type: ignore[type-var, return-value]
 
 
-def wall_clocks_between(lo: int | None, hi: int | None, zone: str) -> tuple[int | None, int | None]:
-    """Bounds of the wall clocks shown while the instant runs from lo to hi.
+def wall_clocks_between(lo: Any, hi: Any, zone: str) -> tuple[Any, Any]:
+    """Bounds of the wall clocks shown while the instant runs from lo to hi; None is no bound.
 
-    A clock that is set back in between shows some times twice. It may then show less than it did at lo, and may have
-    shown more than it does at hi, by as much as it is set back.
+    A clock that is set back in between shows some times twice: up to the change, and again after it.
     """
     if zone == "UTC":
         return lo, hi
-    start = None if lo is None else wall_clock_of(lo, zone)
-    end = None if hi is None else wall_clock_of(hi, zone)
-    again = _shown_again(lo, hi, zone)
-    return (None if start is None else start - again), (None if end is None else end + again)
+
+    def shown_at(instant: Any) -> tuple[Any, Any] | None:
+        clock = wall_clock_of(instant, zone)
+        return None if clock is None else (clock, clock)
+
+    repeated = [
+        (one.instant + one.after, one.instant - 1 + one.before)
+        for one in _changes_between(lo, hi, zone)
+        if one.after < one.before and (lo is None or lo < one.instant) and (hi is None or one.instant <= hi)
+    ]
+    return _hull_of_images(lo, hi, zone, shown_at, repeated)
 
 
-def _shown_again(lo: int | None, hi: int | None, zone: str) -> int:
-    """By how much the clock is set back between two instants, at most: 0 for never, a day where it is not known."""
-    if lo is None or hi is None or not FIRST_SHOWN <= lo <= hi <= _TABLE_END:
-        return DAY
-    amounts = [drop for first, last, drop in _set_backs(zone) if first <= hi and last >= lo]
-    return max(amounts, default=0)
+def shown_between(lo: Any, hi: Any, zone: str) -> tuple[Any, Any]:
+    """Bounds of the wall clocks shown at the instants that the wall clocks from lo to hi may mean; None is no bound.
+
+    Those in a gap are shown later, or earlier, by as much as the clock is set forward.
+    """
+    if zone == "UTC":
+        return lo, hi
+
+    def image(wall_clock: Any) -> tuple[Any, Any] | None:
+        whole = math.floor(wall_clock)
+        clocks = shown(whole, zone)
+        return None if clocks is None else (clocks[0] + (wall_clock - whole), clocks[1] + (wall_clock - whole))
+
+    moved = []
+    for one in _changes_between(lo, hi, zone):
+        first, last, forward = one.instant + one.before, one.instant + one.after - 1, one.after - one.before
+        first, last = first if lo is None else max(first, lo), last if hi is None else min(last, hi)
+        if first <= last:
+            moved.append((first - forward, last + forward))
+    return _hull_of_images(lo, hi, zone, image, moved)
+
+
+def _hull_of_images(
+    lo: Any, hi: Any, zone: str, image: Callable[[Any], tuple[Any, Any] | None], between: list[tuple[Any, Any]]
+) -> tuple[Any, Any]:
+    """The hull of the images of all moments from lo to hi. It never shrinks while these lie farther apart.
+
+    ``image`` is that of one moment, ``between`` has those that may lie outside of the images of lo and hi. Beyond the
+    tables a moment is known within a day only. What lies before their second day stays before their third.
+    """
+    if lo is not None and lo == hi and _KNOWN_FROM <= lo <= LAST_SHOWN:
+        of_one = image(lo)
+        if of_one is not None:
+            return of_one
+    end = _table_end(zone)
+    least = most = None
+    if lo is not None and lo >= _KNOWN_FROM:
+        of_lo = image(lo) if lo <= end else None
+        lows = [low for low, _ in between] + ([] if of_lo is None else [of_lo[0]])
+        if hi is None or hi > end:
+            lows.append(min(max(lo, end), LAST_SHOWN) - DAY)
+        least = min(lows, default=None)
+    if hi is not None and hi <= LAST_SHOWN:
+        of_hi = image(hi) if _KNOWN_FROM <= hi <= end else None
+        highs = [high for _, high in between] + ([] if of_hi is None else [of_hi[1]])
+        if lo is None or lo < _KNOWN_FROM:
+            highs.append(_KNOWN_FROM + DAY)
+        if hi > end:
+            highs.append(hi + DAY)
+        most = max(highs, default=None)
+    return least, most
+
+
+class _Change(NamedTuple):
+    """The instant at which the clock of a zone is set, with its offsets before and after."""
+
+    instant: int
+    before: int
+    after: int
+
+
+def _table_end(zone: str) -> int:
+    """Until when all changes of a zone are known."""
+    return LAST_SHOWN - DAY if isinstance(zone_named(zone), datetime.timezone) else _TABLE_END
+
+
+def _changes_between(lo: Any, hi: Any, zone: str) -> tuple[_Change, ...]:
+    """The changes from a day before lo until a day after hi."""
+    changes = _changes(zone)
+    first = 0 if lo is None else bisect_left(changes, (lo - DAY,))
+    last = len(changes) if hi is None else bisect_left(changes, (hi + DAY,))
+    return changes[first:last]
 
 
 @functools.lru_cache(maxsize=1024)  # of all zones: reading one takes a tenth of a second
-def _set_backs(zone: str) -> tuple[tuple[int, int, int], ...]:
-    """When the clock of a zone is set back from 1900 to 2100: (from, until, by), by the offset at each midnight.
-
-    Two changes within three days would add up: together they count as a day.
-    """
-    set_backs: list[tuple[int, int, int]] = []
+def _changes(zone: str) -> tuple[_Change, ...]:
+    """The changes of a zone's clock from 1900 to 2100, by its offset at each midnight of UTC."""
     name = zone_named(zone)
     if isinstance(name, datetime.timezone):  # a fixed offset
         return ()
-    previous: datetime.timedelta | None = None
-    for day in range(FIRST_SHOWN // DAY, _TABLE_END // DAY + 2):
-        offset = (_UTC_EPOCH + datetime.timedelta(days=day)).astimezone(name).utcoffset()
-        if previous is not None and offset is not None and offset < previous:
-            drop = (previous - offset) // MICROSECOND
-            if set_backs and set_backs[-1][1] > (day - 4) * DAY:
-                set_backs[-1] = (*set_backs[-1][:2], DAY)
-                drop = DAY
-            set_backs.append(((day - 1) * DAY, day * DAY, drop))
-        previous = offset
-    return tuple(set_backs)
+
+    def offset_at(instant: int) -> int:
+        offset = (_UTC_EPOCH + instant * MICROSECOND).astimezone(name).utcoffset()
+        return 0 if offset is None else offset // MICROSECOND
+
+    changes: list[_Change] = []
+    before = offset_at(FIRST_SHOWN)
+    for midnight in range(FIRST_SHOWN + DAY, _TABLE_END + 2 * DAY, DAY):
+        after = offset_at(midnight)
+        if after != before:
+            earlier, later = midnight - DAY, midnight
+            while later - earlier > 1:
+                middle = (earlier + later) // 2
+                earlier, later = (middle, later) if offset_at(middle) == before else (earlier, middle)
+            changes.append(_Change(later, before, after))
+        before = after
+    return tuple(changes)

@@ -14,7 +14,7 @@ from evaluator.language.interval import Interval
 from evaluator.language.outcome import FALSE, NULL, TRUE, UNKNOWN
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import INT, STRING, TIMESTAMP_LTZ, Type
+from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_LTZ, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
 from evaluator.statistics.indexing import with_index
 from handler.sql.parsing import parse
@@ -70,6 +70,33 @@ def test_moments_are_decided_as_one_by_one_with_fewer_questions(
     actual = evaluate_groups(with_index(known, max_edges=50) if indexed else known, counting)
     assert actual.tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
     assert len(asked) <= most * len(known)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "CAST(dt AS STRING) >= '2020'",
+        "CAST(dt AS STRING) < '1582-10-15'",
+        "last_day(dt) < TIMESTAMP'2020-01-31 00:00:00'",
+        "last_day(dt) >= DATE'9999-12-31'",
+        "date_trunc('month', dt) < TIMESTAMP'2020-03-29 02:30:00'",
+        "date_trunc('hour', dt) >= TIMESTAMP'1900-01-01 00:00:00'",
+        "CAST(dt AS TIMESTAMP) = TIMESTAMP'1890-01-01 00:00:00'",
+    ],
+)
+@pytest.mark.parametrize("column_type", [DATE, TIMESTAMP, TIMESTAMP_LTZ], ids=str)
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Asia/Manila"])
+def test_ancient_and_late_days_are_doubted_in_groups_as_one_by_one(
+    condition: str, column_type: Type, zone: str
+) -> None:
+    """A group of ancient and recent days must not decide what an ancient day alone leaves open."""
+    draw = np.random.default_rng(8)
+    lo = draw.choice([-719_162, -200_000, -141_428, -141_427, -30_000, -25_567, 0, 18_350, 18_560, 2_932_896], 400)
+    hi = np.maximum(lo, np.where(draw.random(400) < 0.5, lo, draw.choice([-141_428, 0, 18_353, 2_940_000], 400)))
+    scale = 1 if column_type is DATE else DAY
+    known = column(column_type, lo * scale, hi * scale)
+    ask = asked_of(condition, "dt", column_type, zone)
+    assert evaluate_groups(known, ask).tolist() == [ask(interval_at(known, index)) for index in range(len(known))]
 
 
 @pytest.mark.parametrize(

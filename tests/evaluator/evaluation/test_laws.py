@@ -10,16 +10,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import StatisticsProvider, evaluate
+from evaluator.evaluation.evaluate import StatisticsProvider, evaluate, evaluate_slice, interval_at
 from evaluator.language import expression as ex
 from evaluator.language import outcome
+from evaluator.language.epoch import DAY
 from evaluator.language.expression import column_names
+from evaluator.language.interval import Interval
 from evaluator.language.outcome import Outcomes
 from evaluator.language.semantics import ENGINES, Semantics
-from evaluator.language.types import Type
+from evaluator.language.types import DATE, INT, STRING, TIMESTAMP, Type
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics, array_dtype
 from evaluator.statistics.indexing import with_index
-from tests.evaluator.strategies import SCHEMA, TYPES, Slice, exact_statistics, filters, slices, weakened
+from tests.evaluator.short_forms import col, lit
+from tests.evaluator.strategies import (
+    SCHEMA,
+    TYPES,
+    Slice,
+    exact_statistics,
+    filters,
+    function_leaves,
+    slices,
+    weakened,
+)
 from tests.sampling import examples
 
 COLUMNS = list(TYPES)
@@ -100,6 +112,111 @@ def test_what_a_further_source_says_never_adds_a_value(data: st.DataObject) -> N
     assert (both & ~alone).tolist() == [0] * len(parts)
     assert outcomes(expression, semantics, second, first, n=len(parts)).tolist() == both.tolist()
     assert (outcomes(expression, semantics, n=len(parts)) & alone).tolist() == alone.tolist()
+
+
+#: Days at which calendars, zone tables and the years of four digits begin and end, and clocks are set.
+EDGES = [
+    -719_163,
+    -200_000,
+    -141_428,
+    -141_427,
+    -25_567,
+    -25_566,
+    -1,
+    18_262,
+    18_350,
+    18_560,
+    47_482,
+    2_932_896,
+    2_940_000,
+]
+EDGE_DAYS = st.builds(int.__add__, st.sampled_from(EDGES), st.integers(-40, 40)) | st.integers(-150_000, 60_000)
+ZONES = ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe", "Asia/Manila", "Africa/Monrovia", "+05:30"]
+ANY_SESSION = st.builds(Semantics.named, st.sampled_from(ENGINES), st.sampled_from(ZONES))
+
+
+@st.composite
+def edge_values(draw: st.DrawFn, name: str) -> int:
+    day = draw(EDGE_DAYS)
+    return (
+        day if name == "dt" else day * DAY + draw(st.sampled_from([0, 1, DAY // 12, DAY - 1]) | st.integers(0, DAY - 1))
+    )
+
+
+@st.composite
+def functions_of_moments(draw: st.DrawFn, name: str) -> ex.HudiExpression:
+    """A leaf over a function of a moment, or what reports have named, against a constant near an edge."""
+    if draw(st.booleans()):
+        return draw(function_leaves(name))
+    column, unit = col(name), lit(draw(st.sampled_from(["year", "month", "week", "day", "hour"])), STRING)
+    operand: ex.Operand
+    operand, of = draw(
+        st.sampled_from(
+            [
+                (ex.Cast(column, STRING), STRING),
+                (ex.Call("substr", (ex.Cast(column, STRING), lit(1, INT), lit(4, INT))), STRING),
+                (ex.Call("last_day", (column,)), DATE),
+                (ex.Cast(column, DATE), DATE),
+                (ex.Cast(column, TIMESTAMP), TIMESTAMP),
+                (ex.Call("to_timestamp", (column,)), TIMESTAMP),
+                (ex.Call("date_trunc", (unit, column)), TIMESTAMP),
+            ]
+        )
+    )
+    if of is STRING:
+        constant: Any = draw(st.sampled_from(["0001", "1582-10-15", "1900-01-01", "2020", "2020-03-29 02:30", "9999"]))
+    else:
+        constant = draw(edge_values("dt" if of is DATE else "ts"))
+    return ex.Compare(draw(st.sampled_from(["=", "!=", "<", "<=", ">", ">="])), operand, lit(constant, of))
+
+
+@settings(LAW, max_examples=400)
+@given(data=st.data())
+def test_a_narrower_slice_never_has_an_outcome_that_a_wider_one_has_not(data: st.DataObject) -> None:
+    """So groups of slices can be decided at once: what holds of the widest bounds holds of each slice."""
+    name, semantics = data.draw(st.sampled_from(["dt", "ts", "tz"])), data.draw(ANY_SESSION)
+    bound = bind(data.draw(functions_of_moments(name)), SCHEMA, semantics)
+    ends = sorted(data.draw(st.lists(edge_values(name), min_size=4, max_size=4)))
+    inner = Interval(ends[1], ends[data.draw(st.sampled_from([1, 2]))], False)
+    outer = [
+        data.draw(st.sampled_from([None, ends[0], inner.lo])),
+        data.draw(st.sampled_from([None, ends[3], inner.hi])),
+    ]
+    less = evaluate_slice(bound, {name: inner})
+    grown = evaluate_slice(bound, {name: Interval(*outer, data.draw(st.booleans()))})
+    assert less & ~grown == 0, (
+        f"{bound.expression} {inner}: {outcome.describe(less)}, {outcome.describe(grown)} of {outer}"
+    )
+
+
+@settings(LAW, max_examples=60)
+@given(data=st.data())
+def test_one_slice_a_few_and_many_have_the_same_outcomes(data: st.DataObject) -> None:
+    """Ancient and late days among others, in slices of one value and of ranges: alone, by 64, and in groups."""
+    name, semantics = data.draw(st.sampled_from(["dt", "ts", "tz"])), data.draw(ANY_SESSION)
+    bound = bind(data.draw(functions_of_moments(name)), SCHEMA, semantics)
+    n, rng = data.draw(st.sampled_from([65, 201, 301, 700])), np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    values = np.array(sorted(data.draw(st.lists(edge_values(name), min_size=1, max_size=8))), np.int64)
+    first = rng.integers(0, len(values), n)
+    last = np.minimum(first + rng.integers(0, data.draw(st.sampled_from([1, 2, len(values)])), n), len(values) - 1)
+    doubt = data.draw(st.sampled_from([0.0, 0.1]))
+    known = ColumnStatistics(
+        TYPES[name],
+        values[first],
+        values[last],
+        lo_known=rng.random(n) >= doubt,
+        hi_known=rng.random(n) >= doubt,
+        null_count=rng.choice([0, 0, 1, 10, UNKNOWN_COUNT], n),
+        row_count=np.full(n, 10),
+        trust=np.zeros(n, np.uint8),
+    )
+    alone = [evaluate_slice(bound, {name: interval_at(known, index)}) for index in range(n)]
+    for statistics in (known, with_index(known, 3, 8)):
+        many = evaluate(bound, n, [StatisticsProvider("column_stats", {name: statistics})])
+        assert many.outcomes.tolist() == alone
+        assert many.kept_rows.tolist() == [index for index, one in enumerate(alone) if one & outcome.TRUE]
+    few = known.take(np.arange(60))
+    assert evaluate(bound, 60, [StatisticsProvider("column_stats", {name: few})]).outcomes.tolist() == alone[:60]
 
 
 SIZES = st.sampled_from([1, 3, 64, 700, 5000])

@@ -23,7 +23,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import TIMESTAMP
-from evaluator.language.zones import instant_of, shown, wall_clock_of, wall_clocks_between
+from evaluator.language.zones import instant_of, shown, shown_between, wall_clock_of, wall_clocks_between
 
 ZONES = [
     "Europe/Berlin",
@@ -78,11 +78,79 @@ def test_without_a_set_back_the_bounds_are_exact() -> None:
     assert wall_clocks_between(day, day + DAY, "UTC") == (day, day + DAY)
 
 
-@pytest.mark.parametrize(("lo", "hi"), [(None, 0), (0, None), (0, moment(2150, 1, 1))])
-def test_what_is_not_known_widens_by_a_day(lo: int | None, hi: int | None) -> None:
-    low, high = wall_clocks_between(lo, hi, "Asia/Kolkata")
-    assert low == (None if lo is None else lo + 11 * HOUR // 2 - DAY)
-    assert high == (None if hi is None else hi + 11 * HOUR // 2 + DAY)
+def test_what_is_not_known_widens_by_a_day() -> None:
+    day, late = moment(2020, 7, 1), moment(2150, 1, 1)
+    assert wall_clocks_between(None, day, "Asia/Kolkata") == (None, day + 11 * HOUR // 2)
+    assert wall_clocks_between(day, None, "Asia/Kolkata") == (day + 11 * HOUR // 2, None)
+    assert wall_clocks_between(late, late, "Asia/Kolkata") == (late + 11 * HOUR // 2, late + 11 * HOUR // 2)
+    assert wall_clocks_between(late, late + HOUR, "Asia/Kolkata") == (late - DAY, late + HOUR + DAY)
+    assert wall_clocks_between(day, late, "Asia/Kolkata") == (day + 11 * HOUR // 2, late + DAY)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Kolkata", "Europe/Berlin", "+05:30"])
+def test_what_lies_before_1900_stays_before_its_third_day(zone: str) -> None:
+    ancient, third = moment(1500, 1, 1), moment(1900, 1, 3)
+    for between in (wall_clocks_between, shown_between):
+        assert between(ancient, ancient, zone) == (None, third)
+        assert between(ancient, moment(1899, 12, 31), zone) == (None, third)
+        assert between(moment(9999, 12, 31), moment(9999, 12, 31), zone) == (moment(9999, 12, 29), None)
+
+
+def test_a_run_over_a_gap_shows_what_the_gap_is_moved_to() -> None:
+    """Berlin has no 02:30 on 2020-03-29: clocks show 03:30, or 01:30, in its place."""
+    night = moment(2020, 3, 29)
+    at = [night + hour * HOUR // 2 for hour in range(9)]  # at[4] is 02:00
+    assert shown_between(at[4], at[6] + 1, "Europe/Berlin") == (at[2], at[8] - 1)
+    assert shown_between(at[3], at[5], "Europe/Berlin") == (at[2], at[7])
+    assert shown_between(at[5], at[5], "Europe/Berlin") == (at[3], at[7])
+    assert shown_between(at[1], at[3], "Europe/Berlin") == (at[1], at[3])
+    assert shown_between(at[6], at[7], "Europe/Berlin") == (at[6], at[7])
+
+
+AROUND = st.integers(-4, 4).flatmap(lambda days: st.integers(0, DAY).map(lambda part: days * DAY + part))
+CENTRES = [
+    moment(1582, 10, 15),
+    moment(1900, 1, 1),
+    moment(2020, 3, 29),
+    moment(2020, 10, 25),
+    moment(2011, 12, 30),
+    moment(1945, 8, 15),
+    moment(2100, 1, 1),
+    moment(2150, 7, 1),
+    moment(9999, 12, 30),
+]
+
+
+@settings(max_examples=600)
+@given(
+    zone=st.sampled_from([*ZONES, "Asia/Manila", "Africa/Monrovia", "+05:30", "UTC"]),
+    centre=st.sampled_from(CENTRES),
+    offsets=st.lists(AROUND, min_size=4, max_size=4).map(sorted),
+    open_ends=st.tuples(st.booleans(), st.booleans()),
+)
+def test_a_part_of_a_run_shows_nothing_that_the_whole_does_not(
+    zone: str, centre: int, offsets: list[int], open_ends: tuple[bool, bool]
+) -> None:
+    first, lo, hi, last = (centre + offset for offset in offsets)
+    for between in (wall_clocks_between, shown_between):
+        whole = between(None if open_ends[0] else first, None if open_ends[1] else last, zone)
+        for part in (between(lo, hi, zone), between(lo, lo, zone)):
+            assert whole[0] is None or (part[0] is not None and whole[0] <= part[0])
+            assert whole[1] is None or (part[1] is not None and part[1] <= whole[1])
+
+
+@settings(max_examples=300)
+@given(
+    zone=st.sampled_from(ZONES), centre=st.sampled_from(CENTRES[1:6]), offsets=st.lists(AROUND, min_size=3, max_size=3)
+)
+def test_every_wall_clock_that_is_shown_for_one_of_a_run_lies_between_the_bounds(
+    zone: str, centre: int, offsets: list[int]
+) -> None:
+    lo, between, hi = (centre + offset for offset in sorted(offsets))
+    readings, bounds = shown(between, zone), shown_between(lo, hi, zone)
+    if readings is not None:
+        assert bounds[0] is None or bounds[0] <= readings[0]
+        assert readings[1] <= bounds[1]
 
 
 @pytest.mark.parametrize("zone", ZONES)
