@@ -15,14 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.binding.bind import bind
-from evaluator.evaluation.evaluate import evaluate
+from evaluator.evaluation.evaluate import evaluate, evaluate_slice
 from evaluator.language import expression as ex
 from evaluator.language import outcome
 from evaluator.language.epoch import DAY
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.schema import Schema
+from evaluator.language.interval import Interval
+from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import TIMESTAMP
+from evaluator.language.types import STRING, TIMESTAMP
 from evaluator.language.zones import instant_of, shown, shown_between, wall_clock_of, wall_clocks_between
 
 ZONES = [
@@ -105,6 +106,30 @@ def test_a_run_over_a_gap_shows_what_the_gap_is_moved_to() -> None:
     assert shown_between(at[5], at[5], "Europe/Berlin") == (at[3], at[7])
     assert shown_between(at[1], at[3], "Europe/Berlin") == (at[1], at[3])
     assert shown_between(at[6], at[7], "Europe/Berlin") == (at[6], at[7])
+
+
+@pytest.mark.parametrize(
+    ("zone", "gap", "forward"),
+    [
+        ("Europe/Berlin", moment(2020, 3, 29, 2), HOUR),
+        ("America/Sao_Paulo", moment(2018, 11, 4), HOUR),
+        ("Australia/Lord_Howe", moment(2019, 10, 6, 2), HOUR // 2),
+    ],
+)
+@pytest.mark.parametrize("function", ["date_trunc", "to_timestamp"])
+def test_a_slice_whose_range_holds_a_gap_is_kept_for_what_the_gap_is_moved_to(
+    zone: str, gap: int, forward: int, function: str
+) -> None:
+    """Engines show a wall clock in the gap later, by as much as the clock is set forward: above the upper bound."""
+    minute = HOUR // 60
+    in_gap, above = gap + forward - minute, gap + forward + forward // 2
+    arguments = (ex.Literal("minute", STRING),) if function == "date_trunc" else ()
+    operand = ex.Call(function, (*arguments, ex.Column(("c",))))
+    schema, semantics = Schema([Field("c", TIMESTAMP)]), Semantics.named("spark", zone)
+    for slice_ in (Interval(gap - forward, above, False), Interval(in_gap, in_gap, False)):
+        for shown_at, can_be in ((in_gap + forward, True), (above + 2 * forward, False)):
+            bound = bind(ex.Compare("=", operand, ex.Literal(shown_at, TIMESTAMP)), schema, semantics)
+            assert bool(evaluate_slice(bound, {"c": slice_}) & outcome.TRUE) is can_be
 
 
 AROUND = st.integers(-4, 4).flatmap(lambda days: st.integers(0, DAY).map(lambda part: days * DAY + part))
