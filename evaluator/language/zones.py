@@ -109,7 +109,9 @@ def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
 def wall_clocks_between(lo: Any, hi: Any, zone: str) -> tuple[Any, Any]:
     """Bounds of the wall clocks shown while the instant runs from lo to hi; None is no bound.
 
-    A clock that is set back in between shows some times twice: up to the change, and again after it.
+    A clock that is set back shows some times twice: up to the change, and again after it. A constant of such a time may
+    stand for either. So what is shown the first time may also be earlier by as much as the clock is set back, and what
+    is shown again may be later.
     """
     if zone == "UTC":
         return lo, hi
@@ -118,11 +120,15 @@ def wall_clocks_between(lo: Any, hi: Any, zone: str) -> tuple[Any, Any]:
         clock = wall_clock_of(instant, zone)
         return None if clock is None else (clock, clock)
 
-    repeated = [
-        (one.instant + one.after, one.instant - 1 + one.before)
-        for one in _changes_between(lo, hi, zone)
-        if one.after < one.before and (lo is None or lo < one.instant) and (hi is None or one.instant <= hi)
-    ]
+    repeated = []
+    for one in _changes_between(lo, hi, zone):
+        back = one.before - one.after
+        first = one.instant - back if lo is None else max(lo, one.instant - back)
+        last = one.instant + back - 1 if hi is None else min(hi, one.instant + back - 1)
+        if back > 0 and first <= min(last, one.instant - 1):
+            repeated.append((first + one.after, min(last, one.instant - 1) + one.before))
+        if back > 0 and max(first, one.instant) <= last:
+            repeated.append((max(first, one.instant) + one.after, last + one.before))
     return _hull_of_images(lo, hi, zone, shown_at, repeated)
 
 
@@ -159,7 +165,7 @@ def _hull_of_images(
     if lo is not None and lo == hi and _KNOWN_FROM <= lo <= LAST_SHOWN:
         of_one = image(lo)
         if of_one is not None:
-            return of_one
+            return min([of_one[0], *(low for low, _ in between)]), max([of_one[1], *(high for _, high in between)])
     end = _table_end(zone)
     least = most = None
     if lo is not None and lo >= _KNOWN_FROM:
