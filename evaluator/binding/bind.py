@@ -54,10 +54,13 @@ from evaluator.binding.predicate_inference import inferred_predicates
 from evaluator.binding.program import And, Leaf, Not, Or, Program, Step
 from evaluator.binding.type_coercion import (
     adds_midnight,
+    as_rounded,
     common_decimal,
     has_one_form,
+    in_38_digits,
     meets_in_38_digits,
     only_rounds,
+    rounding_type,
     type_for_text,
     without_lossless_casts,
 )
@@ -224,11 +227,14 @@ class _Binder:
         operand, interval = self._in_domain_of(left, right)
         if meets_in_38_digits(operand.type, right.type, self._semantics):
             common, limit = common_decimal(operand.type, right.type)
+            interval = as_rounded(interval, operand.type, right.type)
             if not -limit < interval.lo <= interval.hi < limit:
                 raise UnsupportedError(
                     f"{operand.type} compared with a constant that {common} does not hold is not decided"
                 )
-            return Comparison(op, _cast(operand, common, self._semantics), constant_of(interval, common)), None
+            return Comparison(
+                op, in_38_digits(operand, right.type, self._semantics), constant_of(interval, common)
+            ), None
         if isinstance(operand, BoundFunction):
             comparison = Comparison(op, operand, constant_of(interval, operand.type))
             is_key = op in ("=", "<=>") and interval.is_point and not interval.null
@@ -239,13 +245,17 @@ class _Binder:
         return test, Lookup(operand.field, (interval.lo,)) if is_key else None
 
     def _in_domain_of(
-        self, operand: BoundOperand, constant: BoundConstant
+        self, operand: BoundOperand, constant: BoundConstant, via: Type | None = None
     ) -> tuple[BoundColumn | BoundFunction, Interval]:
-        """The operand without the casts that can be looked through, and the constant in that operand's domain."""
-        via: Type | None = None
+        """The operand without the casts that can be looked through, and the constant in that operand's domain.
+
+        ``via``: the binary type in which the comparison is done, where that is not the type of either side.
+        """
         while isinstance(operand, BoundFunction) and operand.function == "cast":
             source = operand.arguments[0]
             if keeps_value(source.type, operand.type):
+                if via is None and operand.type.kind.is_fractional and not source.type.kind.is_fractional:
+                    via = operand.type  # the constant is rounded, though the operand is not
                 operand = source
             elif only_rounds(source.type, operand.type, self._semantics) or adds_midnight(
                 source.type, operand.type, constant.type
@@ -287,8 +297,10 @@ class _Binder:
         elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
             raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
         elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):
-            common, _ = common_decimal(left.type, right.type)
-            left, right = (_cast(side, common, self._semantics) for side in (left, right))
+            left, right = (
+                in_38_digits(left, right.type, self._semantics),
+                in_38_digits(right, left.type, self._semantics),
+            )
         if not (
             isinstance(left, BoundColumn)
             and isinstance(right, BoundColumn)
@@ -307,7 +319,8 @@ class _Binder:
         if isinstance(operand, BoundConstant) or not all(isinstance(m, BoundConstant) for m in members):
             raise UnsupportedError("IN over anything but a column and constants is not decided")
         constants = [m for m in members if isinstance(m, BoundConstant)]
-        _check_one_comparison(operand.type, [m for m in constants if m.interval.value], self._semantics)
+        _check_one_comparison(operand.type, constants, self._semantics)
+        via = rounding_type((operand.type, *(m.type for m in constants)))
         has_null = any(not m.interval.value for m in constants)
         target: BoundOperand = operand
         points: list[Any] = []
@@ -316,10 +329,12 @@ class _Binder:
         for member in constants:
             if not member.interval.value:
                 continue
-            target, interval = self._in_domain_of(operand, member)
+            target, interval = self._in_domain_of(operand, member, via)
             ordinal = to_ordinals(interval, target.type) if isinstance(target, BoundColumn) else interval
             if not interval.is_point or interval.null:
                 wider.append(ordinal)
+                if via is not None and not interval.null and not member.type.kind.is_fractional:
+                    points += self._equal_in_any_type(operand, member)
             elif self._semantics.zeros_differ_in_lists and target.type.kind.is_fractional and ordinal.lo == 0:
                 wider.append(ordinal.with_bounds(-SMALLEST_DOUBLE, SMALLEST_DOUBLE))
             elif not (isinstance(ordinal.lo, Fraction) and isinstance(target, BoundColumn)):
@@ -339,6 +354,14 @@ class _Binder:
         yield test, lookup
         for interval in wider:
             yield Comparison("=", target, constant_of(outward(interval, target), target.type)), None
+
+    def _equal_in_any_type(self, operand: BoundOperand, member: BoundConstant) -> list[Any]:
+        """The value of an exact column that is the member itself: equal numbers stay equal when both are rounded."""
+        target, interval = self._in_domain_of(operand, member)
+        if not (isinstance(target, BoundColumn) and interval.is_point) or target.type.kind.is_fractional:
+            return []
+        ordinal = to_ordinals(interval, target.type).lo
+        return [] if isinstance(ordinal, Fraction) else [ordinal]
 
     def _null_test(self, operand: BoundOperand) -> Test:
         if isinstance(operand, BoundConstant):
@@ -368,8 +391,9 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
 
     An engine may compare a list that holds text as text: then 1 is not in ('1.0') (P11). That makes no difference where
     a value has one text only: integers among integers, dates among dates. Numbers without a common decimal are rounded
-    (Hive: 2 is in (1.5) for a decimal(38,0)) or lost (Spark).
+    (Hive: 2 is in (1.5) for a decimal(38,0)) or lost (Spark). A NULL of a type takes part in the choice of the type.
     """
+    members = [m for m in members if m.type.kind is not Kind.VOID]
     if column.kind.is_text and not all(m.type.kind.is_text for m in members):
         raise UnsupportedError("text IN a list of other types is not decided: engines differ")
     if column.kind is Kind.BINARY and semantics.binary_lists_fail:
@@ -380,10 +404,14 @@ def _check_one_comparison(column: Type, members: Sequence[BoundConstant], semant
     if column.kind.is_text or not any(m.type.kind.is_text for m in members):
         return
     if column.kind.is_integer:
-        alike = all(m.type.kind.is_integer or (m.type.kind.is_text and is_integer_text(m.value)) for m in members)
+        alike = all(
+            m.type.kind.is_integer or (m.type.kind.is_text and (m.value is None or is_integer_text(m.value)))
+            for m in members
+        )
     else:
         alike = column.kind is Kind.DATE and all(
-            m.type.kind is Kind.DATE or (m.type.kind.is_text and len(str(m.value)) == 10) for m in members
+            m.type.kind is Kind.DATE or (m.type.kind.is_text and (m.value is None or len(str(m.value)) == 10))
+            for m in members
         )
     if not alike:
         raise UnsupportedError(f"{column} IN a list with text is not decided: it may be compared as text")

@@ -82,8 +82,8 @@ def _bind_members(leaf: ex.In, field: Field) -> tuple[BoundLeaf, Field] | None:
         if type(member) is not ex.Literal:
             return None
         value = member.value
-        if value is None:
-            has_null = True
+        if value is None and (member.type.kind is Kind.VOID or member.type == column_type):
+            has_null = True  # a NULL of another type may decide in which type the list is compared
         elif type(value) is form and (member.type is column_type or member.type == column_type):
             values.append(value)
         else:

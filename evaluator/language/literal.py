@@ -69,7 +69,10 @@ SMALLEST_DOUBLE = 5e-324
 
 
 def in_domain(value: Any, literal: Type, column: Type, semantics: Semantics, via: Type | None = None) -> Interval:
-    """The column values that may equal the constant; ``via`` is the type to which the engine casts the column first."""
+    """The column values that may equal the constant; ``via`` is the type to which the engine casts the column first.
+
+    It may cast the constant to that type, too.
+    """
     match column.kind:
         case kind if kind.is_integer or kind is Kind.DECIMAL:
             return _as_exact(_number(value, literal), literal, column, via or literal, semantics)
@@ -172,16 +175,30 @@ def _as_exact(number: int | Fraction, literal: Type, column: Type, via: Type, se
             raise UnsupportedError("an integer compared with text that is no integer is not decided")
         null = semantics.text_takes_column_type and column.kind.is_integer and not _in_range(number, column)
         via = DOUBLE
-    if not (via.kind.is_fractional or literal.kind.is_fractional):
-        return Interval(number, number, null)
+    if number == 0 or not (via.kind.is_fractional or literal.kind.is_fractional):
+        return Interval(number, number, null)  # no decimal but 0 is so small that it is rounded to 0
     single = Kind.FLOAT in (via.kind, literal.kind)
     exact_below = 1 << (24 if single else 53)
     narrow = column.kind.is_integer and column.kind is not Kind.BIGINT and not single
-    if column.kind.is_integer and (narrow or abs(Fraction(number)) < exact_below):
-        return Interval(number, number, null)
+    lo, hi = _rounded(number, single=single)
+    if column.kind.is_integer and (narrow or max(abs(lo), abs(hi)) < exact_below):
+        return Interval(lo, hi, null)
     digits = 22 if single else 51
     slack = abs(Fraction(number)) / (1 << digits) + Fraction(1, 1 << 140)
     return Interval(number - slack, number + slack, null)
+
+
+def _rounded(number: int | Fraction, *, single: bool) -> tuple[int | Fraction, int | Fraction]:
+    """Bounds of a number and of its nearest double, and float: 5.00000000000000000001 is 5.0 as a double."""
+    try:
+        nearest = float(number)
+    except OverflowError as error:
+        raise UnsupportedError("the number is beyond the range of a double") from error
+    forms = [number, exact_number(nearest)]
+    if single and math.isfinite(as_float := nearest_float(nearest)):
+        forms.append(exact_number(as_float))
+    ordered = sorted(map(Fraction, forms))
+    return _plain(ordered[0]), _plain(ordered[-1])
 
 
 def _may_fit_no_decimal(number: int | Fraction, literal: Type, column: Type) -> bool:

@@ -74,6 +74,7 @@ def value_of(
                     [children[0][1], *(value_type for value, value_type in children[1:] if value is not None)],
                     semantics,
                 )
+                children = _as_one_number_type(children)
                 results = [_compare("=", children[0], member, semantics) for member in children[1:]]
                 return True if True in results else None if None in results or children[0][0] is None else False
             case ex.IsNull():
@@ -259,6 +260,26 @@ def _check_one_family(types: list[Type], semantics: Semantics) -> None:
         raise UnsupportedError("a list of doubles that is looked up by bits has no row form")
     if types[0].kind is Kind.BINARY and semantics.binary_lists_fail:
         raise UnsupportedError("a list of binary values has no row form")
+
+
+def _as_one_number_type(operands: list[_Typed]) -> list[_Typed]:
+    """The column and the members of a list in the type in which they are compared, when a double or float is there.
+
+    That type is double, or float for integers and floats where ANSI mode is off.
+    """
+    types = [operand_type for _, operand_type in operands if operand_type.kind is not Kind.VOID]
+    kinds = {operand_type.kind for operand_type in types}
+    if not (kinds & {Kind.FLOAT, Kind.DOUBLE} and all(kind.is_number for kind in kinds)):
+        return operands
+    if not kinds & {Kind.DOUBLE, Kind.DECIMAL} and any(
+        value is not None and abs(value) > 1 << 24 for value, of in operands if of.kind.is_integer
+    ):
+        raise UnsupportedError("integers of more than 24 bits in a list with floats have no row form")
+    return [
+        operand if value is None or operand_type.kind is Kind.VOID else (float(value), DOUBLE)
+        for operand in operands
+        for value, operand_type in (operand,)
+    ]
 
 
 def _common_digits(types: list[Type]) -> int:

@@ -1,0 +1,15 @@
+"""C7, C8: Spark 4.1's answers beside the limits of doubles and the changes of a clock. See ``spark_edges``."""
+
+import pytest
+
+from evaluator.language.semantics import Semantics
+from tests.handler import spark_edges as edges
+
+
+@pytest.mark.parametrize("mode", edges.MODES)
+@pytest.mark.parametrize("engine", ["spark", "own"])
+def test_every_outcome_on_mixed_numbers_holds_what_spark_says(engine, mode):
+    schema, rows = edges.number_table()
+    semantics = Semantics.named(f"spark-{mode}" if engine == "own" else engine, "UTC")
+
+    assert edges.contradictions(edges.answers()["numbers"][mode], schema, rows, semantics)[:10] == []
