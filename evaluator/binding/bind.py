@@ -77,7 +77,7 @@ from evaluator.language.like import Form, parse_like
 from evaluator.language.literal import SMALLEST_DOUBLE, in_domain, is_integer_text, to_ordinals
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
-from evaluator.language.types import DOUBLE, TIMESTAMP, Kind, Type
+from evaluator.language.types import DOUBLE, TIMESTAMP, TIMESTAMP_LTZ, Kind, Type
 from evaluator.statistics.columns import array_dtype
 from evaluator.statistics.ranges import Members
 
@@ -293,7 +293,10 @@ class _Binder:
         }:
             if self._semantics.date_hides_timestamp:
                 raise UnsupportedError("a date compared with a timestamp is not decided under this engine")
-            left, right = (_cast(side, TIMESTAMP, self._semantics) for side in (left, right))
+            # Spark compares instants, Hive wall clocks.
+            as_instants = Kind.TIMESTAMP_LTZ in kinds and not self._semantics.utc_timestamps
+            common = TIMESTAMP_LTZ if as_instants else TIMESTAMP
+            left, right = (_cast(side, common, self._semantics) for side in (left, right))
         elif not (kinds[0] is kinds[1] or all(k.is_number for k in kinds) or all(k.is_text for k in kinds)):
             raise UnsupportedError(f"{left.type} compared with {right.type} is not decided")
         elif all(kind.is_number for kind in kinds) and meets_in_38_digits(left.type, right.type, self._semantics):

@@ -36,7 +36,7 @@ from evaluator.language.interval import Interval
 from evaluator.language.literal import exact_number, nearest_float
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import Kind, Type
-from evaluator.language.zones import instant_of
+from evaluator.language.zones import instant_of, shift_near
 
 __all__ = ["cast", "keeps_value", "vanishes"]
 
@@ -88,6 +88,8 @@ def cast(argument: Argument, target: Type, semantics: Semantics) -> Interval:
             return as_shown(monotone(argument, lambda day: day * DAY), semantics)
         case Kind.TIMESTAMP if source.kind is Kind.TIMESTAMP_LTZ:
             return wall_clock(argument, semantics)
+        case Kind.TIMESTAMP_LTZ if source.kind is Kind.TIMESTAMP and not semantics.utc_timestamps:
+            return _instants(argument, semantics)
         case Kind.TIMESTAMP_LTZ if source.kind is Kind.DATE:
             return _midnights(argument, semantics)
         case _:
@@ -123,6 +125,16 @@ def _midnights(argument: Argument, semantics: Semantics) -> Interval:
     if semantics.utc_timestamps:
         lo, hi = min(lo, days.lo * DAY), max(hi, days.hi * DAY)
     return strict([argument], lo, hi)
+
+
+def _instants(argument: Argument, semantics: Semantics) -> Interval:
+    """The instants at which wall clocks are shown in the session zone, or that stand for those in a gap."""
+    clocks = argument.interval
+    if not clocks.is_bounded:
+        return strict([argument])
+    first = instant_of(clocks.lo - shift_near(clocks.lo, semantics.zone), semantics.zone)
+    last = instant_of(clocks.hi + shift_near(clocks.hi, semantics.zone), semantics.zone)
+    return strict([argument]) if first is None or last is None else strict([argument], first.lo, last.hi)
 
 
 def _undecided(source: Type, target: Type) -> UnsupportedError:

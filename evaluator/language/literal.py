@@ -22,6 +22,8 @@ mostly one point. It is wider where the engine itself rounds the column before i
     any timestamp           nanoseconds         kept by Hive, dropped by Spark
     integer, decimal        a number that only  the number, or NULL: Spark's common type has 38 digits; a text too
                             some engines hold   large for an integer column is NULL there
+    wall clock              wall clock          the wall clock; near a gap of the session zone also those as far away
+                                                as the clock is set forward: Spark may compare both as instants
     UTC timestamp           wall clock          every instant that may show this wall clock in the session zone (P14)
     ======================  ==================  ==================================================================
 
@@ -45,7 +47,7 @@ from evaluator.language.errors import UnsupportedError
 from evaluator.language.interval import Interval, point
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import DOUBLE, Kind, Type
-from evaluator.language.zones import instant_of, shown
+from evaluator.language.zones import instant_of, shift_near, shown
 
 __all__ = [
     "SMALLEST_DOUBLE",
@@ -182,13 +184,13 @@ def _as_exact(number: int | Fraction, literal: Type, column: Type, via: Type, se
     narrow = column.kind.is_integer and column.kind is not Kind.BIGINT and not single
     lo, hi = _rounded(number, single=single)
     if column.kind.is_integer and (narrow or max(abs(lo), abs(hi)) < exact_below):
-        return Interval(lo, hi, null)
+        return Interval(_plain(lo), _plain(hi), null)
     digits = 22 if single else 51
     slack = abs(Fraction(number)) / (1 << digits) + Fraction(1, 1 << 140)
     return Interval(number - slack, number + slack, null)
 
 
-def _rounded(number: int | Fraction, *, single: bool) -> tuple[int | Fraction, int | Fraction]:
+def _rounded(number: int | Fraction, *, single: bool) -> tuple[Fraction, Fraction]:
     """Bounds of a number and of its nearest double, and float: 5.00000000000000000001 is 5.0 as a double."""
     try:
         nearest = float(number)
@@ -198,7 +200,7 @@ def _rounded(number: int | Fraction, *, single: bool) -> tuple[int | Fraction, i
     if single and math.isfinite(as_float := nearest_float(nearest)):
         forms.append(exact_number(as_float))
     ordered = sorted(map(Fraction, forms))
-    return _plain(ordered[0]), _plain(ordered[-1])
+    return ordered[0], ordered[-1]
 
 
 def _may_fit_no_decimal(number: int | Fraction, literal: Type, column: Type) -> bool:
@@ -309,7 +311,12 @@ def _as_timestamp(value: Any, literal: Type, column: Type, semantics: Semantics)
             raise UnsupportedError(f"a timestamp compared with {literal} is not decided")
     _checked_day(math.floor(Fraction(wall_clock) / DAY))
     ends = (wall_clock, wall_clock if last_of_day is None else last_of_day)
-    lo, hi = ends if column.kind is Kind.TIMESTAMP else _instants(*ends, semantics)
+    if column.kind is Kind.TIMESTAMP:
+        # Spark compares a wall clock with an instant as instants: in a gap of its zone two wall clocks are one instant.
+        before, after = (shift_near(math.floor(wall), semantics.zone) for wall in ends)
+        lo, hi = ends[0] - before, ends[1] + after
+    else:
+        lo, hi = _instants(*ends, semantics)
     return Interval(lo - slack, hi + slack, null=nullable)
 
 

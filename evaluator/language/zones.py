@@ -27,6 +27,7 @@ __all__ = [
     "LAST_SHOWN",
     "instant_of",
     "offset_parts",
+    "shift_near",
     "shown",
     "shown_between",
     "wall_clock_of",
@@ -104,6 +105,23 @@ def shown(wall_clock: int, zone: str) -> tuple[int, int] | None:
     if None in clocks:
         return None
     return min(wall_clock, *clocks), max(wall_clock, *clocks)  # type: ignore[type-var, return-value]
+
+
+def shift_near(wall_clock: int, zone: str) -> int:
+    """By how much a wall clock in or behind a gap may be moved against others, when all are taken to instants.
+
+    Mostly 0. 02:30 in a gap becomes 03:30: it equals the 03:30 behind the gap, and comes after its 03:15. Where zone
+    tables disagree the amount is a day.
+    """
+    if zone == "UTC" or isinstance(zone_named(zone), datetime.timezone):
+        return 0
+    if not FIRST_SHOWN + DAY <= wall_clock <= LAST_SHOWN - DAY:
+        return DAY
+    around = [(wall_clock + step, instant_of(wall_clock + step, zone)) for step in (-DAY, 0, DAY)]
+    offsets = [clock - end for clock, instants in around if instants for end in (instants.lo, instants.hi)]
+    shift: int = max(offsets) - min(offsets)
+    near = shift and any(shown(moment, zone) != (moment, moment) for moment in (wall_clock, wall_clock - shift))
+    return shift if near else 0
 
 
 def wall_clocks_between(lo: Any, hi: Any, zone: str) -> tuple[Any, Any]:

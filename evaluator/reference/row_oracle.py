@@ -220,8 +220,12 @@ def _comparable(left: _Typed, right: _Typed, semantics: Semantics) -> tuple[Any,
             raise UnsupportedError("CHAR compared with a text that ends in a blank has no row form")
         return x.rstrip(" "), y.rstrip(" ")
     if a.kind is b.kind:
+        if a.kind is Kind.TIMESTAMP and not (_is_shown(x, semantics) and _is_shown(y, semantics)):
+            raise UnsupportedError("a wall clock in a gap has no row form: Spark may compare it as an instant")
         return x, y
     if _is_temporal(a) and _is_temporal(b):
+        if Kind.TIMESTAMP_LTZ in (a.kind, b.kind) and not semantics.utc_timestamps:
+            return _instant(x, a, semantics), _instant(y, b, semantics)
         return _moment(x, a, semantics), _moment(y, b, semantics)
     if b.kind.is_text and (a.kind.is_number or _is_temporal(a)):
         return _read_as(y, a, x, semantics)
@@ -340,6 +344,21 @@ def _as_exact_numbers(left: _Typed, right: _Typed, semantics: Semantics) -> tupl
 
 def _is_temporal(value_type: Type) -> bool:
     return value_type.kind is Kind.DATE or value_type.kind.is_timestamp
+
+
+def _instant(value: Any, value_type: Type, semantics: Semantics) -> Any:
+    """A moment as an instant; of a wall clock that is shown twice the first one, of one in a gap the later one."""
+    if value_type.kind is Kind.TIMESTAMP_LTZ:
+        return value
+    clock = value * DAY if value_type.kind is Kind.DATE else value
+    local = (EPOCH + math.floor(clock) * MICROSECOND).replace(tzinfo=zone_named(semantics.time_zone))
+    return (local - EPOCH.replace(tzinfo=_UTC)) // MICROSECOND + (clock - math.floor(clock))
+
+
+def _is_shown(wall_clock: Any, semantics: Semantics) -> bool:
+    """Whether a clock of the session zone ever shows this time."""
+    whole = math.floor(wall_clock)
+    return semantics.is_utc or _wall_clock(_instant(whole, TIMESTAMP, semantics), semantics) == whole
 
 
 def _moment(value: Any, value_type: Type, semantics: Semantics) -> Any:

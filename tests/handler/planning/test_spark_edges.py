@@ -13,3 +13,12 @@ def test_every_outcome_on_mixed_numbers_holds_what_spark_says(engine, mode):
     semantics = Semantics.named(f"spark-{mode}" if engine == "own" else engine, "UTC")
 
     assert edges.contradictions(edges.answers()["numbers"][mode], schema, rows, semantics)[:10] == []
+
+
+@pytest.mark.parametrize("answers", [*edges.MODES, "selected"])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Australia/Lord_Howe"])
+def test_every_outcome_near_a_change_of_the_clock_holds_what_spark_says(zone, answers):
+    schema, rows = edges.moment_table(zone)
+    semantics = Semantics.named("spark", zone)
+
+    assert edges.contradictions(edges.answers()["moments"][zone][answers], schema, rows, semantics)[:10] == []

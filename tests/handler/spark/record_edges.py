@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql.functions import expr
 
 _FILE = Path(__file__).parents[1] / "data" / "spark_edges.json.xz"
 _P24, _P53, _P63 = 1 << 24, 1 << 53, 1 << 63
@@ -122,7 +122,7 @@ def _answers(table: DataFrame, conditions: list[str], rows: int) -> dict[str, st
             answers[condition] = ""
     for first in range(0, len(asked), 60):
         part = asked[first : first + 60]
-        found = table.select("n", *[F.expr(text).alias(f"x{k}") for k, text in enumerate(part)]).collect()
+        found = table.select("n", *[expr(text).alias(f"x{k}") for k, text in enumerate(part)]).collect()
         of_row = {row["n"]: row for row in found}
         for k, text in enumerate(part):
             answers[text] = "".join({True: "T", False: "F", None: "N"}[of_row[n][f"x{k}"]] for n in range(rows))
@@ -141,7 +141,7 @@ def _table(spark: SparkSession, folder: str, rows: list[dict[str, Any]], types: 
         [(n, *(row[name] for name in types)) for n, row in enumerate(rows)],
         "n int, " + ", ".join(f"{name} string" for name in types),
     )
-    typed = texts.select("n", *[F.expr(f"CAST({name} AS {of})").alias(name) for name, of in types.items()])
+    typed = texts.select("n", *[expr(f"CAST({name} AS {of})").alias(name) for name, of in types.items()])
     typed.coalesce(1).write.parquet(folder)
     return spark.read.parquet(folder)
 
