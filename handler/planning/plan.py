@@ -157,7 +157,7 @@ class Plan:
         for item, group in zip(self.kept, residuals.group_of.tolist(), strict=True):
             members[group].append(item)
         groups = [
-            ResidualGroup(left, tuple(items), is_complete(left))
+            ResidualGroup(left, tuple(items), is_complete(left), self.engine)
             for left, items in zip(residuals.expressions, members, strict=True)
         ]
         return tuple(sorted(groups, key=lambda group: -len(group.slices)))

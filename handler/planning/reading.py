@@ -23,8 +23,9 @@ import numpy.typing as npt
 
 from evaluator.evaluation.evaluate import StatisticsProvider
 from evaluator.explain.ordering import Nulls, Rank, SliceOrder
-from evaluator.language.expression import HudiExpression, to_dict, to_text
+from evaluator.language.expression import HudiExpression, to_dict
 from evaluator.language.schema import Field, Schema
+from evaluator.language.sql_text import to_sql
 from evaluator.language.types import Kind
 from evaluator.language.value_texts import value_text
 from evaluator.statistics.columns import UNKNOWN_COUNT, ColumnStatistics
@@ -51,16 +52,23 @@ class ResidualGroup:
     """Kept slices that share a residual (``explain.residual``): TRUE on their rows exactly where the filter is.
 
     ``complete`` is False when a part of the filter that was not understood is left: the engine's own filter decides.
+    ``text`` is SQL of the engine.
     """
 
     expression: HudiExpression
     slices: tuple[FileSlice, ...]
     complete: bool
+    engine: str = "spark"
+
+    @property
+    def text(self) -> str:
+        """The residual as SQL that the engine parses, when it is complete."""
+        return to_sql(self.expression, self.engine)
 
     def to_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
         return {
-            "text": to_text(self.expression),
+            "text": self.text,
             "tree": to_dict(self.expression),
             "complete": self.complete,
             "file_ids": [item.file_id for item in self.slices],

@@ -8,8 +8,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from evaluator.explain.reasons import USED, Decision
-from evaluator.language.expression import to_text
 from evaluator.language.outcome import FALSE, TRUE, UNKNOWN, describe
+from evaluator.language.sql_text import to_sql
 from handler.planning.explanation import Explanation, FilterNode
 from handler.planning.plan import Plan, slice_as_dict
 from handler.views.plan import show_reasons, show_summary
@@ -147,5 +147,5 @@ def _style(decision: Decision) -> str:
 
 
 def _residual_text(plan: Plan, index: int) -> str:
-    text = to_text(plan.residual(index))
+    text = to_sql(plan.residual(index), plan.engine)
     return {"FALSE": "nothing, it is skipped", "TRUE": "nothing, every row matches"}.get(text, text)

@@ -84,7 +84,7 @@ def _show_residuals(plan: Plan, console: Console) -> None:
     console.print(Text("\nLeft to check on the rows", style="bold"))
     listing = Table.grid(padding=(0, 2))
     for group in groups[:MAX_RESIDUALS]:
-        text = to_text(group.expression)
+        text = group.text
         shown = Text("nothing: every row matches", style="green") if text == "TRUE" else Text(shortened(text, 200))
         listing.add_row("", Text(f"{len(group.slices)}", style="yellow"), shown)
     console.print(listing)

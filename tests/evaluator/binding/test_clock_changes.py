@@ -1,7 +1,8 @@
 """P14: wall clocks beside the gaps and overlaps of the session zone, against instants, wall clocks and days.
 
 Spark compares a wall clock (``timestamp_ntz``) with an instant as instants. In a gap 02:30 becomes 03:30, and its
-optimiser may then compare the wall clocks all the same. Each reading has to be in the outcome.
+optimiser may then compare the wall clocks all the same. Each reading has to be in the outcome. P14 is described in
+docs/facts/pitfalls.md#p14.
 """
 
 import datetime

@@ -1,0 +1,50 @@
+"""Residuals as SQL: Spark parses the text, and its literals have the types of the tree."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from evaluator.language import expression as ex
+from evaluator.language.sql_text import to_sql
+from evaluator.language.types import DATE, TIMESTAMP, TIMESTAMP_LTZ, Type
+from tests.evaluator.strategies import SCHEMA, filters
+from tests.handler.sql.test_sql_text import LITERALS
+
+COLUMNS = [field.name for field in SCHEMA if field.name != "st"]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_spark_parses_the_text_of_a_filter(spark: SparkSession, data: st.DataObject) -> None:
+    parser = spark._jsparkSession.sessionState().sqlParser()  # type: ignore[attr-defined]
+
+    parser.parseExpression(to_sql(data.draw(filters(COLUMNS)), "spark"))
+
+
+@pytest.mark.parametrize(("literal", "text"), LITERALS)
+def test_a_literal_has_its_type_in_spark(spark: SparkSession, literal: ex.Literal, text: str) -> None:
+    [(_, name)] = spark.sql(f"SELECT {text} AS x").dtypes
+
+    # A TIMESTAMP of SQL text is an instant of the session, which the tree holds as its wall clock.
+    expected = TIMESTAMP_LTZ if literal.type == TIMESTAMP else literal.type
+    assert (TIMESTAMP_LTZ if name == "timestamp" else Type.parse(name)) == expected
+
+
+def test_a_cast_to_a_moment_names_the_moment(spark: SparkSession) -> None:
+    of_day = {of: ex.Cast(ex.Literal(18_262, DATE), of) for of in (TIMESTAMP_LTZ, TIMESTAMP)}
+
+    [(_, instant), (_, clock)] = spark.sql(
+        f"SELECT {to_sql(of_day[TIMESTAMP_LTZ], 'spark')} AS i, {to_sql(of_day[TIMESTAMP], 'spark')} AS c"
+    ).dtypes
+
+    assert (instant, clock) == ("timestamp", "timestamp_ntz")
+
+
+def test_names_are_columns(spark: SparkSession) -> None:
+    names = ["order", "my `col`", "1e5", "5D", "a.b", "NULL", "true", "é", "_x", "timestamp", "date", "interval", "not"]
+    quoted = [to_sql(ex.Column((name,)), "spark") for name in names]
+    table = spark.createDataFrame([tuple(range(len(names)))], names)
+
+    assert table.select(*quoted).columns == names
+    assert table.filter(" AND ".join(f"{name} IS NOT NULL" for name in quoted)).count() == 1
