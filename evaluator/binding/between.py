@@ -13,6 +13,7 @@ the types of x, a and b:
     any                of x's own type                                            stays
     number, moment     a text of no such value; no constant                       the same, or NULL
     decimal, integer   numbers that have no common decimal                        unknown
+    number             exact numbers beside doubles or floats, from 2^24 on       unknown
     any                anything else: ``f BETWEEN 1 AND DATE '2020-01-02'``       unknown
 
 A condition that somebody wrote as such an AND looks the same, and is treated the same: it loses nothing but "the same,
@@ -22,6 +23,7 @@ or NULL", which neither keeps nor skips a slice by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from evaluator.binding.operands import BoundConstant, BoundOperand
@@ -86,6 +88,8 @@ def _corrected(
         return node  # one of its comparisons becomes the unknown leaf
     if not _one_type([value.type, *(bound.type for bound in bounds)]):
         return ex.Unknown(f"{value.type} BETWEEN {bounds[0].type} AND {bounds[1].type} is not decided")
+    if _may_be_rounded(value, bounds):
+        return ex.Unknown("BETWEEN over exact numbers and doubles of more than 24 bits is not decided")
     if all(_converts(bound, value.type, semantics) for bound in bounds):
         return node
     may_be_null = ex.And((ex.Unknown("BETWEEN with a bound that may be NULL"), ex.Constant(None)))
@@ -107,6 +111,16 @@ def _one_type(types: list[Type]) -> bool:
     if _is_moment(value):
         return all(_is_moment(member_type) or member_type.kind.is_text for member_type in bounds)
     return all(member_type.kind is value.kind for member_type in bounds)
+
+
+def _may_be_rounded(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
+    """Whether one bound may take the comparison with the other one to binary, where numbers are left out."""
+    types = [operand.type for operand in (value, *bounds)]
+    if len({bound.type for bound in bounds}) == 1 or not all(of.kind.is_number for of in types):
+        return False
+    mixed = any(of.kind.is_fractional for of in types) and not all(of.kind.is_fractional for of in types)
+    constants = [bound.value for bound in bounds if isinstance(bound, BoundConstant)]
+    return mixed and any(isinstance(n, int | float | Decimal) and not abs(n) < 1 << 24 for n in constants)
 
 
 def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:

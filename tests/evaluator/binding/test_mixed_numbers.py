@@ -157,3 +157,11 @@ def test_decimals_without_a_common_decimal_may_be_rounded():
 
     assert outcomes_of(filter_, field, [[Decimal(5)]])[0] & TRUE
     assert outcomes_of(filter_, field, [[Decimal(7)]])[0] == FALSE
+
+
+def test_bounds_of_mixed_numbers_are_not_decided_in_hive_where_doubles_leave_numbers_out():
+    field = SCHEMA.resolve("l", case_sensitive=False)
+    column = ex.Column(("l",))
+    for high, decided in ((P53 + 1, False), (100, True)):
+        between = ex.And((ex.Compare(">=", column, LIT(1.5, DOUBLE)), ex.Compare("<=", column, LIT(high, BIGINT))))
+        assert (outcomes_of(between, field, [[P53 + 2]], "hive4")[0] == FALSE) is decided
