@@ -119,7 +119,7 @@ def _may_be_rounded(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
     if len({bound.type for bound in bounds}) == 1 or not all(of.kind.is_number for of in types):
         return False
     mixed = any(of.kind.is_fractional for of in types) and not all(of.kind.is_fractional for of in types)
-    constants = [bound.value for bound in bounds if isinstance(bound, BoundConstant)]
+    constants: list[Any] = [bound.value for bound in bounds if isinstance(bound, BoundConstant)]
     return mixed and any(isinstance(n, int | float | Decimal) and not abs(n) < 1 << 24 for n in constants)
 
 
