@@ -23,7 +23,6 @@ or NULL", which neither keeps nor skips a slice by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 from evaluator.binding.operands import BoundConstant, BoundOperand
@@ -120,7 +119,7 @@ def _may_be_rounded(value: BoundOperand, bounds: list[BoundOperand]) -> bool:
         return False
     mixed = any(of.kind.is_fractional for of in types) and not all(of.kind.is_fractional for of in types)
     constants: list[Any] = [bound.value for bound in bounds if isinstance(bound, BoundConstant)]
-    return mixed and any(isinstance(n, int | float | Decimal) and not abs(n) < 1 << 24 for n in constants)
+    return mixed and any(not -(1 << 24) < n < 1 << 24 for n in constants if n is not None)
 
 
 def _converts(bound: BoundOperand, value: Type, semantics: Semantics) -> bool:
