@@ -14,16 +14,19 @@ from evaluator.functions import FUNCTIONS
 from evaluator.functions.argument_counts import check_count
 from evaluator.functions.base import Argument
 from evaluator.functions.calendar import through_text
+from evaluator.functions.constants import constant_result, with_dates
 from evaluator.functions.conversions import cast
 from evaluator.language import expression as ex
 from evaluator.language.column_resolution import resolve_column
 from evaluator.language.errors import UnsupportedError
-from evaluator.language.interval import UNKNOWN, Interval, hull
+from evaluator.language.function_names import SYNONYMS
+from evaluator.language.interval import UNKNOWN, Interval, hull, point
 from evaluator.language.literal import exact_number, kept_digits, to_ordinals
 from evaluator.language.outcome import FALSE, NULL, TRUE
 from evaluator.language.records import record
 from evaluator.language.schema import Field, Schema
 from evaluator.language.semantics import Semantics
+from evaluator.language.time_spans import TimeSpan
 from evaluator.language.types import Kind, Type
 
 __all__ = [
@@ -130,6 +133,8 @@ class BoundReading(BoundFunction):
 
 
 BoundOperand = BoundColumn | BoundConstant | BoundFunction
+#: A reason shows a constant in at most so many characters.
+_MAX_SHOWN = 120
 
 
 def resolve_operand(
@@ -148,14 +153,10 @@ def resolve_operand(
                 if literal_type.kind.is_timestamp and isinstance(value, Fraction):
                     value = kept_digits(value, semantics)
                 return BoundConstant(value, literal_interval(value, literal_type), literal_type)
-            case ex.Cast(type=target):
-                return _bind_function("cast", _read_back("cast", target, arguments), target, semantics)
-            case ex.Call(function=name, type=declared):
-                if name not in FUNCTIONS:
-                    raise UnsupportedError(f"function {name} is not decided")
-                arguments = _read_back(name, None, arguments)
-                result = _agreed(name, _result(name, [a.type for a in arguments]), declared)
-                return _bind_function(name, arguments, result, semantics)
+            case ex.Cast() | ex.Call() if all(isinstance(argument, BoundConstant) for argument in arguments):
+                return _bind_constant(node, arguments, semantics)
+            case ex.Cast() | ex.Call():
+                return _bind_call(node, arguments, semantics)
             case ex.If():
                 return _bind_if(node, arguments, semantics, bind_condition)
             case ex.Opaque(reason=reason):
@@ -163,7 +164,48 @@ def resolve_operand(
             case _:
                 raise UnsupportedError(f"{type(node).__name__} as a value is not decided")
 
-    return ex.fold(operand, bind, _operands_of)
+    bound = ex.fold(operand, bind, _operands_of)
+    if isinstance(bound, BoundConstant) and isinstance(bound.value, TimeSpan):
+        raise UnsupportedError("an interval is not compared")
+    return bound
+
+
+def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
+        raise UnsupportedError("an interval beside a column is not decided")
+    if isinstance(node, ex.Cast):
+        return _bind_function("cast", _read_back("cast", node.type, arguments), node.type, semantics)
+    name = node.function
+    if name not in FUNCTIONS:
+        raise UnsupportedError(f"function {name} is not decided")
+    arguments = _read_back(name, None, arguments)
+    result = _agreed(name, _result(name, [a.type for a in arguments]), node.type)
+    return _bind_function(name, arguments, result, semantics)
+
+
+def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
+    """A function of constants, as the constant that it is. Raises UnsupportedError, which names it, if that is open."""
+    name = "cast" if isinstance(node, ex.Cast) else SYNONYMS.get(node.function, node.function)
+    given = [Argument(a.type, a.interval) for a in arguments if isinstance(a, BoundConstant)]
+    read = with_dates(name, given)
+    arguments = [
+        old if argument is before else BoundConstant(argument.interval.lo, argument.interval, argument.type)
+        for old, before, argument in zip(arguments, given, read, strict=True)
+    ]
+    try:
+        folded = constant_result(name, read, node.type if name == "cast" else None, semantics)
+        if folded is not None:
+            value, result = folded
+            if name != "cast" and not isinstance(value, TimeSpan):
+                result = _agreed(name, result, node.type)
+            return BoundConstant(value, point(value), result)
+        return _bind_call(node, arguments, semantics)
+    except UnsupportedError as error:
+        text = ex.to_text(node)
+        shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+        raise UnsupportedError(
+            f"the constant {shown} is not computed ({error}): write its value as a literal"
+        ) from error
 
 
 def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
@@ -213,7 +255,7 @@ def literal_interval(value: object, literal_type: Type) -> Interval:
             plain = exact_number(value)
         case Kind.FLOAT | Kind.DOUBLE if isinstance(value, float) and value != value:
             return Interval(null=False)
-        case Kind.OTHER:
+        case Kind.OTHER if not isinstance(value, TimeSpan):
             raise UnsupportedError(f"a constant of type {literal_type} is not decided")
         case _:
             plain = value

@@ -60,6 +60,16 @@ class Semantics:
     doubles_may_not_fit         Hive's decimal of a double may be NULL (of 4.9E-324, say).
     floats_may_keep_doubles     Hive's vectorized ``CAST(double AS FLOAT)`` does not round.
     seconds_are_rough           Hive's ``CAST(timestamp AS DOUBLE)`` may lose the digits below the millisecond.
+
+    Constants (``evaluator.functions.constants``):
+
+    dates_count_days            Spark adds a number to a date as days, and a date moved by whole days is a date. In Hive
+                                it is a timestamp.
+    moves_by_instant            Spark and Hive 2 move a timestamp by an interval as an instant of the session zone. From
+                                Hive 3 on a timestamp is a wall clock.
+    dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
+    last_days_stay              Hive's add_months keeps the last day of a month the last day.
+    functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
     """
 
     engine: str
@@ -84,6 +94,11 @@ class Semantics:
     doubles_may_not_fit: bool = False
     floats_may_keep_doubles: bool = False
     seconds_are_rough: bool = False
+    dates_count_days: bool = False
+    moves_by_instant: bool = False
+    dates_move_by_instant: bool = False
+    last_days_stay: bool = False
+    functions_of_spark: bool = False
 
     @classmethod
     def named(cls, engine: str, time_zone: str | None = None) -> Semantics:
@@ -140,8 +155,17 @@ _HIVE = (
     "wide_decimals_vanish",
     "doubles_may_not_fit",
     "floats_may_keep_doubles",
+    "last_days_stay",
 )
-_SPARK = ("decimals_meet_in_38_digits", "text_takes_column_type", "dates_from_any_text", "micros_only")
+_SPARK = (
+    "decimals_meet_in_38_digits",
+    "text_takes_column_type",
+    "dates_from_any_text",
+    "micros_only",
+    "dates_count_days",
+    "moves_by_instant",
+    "functions_of_spark",
+)
 _FLAGS: dict[str, tuple[str, ...]] = {
     "hive": (
         *_HIVE,
@@ -151,6 +175,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
         "bare_date_is_null",
         "moments_as_text",
         "seconds_are_rough",
+        "moves_by_instant",
+        "dates_move_by_instant",
     ),
     "hive3": (*_HIVE, "binary_lists_fail", "dates_from_any_text"),
     "hive4": (*_HIVE, "dates_from_any_text", "seconds_are_rough"),

@@ -33,7 +33,8 @@ import numpy as np
 from sqlglot import exp
 
 from evaluator.language.epoch import EPOCH, EPOCH_ORDINAL, MICROSECOND
-from evaluator.language.expression import Literal
+from evaluator.language.expression import Literal, Opaque, Operand
+from evaluator.language.time_spans import TIME_SPAN, span_of_parts, span_of_range, span_of_text
 from evaluator.language.types import (
     BIGINT,
     BINARY,
@@ -56,6 +57,7 @@ __all__ = [
     "binary",
     "check_number",
     "date",
+    "interval",
     "is_small",
     "number",
     "shortened",
@@ -199,6 +201,31 @@ def timestamp(text: str) -> Literal:
         raise LiteralError(
             f"TIMESTAMP '{shortened(text)}' is not a timestamp such as TIMESTAMP '2020-01-31 12:30:00'"
         ) from None
+
+
+def interval(node: exp.Interval) -> Operand:
+    """``INTERVAL '3' MONTH``, ``INTERVAL '1-2' YEAR TO MONTH``, ``INTERVAL '1 day 2 hours'``; Opaque for other forms."""
+    amount, unit = node.this, node.args.get("unit")
+    while isinstance(amount, exp.Paren):
+        amount = amount.this
+    sign = ""
+    if isinstance(amount, exp.Neg):
+        sign, amount = "-", amount.this
+    if not isinstance(amount, exp.Literal):
+        return Opaque("an interval whose length is no number is not decided")
+    span = None
+    match unit:
+        case None if amount.is_string and not sign:
+            span = span_of_text(amount.this)
+        case exp.IntervalSpan() if not sign:
+            span = span_of_range(amount.this, unit.this.name, unit.expression.name)
+        case exp.Var():
+            span = span_of_parts([(sign + amount.this, unit.name)])
+        case _:
+            pass
+    if span is None:
+        return Opaque(f"the interval '{shortened(amount.this)}' is not understood")
+    return Literal(span, TIME_SPAN)
 
 
 def _day(year: str, month: str | None, day: str | None) -> int:

@@ -42,6 +42,7 @@ from handler.sql.literals import (
     LiteralError,
     binary,
     date,
+    interval,
     number,
     shortened,
     string,
@@ -135,7 +136,7 @@ class OperandReader:
             case exp.Anonymous():
                 return self._function(node.name.lower(), node.expressions)
             case exp.Interval():
-                return Opaque("an interval is not decided")
+                return interval(node)
             case exp.Bracket():
                 return Opaque("an element of an array or a map is not decided")
             case exp.Query() | exp.Subquery():
