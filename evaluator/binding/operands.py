@@ -172,7 +172,7 @@ def resolve_operand(
 
 def _bind_call(node: ex.Cast | ex.Call, arguments: list[BoundOperand], semantics: Semantics) -> BoundOperand:
     if any(isinstance(argument, BoundConstant) and isinstance(argument.value, TimeSpan) for argument in arguments):
-        raise UnsupportedError("an interval beside a column is not decided")
+        raise UnsupportedError("an interval is not decided here")
     if isinstance(node, ex.Cast):
         return _bind_function("cast", _read_back("cast", node.type, arguments), node.type, semantics)
     name = node.function
@@ -203,9 +203,8 @@ def _bind_constant(node: ex.Cast | ex.Call, arguments: list[BoundOperand], seman
     except UnsupportedError as error:
         text = ex.to_text(node)
         shown = text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-        raise UnsupportedError(
-            f"the constant {shown} is not computed ({error}): write its value as a literal"
-        ) from error
+        message = f"the constant {shown} is not computed ({error}): write its value as a literal"
+        raise UnsupportedError(message) from error
 
 
 def _operands_of(node: ex.Node) -> tuple[ex.Node, ...]:
@@ -338,7 +337,7 @@ def _bind_function(name: str, arguments: list[BoundOperand], result_type: Type, 
     if not constant:
         return function
     if interval.value and (interval.null or not interval.is_point):
-        raise UnsupportedError(f"the constant {name}(...) is not decided")
+        raise UnsupportedError("its value depends on the version, the settings or the last digit")
     return BoundConstant(interval.lo, interval, result_type)
 
 

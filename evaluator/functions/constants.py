@@ -10,11 +10,11 @@ A range function bounds its results. For constants an engine has one result, and
 
 ``constant_result`` answers only where every version and setting that the semantics stand for agrees on a value that is
 not NULL. It answers None elsewhere: an overflow, for one, is an error or another number. Results before 1582-10-15 or
-after 9999-12-31 are left open. A timestamp is moved only between wall clocks that name one instant each, with the same
-distance from UTC, unless the engine's timestamps have no zone.
+after 9999-12-31 are left open. A timestamp is moved only between wall clocks that name one instant each, and by hours
+only where both have the same distance from UTC, unless the engine's timestamps have no zone.
 
-Sources: Hive ``DateTimeMath``, ``GenericUDFOPDTIPlus``, ``GenericUDFAddMonths``; Spark ``DateTimeUtils``; java.lang.Math
-for ``pow``.
+Sources: Hive ``DateTimeMath``, ``GenericUDFOPDTIPlus``, ``GenericUDFAddMonths``; Spark ``DateTimeUtils``;
+java.lang.Math for ``pow``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _SEPARATORS = re.compile(r"[-/.: _]*")
 
 def with_dates(name: str, arguments: Sequence[Argument]) -> list[Argument]:
     """The arguments, with each constant text ``yyyy-MM-dd`` as the date as which the function reads it."""
-    places = _DATE_PLACES.get(name, ())
+    places = () if name == "to_date" and len(arguments) > 1 else _DATE_PLACES.get(name, ())
     return [_as_date(argument) if place in places else argument for place, argument in enumerate(arguments)]
 
 
@@ -122,16 +122,17 @@ def _moved(value: Any, kind: Type, span: TimeSpan, semantics: Semantics) -> _Res
         return None
     if span.unit == "months":
         day = _months_later(value // DAY, span.amount)
-        return None if day is None else _clock(value, day * DAY + value % DAY, semantics)
-    return _clock(value, value + span.micros, semantics)
+        return None if day is None else _clock(value, day * DAY + value % DAY, semantics, in_days=True)
+    return _clock(value, value + span.micros, semantics, in_days=span.unit == "days")
 
 
-def _clock(start: int, end: int, semantics: Semantics) -> _Result | None:
+def _clock(start: int, end: int, semantics: Semantics, *, in_days: bool) -> _Result | None:
+    """A wall clock moved from start to end; ``in_days``: by whole days or months."""
     if not FIRST_GREGORIAN_DAY * DAY <= end < (LAST_DAY + 1) * DAY:
         return None
     if semantics.moves_by_instant and not semantics.is_utc:
         offsets = [_offset(clock, semantics.zone) for clock in (start, end)]
-        if None in offsets or offsets[0] != offsets[1]:
+        if None in offsets or (offsets[0] != offsets[1] and not (in_days and semantics.days_keep_wall_clock)):
             return None
     return end, TIMESTAMP
 
@@ -218,7 +219,7 @@ def _by_pattern(target: Type) -> _Function:
         except ValueError:
             return None
         micros = ((time.hour * 60 + time.minute) * 60 + time.second) * 1_000_000
-        return _date(day) if target == DATE else _clock(day * DAY + micros, day * DAY + micros, semantics)
+        return _date(day) if target == DATE else _clock(day * DAY + micros, day * DAY + micros, semantics, in_days=True)
 
     return compute
 
@@ -238,7 +239,7 @@ def _timestamp_of_text(
             return None
     else:
         return None
-    return _clock(clock, clock, semantics) if isinstance(clock, int) else None
+    return _clock(clock, clock, semantics, in_days=True) if isinstance(clock, int) else None
 
 
 # -- numbers
@@ -252,7 +253,7 @@ def _pow(values: Sequence[Any], types: Sequence[Type], _: Type | None, __: Seman
     if not 0 <= exponent <= 53 or abs(base) > _EXACT or (base == 0 and exponent == 0):
         return None
     power = base**exponent
-    return (float(power), DOUBLE) if abs(power) <= _EXACT else None
+    return (float(power), DOUBLE) if abs(power) < 1 << 1000 and int(float(power)) == power else None
 
 
 def _rounded(half: str) -> _Function:
@@ -275,8 +276,8 @@ def _rounded(half: str) -> _Function:
         rounded = exact.quantize(Decimal(1).scaleb(-digits), half, _WIDE)
         if types[0].kind is Kind.DOUBLE:
             return (float(rounded), DOUBLE) if rounded else None
-        if digits > types[0].scale:
-            return None
+        if digits >= types[0].scale:
+            return number, types[0]
         return exact_number(rounded), decimal_type(min(types[0].precision - types[0].scale + 1 + digits, 38), digits)
 
     return compute

@@ -67,6 +67,7 @@ class Semantics:
                                 it is a timestamp.
     moves_by_instant            Spark and Hive 2 move a timestamp by an interval as an instant of the session zone. From
                                 Hive 3 on a timestamp is a wall clock.
+    days_keep_wall_clock        Spark moves an instant by months and by whole days to the same wall clock.
     dates_move_by_instant       Hive 2 moves a date by months as the instant of its midnight.
     last_days_stay              Hive's add_months keeps the last day of a month the last day.
     functions_of_spark          make_date, to_date and to_timestamp with a pattern are Spark's own functions.
@@ -96,6 +97,7 @@ class Semantics:
     seconds_are_rough: bool = False
     dates_count_days: bool = False
     moves_by_instant: bool = False
+    days_keep_wall_clock: bool = False
     dates_move_by_instant: bool = False
     last_days_stay: bool = False
     functions_of_spark: bool = False
@@ -164,6 +166,7 @@ _SPARK = (
     "micros_only",
     "dates_count_days",
     "moves_by_instant",
+    "days_keep_wall_clock",
     "functions_of_spark",
 )
 _FLAGS: dict[str, tuple[str, ...]] = {

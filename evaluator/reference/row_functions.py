@@ -149,7 +149,8 @@ def _unless_smallest(x: Any, result: Any) -> Any:
 
 
 def _rounded(x: Any, digits: int = 0, half: str = ROUND_HALF_UP) -> Any:
-    result = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(x)
+    # Engines round the shortest decimal digits of a double: 0.305 is 0.31, though the double is a little less.
+    result = Decimal(x.numerator) / Decimal(x.denominator) if isinstance(x, Fraction) else Decimal(str(x))
     rounded = result.quantize(Decimal(1).scaleb(-int(digits)), half, _WIDE)
     return float(rounded) if isinstance(x, float) else int(rounded) if isinstance(x, int) else Fraction(rounded)
 

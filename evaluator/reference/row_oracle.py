@@ -31,6 +31,7 @@ from evaluator.language.schema import Schema
 from evaluator.language.semantics import Semantics
 from evaluator.language.types import BIGINT, DOUBLE, TIMESTAMP, Kind, Type
 from evaluator.language.zones import zone_named
+from evaluator.reference.row_dates import dates_in_text, special_call
 from evaluator.reference.row_functions import call, convert
 from evaluator.reference.row_types import result_type
 
@@ -95,9 +96,13 @@ def value_of(
                 return _seconds_of_instant(arguments, row, schema, semantics), BIGINT
             case ex.Call(function=function):
                 name = SYNONYMS.get(function, function)
-                return _call(
-                    name, children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
-                )
+                operands = children if name in _CHOICES else [_shown(argument, semantics) for argument in children]
+                if not any(isinstance(part, ex.Column) for part in ex.walk(node)):
+                    operands = dates_in_text(name, operands)
+                    special = special_call(name, operands, semantics)
+                    if special is not None:
+                        return special
+                return _call(name, operands)
             case ex.If():
                 return children[1] if children[0] is True else children[2]
             case ex.Unknown(reason=reason) | ex.Opaque(reason=reason):

@@ -204,7 +204,7 @@ def timestamp(text: str) -> Literal:
 
 
 def interval(node: exp.Interval) -> Operand:
-    """``INTERVAL '3' MONTH``, ``INTERVAL '1-2' YEAR TO MONTH``, ``INTERVAL '1 day 2 hours'``; Opaque for other forms."""
+    """``INTERVAL '3' MONTH``, ``INTERVAL '1-2' YEAR TO MONTH``, ``INTERVAL '1 day 2 hours'``; else Opaque."""
     amount, unit = node.this, node.args.get("unit")
     while isinstance(amount, exp.Paren):
         amount = amount.this

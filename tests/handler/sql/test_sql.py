@@ -269,7 +269,7 @@ def test_what_is_not_understood_is_unknown_at_that_node_only(text):
         "a[0] = 5",
         "m['k'] = 5",
         "a > current_date",
-        "a - INTERVAL 1 DAY > b",
+        "a - INTERVAL b DAY > b",
         "a = (SELECT 1)",
         "a = :p",
         "a = ?",

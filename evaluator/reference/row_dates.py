@@ -1,0 +1,155 @@
+"""Intervals, dates moved by them, and functions of constants on single values, for the oracle.
+
+Written apart from ``evaluator.functions.constants``. ``special_call`` gives None for a call that is no concern of this
+file. Outside UTC, a timestamp moved by an interval has no row form.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from evaluator.language.epoch import DAY, EPOCH, MICROSECOND
+from evaluator.language.errors import UnsupportedError
+from evaluator.language.semantics import Semantics
+from evaluator.language.time_spans import TIME_SPAN, TimeSpan
+from evaluator.language.types import BIGINT, DATE, DOUBLE, TIMESTAMP, Kind, Type
+
+__all__ = ["dates_in_text", "special_call"]
+
+_Typed = tuple[Any, Type]
+_PATTERN_FIELDS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
+#: Functions whose first argument may be the text of a date; datediff has two.
+_OF_DATES = "year quarter month day dayofyear date_add date_sub add_months last_day to_date trunc date_format datediff"
+
+
+def dates_in_text(name: str, arguments: Sequence[_Typed]) -> list[_Typed]:
+    """The arguments of a function of dates, with the text of a date as that date."""
+    if name not in _OF_DATES.split() or (name == "to_date" and len(arguments) > 1):
+        return list(arguments)
+    places = (0, 1) if name == "datediff" else (0,)
+    return [_date_of_text(argument) if place in places else argument for place, argument in enumerate(arguments)]
+
+
+def special_call(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed | None:
+    """The value and the type of a call that moves dates or that has a form for constants; None for any other."""
+    types = [argument_type for _, argument_type in arguments]
+    if TIME_SPAN in types:
+        return _with_span(name, arguments, semantics)
+    values = [value for value, _ in arguments]
+    if None in values:
+        return None
+    match name, types:
+        case ("+" | "-", [moved, count]) if moved == DATE and count.kind.is_integer and semantics.dates_count_days:
+            days = datetime.timedelta(days=values[1])
+            return _days(_moment(*arguments[0]) + (days if name == "+" else -days)), DATE
+        case ("+", [count, moved]) if moved == DATE and count.kind.is_integer and semantics.dates_count_days:
+            return _days(_moment(*arguments[1]) + datetime.timedelta(days=values[0])), DATE
+        case ("add_months", [moved, _]) if moved == DATE:
+            return _days(_month_steps(_moment(*arguments[0]), values[1], semantics.last_days_stay)), DATE
+        case ("make_date", [_, _, _]) if semantics.functions_of_spark:
+            return _days(datetime.datetime(*values)), DATE
+        case ("to_date" | "to_timestamp", [_, _]) if semantics.functions_of_spark:
+            moment = _parsed(*values)
+            return (_days(moment), DATE) if name == "to_date" else ((moment - EPOCH) // MICROSECOND, TIMESTAMP)
+        case ("pow", [_, _]):
+            return _power(*map(Fraction, values)), DOUBLE
+        case ("div", [_, _]):
+            return int(Fraction(values[0], values[1])), BIGINT
+        case _:
+            return None
+
+
+def _date_of_text(argument: _Typed) -> _Typed:
+    value, value_type = argument
+    if value_type.kind is not Kind.STRING or not isinstance(value, str) or len(value) != 10:
+        return argument
+    try:
+        return _days(datetime.datetime.strptime(value, "%Y-%m-%d")), DATE
+    except ValueError:
+        return argument
+
+
+def _with_span(name: str, arguments: Sequence[_Typed], semantics: Semantics) -> _Typed:
+    match name, [value for value, _ in arguments]:
+        case "negative", [TimeSpan(unit=unit, amount=amount)]:
+            return TimeSpan(unit, -amount), TIME_SPAN
+        case (("+" | "-"), [TimeSpan() as left, TimeSpan() as right]):
+            return _added(left, right, 1 if name == "+" else -1), TIME_SPAN
+        case (("+" | "-"), [int(), TimeSpan(unit=unit, amount=amount)]):
+            return _moved(arguments[0], unit, amount if name == "+" else -amount, semantics)
+        case "+", [TimeSpan(unit=unit, amount=amount), int()]:
+            return _moved(arguments[1], unit, amount, semantics)
+        case _:
+            raise UnsupportedError(f"{name} of an interval has no row form")
+
+
+def _added(left: TimeSpan, right: TimeSpan, sign: int) -> TimeSpan:
+    if left.unit == right.unit:
+        return TimeSpan(left.unit, left.amount + sign * right.amount)
+    if "months" in (left.unit, right.unit):
+        raise UnsupportedError("months and days have no sum")
+    lengths = [span.amount * (DAY if span.unit == "days" else 1) for span in (left, right)]
+    return TimeSpan("micros", lengths[0] + sign * lengths[1])
+
+
+def _moved(start: _Typed, unit: str, amount: int, semantics: Semantics) -> _Typed:
+    moment = _moment(*start)
+    is_date = start[1] == DATE
+    if not is_date and start[1] != TIMESTAMP:
+        raise UnsupportedError(f"{start[1]} moved by an interval has no row form")
+    if unit == "months":
+        moment = _month_steps(moment, amount, last_days_stay=False)
+    elif unit == "days":
+        moment += datetime.timedelta(days=amount)
+        is_date = is_date and semantics.dates_count_days
+    else:
+        moment += datetime.timedelta(microseconds=amount)
+        is_date = False
+    if is_date:
+        return _days(moment), DATE
+    if not semantics.is_utc:
+        raise UnsupportedError("a timestamp moved outside UTC has no row form")
+    return (moment - EPOCH) // MICROSECOND, TIMESTAMP
+
+
+def _month_steps(moment: datetime.datetime, count: int, last_days_stay: bool) -> datetime.datetime:
+    """Month by month to the first day of the month, then as many days on as that month has, at most."""
+    first = moment.replace(day=1)
+    for _ in range(abs(count)):
+        first = (first + datetime.timedelta(days=31)).replace(day=1) if count > 0 else _month_before(first)
+    after = (first + datetime.timedelta(days=31)).replace(day=1)
+    is_last = (moment + datetime.timedelta(days=1)).day == 1
+    last = after - datetime.timedelta(days=1)
+    return last if is_last and last_days_stay else min(last, first + datetime.timedelta(days=moment.day - 1))
+
+
+def _month_before(first: datetime.datetime) -> datetime.datetime:
+    return (first - datetime.timedelta(days=1)).replace(day=1)
+
+
+def _moment(value: Any, value_type: Type) -> datetime.datetime:
+    return EPOCH + (datetime.timedelta(days=value) if value_type == DATE else datetime.timedelta(microseconds=value))
+
+
+def _days(moment: datetime.datetime) -> int:
+    return (moment - EPOCH).days
+
+
+def _parsed(text: str, pattern: str) -> datetime.datetime:
+    form = pattern
+    for field, directive in _PATTERN_FIELDS:
+        form = form.replace(field, directive)
+    try:
+        return datetime.datetime.strptime(text, form)
+    except ValueError as error:
+        raise UnsupportedError(f"{text!r} as {pattern!r} has no row form") from error
+
+
+def _power(base: Fraction, exponent: Fraction) -> float:
+    result = base**exponent if exponent.denominator == 1 and (base or exponent > 0) else None
+    if not isinstance(result, Fraction) or Fraction(float(result)) != result:
+        raise UnsupportedError("a power that no double holds has no row form")
+    return float(result)
