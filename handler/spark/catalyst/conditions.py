@@ -2,9 +2,9 @@
 
     SQL text or Column ──► filter over an empty relation of the schema ──► analysed plan ──► JSON ──► ``translation``
 
-No job runs, and nothing is optimised: a value that Spark knows only when the query runs (``current_date()``) stays
-unknown. The JSON comes in one call. It leaves out a few values (a timestamp's zone, a binary constant, the escape
-character of LIKE), and each of these is one further call, by the index of its node.
+No job runs. Spark computes the constants (``constants``). A value that Spark knows only when the query runs
+(``current_date()``) stays unknown. The JSON comes in one call. It leaves out a few values (a timestamp's zone, a binary
+constant, the escape character of LIKE), and each of these is one further call, by the index of its node.
 
 With Spark Connect the analyser runs on the server. ``handler.sql`` then reads SQL text, as on the command line, and a
 Column raises UnsupportedError.
@@ -12,6 +12,7 @@ Column raises UnsupportedError.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ from pyspark.sql.types import StructType
 
 from evaluator.language.errors import SargoError, UnsupportedError
 from evaluator.language.expression import And, Constant, HudiExpression, Unknown
+from handler.spark.catalyst.constants import Items, conjuncts, has_constants, with_constants
 from handler.spark.catalyst.sessions import engine_of, has_jvm, time_zone_of
 from handler.spark.catalyst.translation import condition_of
 from handler.spark.catalyst.tree import missing_parts
@@ -52,6 +54,8 @@ _RUN_TIME_LITERAL = re.compile(
 #: Empty relations of a session by schema, so that a schema goes to the JVM once.
 _RELATIONS: WeakKeyDictionary[SparkSession, dict[str, Any]] = WeakKeyDictionary()
 _MAX_RELATIONS = 32
+#: A condition of more parts is not taken apart.
+_MAX_PARTS = 32
 
 
 class ConditionError(SargoError):
@@ -122,31 +126,65 @@ def _expression(spark: SparkSession, schema: StructType, condition: str | Column
             return parse(condition, engine_of(spark))
         raise UnsupportedError("a Column as a condition needs a session with a JVM: with Spark Connect give SQL text")
     try:
-        nodes, exact = _resolved(spark, schema, condition)
+        resolved = _resolved(spark, schema, condition)
     except ParseException as error:
         raise ConditionSyntaxError(_text(condition), _without_plan(str(error))) from error
     except PySparkException as error:
         raise ConditionError(_text(condition), _without_plan(str(error))) from error
     except Py4JError as error:  # for example a stack overflow
         raise ConditionError(_text(condition), f"it fails with {_without_plan(str(error))[:200]}") from error
-    if nodes is None:
+    if resolved is None:
         return Unknown("Spark rewrites this condition into more than a filter")
-    return condition_of(nodes, exact, time_zone_of(spark))
+    zone = time_zone_of(spark)
+    return all_of(condition_of(nodes, exact, zone) for nodes, exact in resolved)
 
 
 def _resolved(
     spark: SparkSession, schema: StructType, condition: str | Column
-) -> tuple[Sequence[Mapping[str, Any]] | None, Mapping[int, Any]]:
-    """The condition's nodes as Catalyst's JSON, and the values that the JSON leaves out.
+) -> list[tuple[Items, Mapping[int, Any]]] | None:
+    """The conditions that must all hold: their nodes as Catalyst's JSON, and the values that the JSON leaves out.
 
-    The nodes are None when the analyser made more than a filter of the condition.
+    None when the analyser made more than a filter of the condition. It is mostly one condition. One of several parts,
+    some with constants to compute and some with the clock, is taken apart.
     """
     relation = _relation(spark, schema)
     plan = relation.filter(condition if isinstance(condition, str) else condition._jc).queryExecution().analyzed()
+    items = _nodes_of(plan)
+    if items is None:
+        return None
+    if not has_constants(items):
+        return [_with_parts(plan, items)]
+    jvm: Any = spark._jvm
+    computed = with_constants(jvm, plan, items)
+    if computed is not plan:
+        return [_computed(plan, computed)]
+    parts = _parts(plan)
+    if len(parts) == 1:
+        return [_with_parts(plan, items)]
+    filters = [jvm.org.apache.spark.sql.catalyst.plans.logical.Filter(part, plan.child()) for part in parts]
+    return [_computed(part, with_constants(jvm, part, _nodes_of(part) or [])) for part in filters]
+
+
+def _parts(plan: Any) -> list[Any]:
+    parts = list(itertools.islice(conjuncts(plan.condition()), _MAX_PARTS + 1))
+    return parts if len(parts) <= _MAX_PARTS else [plan.condition()]
+
+
+def _computed(plan: Any, computed: Any) -> tuple[Items, Mapping[int, Any]]:
+    """The condition of the filter with computed constants, or of the first one if Spark made something else of it."""
+    items = _nodes_of(computed)
+    if items is not None:
+        return _with_parts(computed, items)
+    return _with_parts(plan, _nodes_of(plan) or [])
+
+
+def _nodes_of(plan: Any) -> Items | None:
     nodes = json.loads(plan.toJSON())
-    if nodes[0]["class"] != _FILTER:
-        return None, {}
-    items = nodes[0]["condition"]
+    items: Items | None = nodes[0]["condition"] if nodes[0]["class"] == _FILTER else None
+    return items
+
+
+def _with_parts(plan: Any, items: Items) -> tuple[Items, Mapping[int, Any]]:
     fields = missing_parts(items)
     return items, _exact_parts(plan.condition(), items, fields) if fields else {}
 
